@@ -1,0 +1,75 @@
+"""Every error that headwater raises on purpose.
+
+    HeadwaterError
+    ├── SettingError          a setting or option that cannot be used
+    ├── PlanError             a recorded or captured plan that cannot be read
+    ├── CaptureError          watching a Spark application is not possible
+    ├── DeliveryError         an event could not be handed to its back end
+    ├── EventError            an OpenLineage event that cannot be read
+    ├── StoreError            the lineage store cannot be used
+    │   ├── StoreUnavailable      missing rights, full disk, no connection
+    │   ├── StoreLocked           another process holds it for too long
+    │   ├── StoreCorrupt          the file is not a store, or is damaged
+    │   └── StoreTooNew           written by a newer headwater
+    └── QuestionError         a question that has no single meaning
+        ├── UnknownName           no dataset, column, job or run of that name
+        └── AmbiguousName         several of that name
+
+A message says what was met, what was expected, and what to do.
+"""
+
+
+class HeadwaterError(Exception):
+    """The base of all of them: catch this to catch every error of headwater's own."""
+
+
+class SettingError(HeadwaterError):
+    """A setting or option that cannot be used."""
+
+
+class PlanError(HeadwaterError):
+    """A recorded or captured plan that cannot be read."""
+
+
+class CaptureError(HeadwaterError):
+    """Watching a Spark application is not possible."""
+
+
+class DeliveryError(HeadwaterError):
+    """An event could not be handed to its back end."""
+
+
+class EventError(HeadwaterError):
+    """An OpenLineage event that cannot be read."""
+
+
+class StoreError(HeadwaterError):
+    """The lineage store cannot be used."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened or written: missing rights, a full disk, no connection."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the store for longer than we wait."""
+
+
+class StoreCorrupt(StoreError):
+    """The file is not a headwater store, or is damaged."""
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a newer headwater than this one."""
+
+
+class QuestionError(HeadwaterError):
+    """A question that has no single meaning."""
+
+
+class UnknownName(QuestionError):
+    """No dataset, column, job or run has that name; the message lists the near matches."""
+
+
+class AmbiguousName(QuestionError):
+    """Several datasets, columns, jobs or runs end in that name; the message lists them."""

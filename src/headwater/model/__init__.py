@@ -1,0 +1,38 @@
+"""The vocabulary: frozen values in the words of OpenLineage, without I/O."""
+
+from headwater.model.dataset import Dataset, DatasetDescription, SchemaField, Symlink
+from headwater.model.lineage import (
+    IDENTITY,
+    ColumnLineage,
+    Dependency,
+    InputField,
+    Subtype,
+    Transformation,
+    TransformationType,
+    compose,
+)
+from headwater.model.run import Engine, Job, Run, RunMoment, RunState
+from headwater.model.statement import Gap, Output, Statement
+
+__all__ = [
+    "IDENTITY",
+    "ColumnLineage",
+    "Dataset",
+    "DatasetDescription",
+    "Dependency",
+    "Engine",
+    "Gap",
+    "InputField",
+    "Job",
+    "Output",
+    "Run",
+    "RunMoment",
+    "RunState",
+    "SchemaField",
+    "Statement",
+    "Subtype",
+    "Symlink",
+    "Transformation",
+    "TransformationType",
+    "compose",
+]

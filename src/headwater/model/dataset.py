@@ -1,0 +1,46 @@
+"""Datasets, and what is known of one beside its name."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Dataset:
+    """A table, a view, a directory of files, a topic: named as the OpenLineage naming specification says."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if not self.name.startswith("/") else f"{self.namespace}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaField:
+    """A column and its type, the latter in the words of Spark's catalog (``struct<a:int>``)."""
+
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Symlink:
+    """Another name of the same dataset; ``type`` is TABLE, VIEW or LOCATION (SymlinksDatasetFacet 1-0-1)."""
+
+    dataset: Dataset
+    type: str = "TABLE"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDescription:
+    """A dataset with what one run saw of it.
+
+    ``lifecycle`` is a value of LifecycleStateChangeDatasetFacet 1-0-1, or empty;
+    ``source`` names the data source (``file``, ``hive``, a JDBC URL without secrets).
+    """
+
+    dataset: Dataset
+    schema: tuple[SchemaField, ...] = ()
+    symlinks: tuple[Symlink, ...] = ()
+    lifecycle: str = ""
+    source: str = ""
+    version: str = ""

@@ -1,0 +1,131 @@
+"""Column lineage: which input fields an output field depends on, and how.
+
+The closed sets are those of the OpenLineage ``columnLineage`` facet 1-2-0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+from headwater.model.dataset import Dataset
+
+
+class TransformationType(str, Enum):
+    """Whether the value comes from the input field, or is only influenced by it."""
+
+    DIRECT = "DIRECT"
+    INDIRECT = "INDIRECT"
+
+
+class Subtype(str, Enum):
+    """How the input field takes part; DIRECT ones first, weakest to strongest."""
+
+    IDENTITY = "IDENTITY"
+    TRANSFORMATION = "TRANSFORMATION"
+    AGGREGATION = "AGGREGATION"
+    CONDITIONAL = "CONDITIONAL"
+    WINDOW = "WINDOW"
+    FILTER = "FILTER"
+    JOIN = "JOIN"
+    GROUP_BY = "GROUP_BY"
+    SORT = "SORT"
+
+    @property
+    def type(self) -> TransformationType:
+        """The type this subtype belongs to.
+
+        >>> Subtype.JOIN.type.value
+        'INDIRECT'
+        """
+        return TransformationType.DIRECT if self in _STRENGTH else TransformationType.INDIRECT
+
+
+_STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Transformation:
+    """One way in which an input field reaches an output.
+
+    ``opaque`` marks a conservative edge: headwater could not see inside the step.
+    """
+
+    subtype: Subtype
+    masking: bool = False
+    opaque: bool = False
+    description: str = ""
+
+    @property
+    def direct(self) -> bool:
+        """True when the value itself comes from the input field."""
+        return self.subtype in _STRENGTH
+
+
+IDENTITY = Transformation(Subtype.IDENTITY)
+
+
+def compose(outer: Transformation, inner: Transformation) -> Transformation:
+    """The transformation of a path whose step nearest to the output is ``outer``.
+
+    An INDIRECT step makes the path INDIRECT, the one nearest to the output names it;
+    of two DIRECT steps the strongest wins; masking and opaque are OR-ed
+    (OpenLineage Spark integration, "Facet building process").
+
+    >>> compose(Transformation(Subtype.TRANSFORMATION), Transformation(Subtype.FILTER)).subtype.value
+    'FILTER'
+    >>> compose(Transformation(Subtype.IDENTITY), Transformation(Subtype.AGGREGATION)).subtype.value
+    'AGGREGATION'
+    """
+    if inner == IDENTITY:
+        return outer
+    if outer == IDENTITY:
+        return inner
+    return Transformation(
+        _nearest(outer.subtype, inner.subtype),
+        outer.masking or inner.masking,
+        outer.opaque or inner.opaque,
+        outer.description or inner.description,
+    )
+
+
+def _nearest(outer: Subtype, inner: Subtype) -> Subtype:
+    if outer not in _STRENGTH:
+        return outer
+    if inner not in _STRENGTH:
+        return inner
+    return max(outer, inner, key=_STRENGTH.__getitem__)
+
+
+@dataclass(frozen=True, slots=True)
+class InputField:
+    """A column of a dataset, as the source of an edge."""
+
+    dataset: Dataset
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """An input field and one way in which it takes part."""
+
+    input: InputField
+    transformation: Transformation
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLineage:
+    """The lineage of one output dataset.
+
+    ``fields`` has every output column, in order, also those that depend on nothing;
+    ``dataset`` holds what touches every column alike (FILTER, JOIN, GROUP_BY, SORT).
+    """
+
+    fields: Mapping[str, frozenset[Dependency]] = field(default_factory=lambda: MappingProxyType({}))
+    dataset: frozenset[Dependency] = frozenset()
+
+    @property
+    def inputs(self) -> frozenset[Dataset]:
+        """Every dataset that an edge starts from."""
+        edges = self.dataset.union(*self.fields.values())
+        return frozenset(edge.input.dataset for edge in edges)

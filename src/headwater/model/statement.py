@@ -1,0 +1,40 @@
+"""What one Spark statement did: the datasets, the lineage of each output, and what could not be seen."""
+
+from dataclasses import dataclass
+
+from headwater.model.dataset import DatasetDescription
+from headwater.model.lineage import ColumnLineage
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something the lineage of a statement does not cover, or covers only conservatively.
+
+    ``kind`` is one of: ``operator`` (an operator nobody knows), ``expression`` (one failed),
+    ``relation`` (a source without a dataset name), ``opaque`` (a function we cannot see into),
+    ``target`` (an output without a name), ``budget`` (a limit cut it), ``dropped`` (the queue was full),
+    ``error`` (extraction failed).
+    ``what`` names it (an operator class, a function), ``why`` says it to a person.
+    """
+
+    kind: str
+    what: str
+    why: str
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One dataset that a statement writes."""
+
+    description: DatasetDescription
+    lineage: ColumnLineage
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The datasets that one SQL execution reads and writes, and the lineage between them."""
+
+    inputs: tuple[DatasetDescription, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    gaps: tuple[Gap, ...] = ()
