@@ -1,0 +1,188 @@
+"""Dataset names by the OpenLineage naming specification: files, catalog tables; JDBC tables are in ``jdbc``.
+
+Where the specification leaves a choice, the names are those that the OpenLineage Spark integration
+gives (``FilesystemDatasetUtils``, ``PathUtils``), so that leaving it for headwater keeps the names.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from headwater.model import Dataset, DatasetDescription, Symlink
+from headwater.openlineage.jdbc import jdbc_dataset, jdbc_source
+
+__all__ = [
+    "Catalog",
+    "catalog_dataset",
+    "holds_paths",
+    "jdbc_dataset",
+    "jdbc_source",
+    "location_dataset",
+    "path_dataset",
+]
+
+SESSION_CATALOG = "spark_catalog"
+
+# Several Hadoop schemes reach the same store; the specification knows one of each (FilesystemDatasetUtils).
+_OBJECT_STORES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "abfs": "abfss",
+    "abfss": "abfss",
+    "wasb": "wasbs",
+    "wasbs": "wasbs",
+}
+_CONTAINER_IN_AUTHORITY = frozenset({"abfss", "wasbs"})
+_WITH_QUERY = frozenset({"http", "https"})
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
+_WINDOWS_DRIVE = re.compile(r"/*[A-Za-z]:[/\\]")
+# user:password whose password holds an unescaped slash, as the secret keys of S3 often do.
+_HALF_A_PASSWORD = re.compile(r"^[^@]*:(?!\d*$)[^@]*$")
+_SLASHES = re.compile(r"/{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Where a catalog keeps its tables: what decides the namespace of their catalog names.
+
+    ``metastore`` is ``hive.metastore.uris`` (empty for an embedded metastore), ``glue`` the ARN of a
+    Glue catalog (``arn:aws:glue:region:account``), ``warehouse`` the root of its managed tables.
+    """
+
+    metastore: str = ""
+    warehouse: str = ""
+    glue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Location:
+    scheme: str
+    authority: str
+    path: str
+
+
+def path_dataset(path: str) -> Dataset:
+    """The dataset at a path as Hadoop's ``Path.toString`` writes it, nothing escaped.
+
+    >>> path_dataset("s3a://bucket/sales/2026/")
+    Dataset(namespace='s3://bucket', name='sales/2026')
+    >>> path_dataset("file:/data/100%25 sure")
+    Dataset(namespace='file', name='/data/100%25 sure')
+    """
+    return _dataset(_location(path))
+
+
+def location_dataset(uri: str) -> Dataset:
+    """The dataset at a URI as ``URI.toString`` writes it, as in a table's location: escapes are undone.
+
+    >>> location_dataset("file:/data/100%25%20sure")
+    Dataset(namespace='file', name='/data/100% sure')
+    """
+    location = _location(uri)
+    return _dataset(_Location(location.scheme, location.authority, unquote(location.path)))
+
+
+def holds_paths(dataset: Dataset) -> bool:
+    """True when the dataset's name is a path, in which directories can be told apart."""
+    scheme = dataset.namespace.partition("://")[0]
+    return scheme == "file" or scheme in _OBJECT_STORES or dataset.name.startswith("/")
+
+
+def catalog_dataset(identifier: Sequence[str], location: str, catalog: Catalog) -> DatasetDescription:
+    """A catalog table or view, named by its location, with its catalog name as a TABLE symlink.
+
+    ``identifier`` is ``(table)``, ``(database, table)`` or ``(catalog, database, table)``; ``location`` is a URI,
+    empty for a view. Without a location the catalog name is the name. A table outside the warehouse has no
+    symlink unless a metastore knows it: the same ``default.t`` of two applications would else be one dataset
+    (``PathUtils.fromTableIdentifier``). The location is a root and is never trimmed.
+    """
+    symbolic = Dataset(_catalog_namespace(catalog), _catalog_name(identifier, catalog))
+    if not location:
+        return DatasetDescription(symbolic)
+    dataset = location_dataset(location)
+    known = catalog.metastore or catalog.glue or _inside(location, catalog.warehouse)
+    return DatasetDescription(dataset, symlinks=(Symlink(symbolic),) if known else ())
+
+
+def _catalog_name(identifier: Sequence[str], catalog: Catalog) -> str:
+    parts = tuple(identifier)
+    if len(parts) > 1 and parts[0] == SESSION_CATALOG:
+        parts = parts[1:]
+    return "table/" + "/".join(parts) if catalog.glue else ".".join(parts)
+
+
+def _catalog_namespace(catalog: Catalog) -> str:
+    if catalog.glue:
+        return catalog.glue
+    if catalog.metastore:
+        return f"hive://{_authority_of_first(catalog.metastore)}"
+    if catalog.warehouse:
+        return _folder_namespace(location_dataset(catalog.warehouse))
+    return "inmemory://"
+
+
+def _authority_of_first(metastores: str) -> str:
+    first = metastores.split(",", maxsplit=1)[0].strip()
+    return first.rpartition("//")[2].rpartition("@")[2].strip("/")
+
+
+def _folder_namespace(folder: Dataset) -> str:
+    path = "" if folder.name == "/" else folder.name.lstrip("/")
+    if folder.namespace == "file":
+        return f"file:/{path}" if path else "file"
+    return f"{folder.namespace}/{path}".rstrip("/")
+
+
+def _inside(location: str, warehouse: str) -> bool:
+    if not warehouse:
+        return False
+    inner, outer = location_dataset(location), location_dataset(warehouse)
+    return inner.namespace == outer.namespace and inner.name.startswith(outer.name.rstrip("/") + "/")
+
+
+def _location(uri: str) -> _Location:
+    if _WINDOWS_DRIVE.match(uri):
+        return _Location("file", "", uri)
+    match = _SCHEME.fullmatch(uri)
+    if not match or uri.startswith("/"):
+        return _Location("file", "", uri)
+    scheme, rest = match[1].lower(), match[2]
+    if not rest.startswith("//"):
+        return _Location(scheme, "", rest)
+    authority, slash, path = rest[2:].partition("/")
+    if _HALF_A_PASSWORD.search(authority) and "@" in path:
+        authority, slash, path = path.rpartition("@")[2].partition("/")
+    return _Location(scheme, authority, slash + path)
+
+
+def _dataset(location: _Location) -> Dataset:
+    scheme = _OBJECT_STORES.get(location.scheme, location.scheme)
+    authority = _public_authority(scheme, location.authority)
+    namespace = f"{scheme}://{authority}" if authority else scheme
+    path = _path(location)
+    if location.scheme in _OBJECT_STORES:
+        path = path.lstrip("/")
+    return Dataset(namespace, path or "/")
+
+
+def _public_authority(scheme: str, authority: str) -> str:
+    """The authority without user and password; the part before ``@`` is the container in Azure's schemes."""
+    if scheme == "file" and authority.lower() == "localhost":
+        return ""
+    user, _, host = authority.rpartition("@")
+    if user and scheme in _CONTAINER_IN_AUTHORITY:
+        return f"{user.partition(':')[0]}@{host}"
+    return host
+
+
+def _path(location: _Location) -> str:
+    path = location.path
+    if location.scheme in _WITH_QUERY:
+        path = re.split(r"[?#]", path, maxsplit=1)[0]
+    if location.scheme == "file" and _WINDOWS_DRIVE.match(path):
+        path = "/" + path.replace("\\", "/")
+    return _SLASHES.sub("/", path).rstrip("/")
