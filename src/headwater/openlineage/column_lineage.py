@@ -1,0 +1,142 @@
+"""The ``columnLineage`` dataset facet, 1-2-0, within a limit that never costs an edge in silence."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+
+import attr
+from openlineage.client.generated import column_lineage_dataset as wire
+
+from headwater.model import ColumnLineage, Dependency, Gap, InputField, Output, Subtype, Transformation
+from headwater.openlineage.facets import FacetSettings
+
+_OPAQUE = "opaque"
+_COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="said for the whole dataset to save space")
+
+
+@attr.define
+class OpaqueTransformation(wire.Transformation):
+    """A conservative edge: headwater could not see inside the step. The description says so, too."""
+
+    opaque: bool = True
+
+
+def column_lineage_facet(
+    output: Output, settings: FacetSettings
+) -> tuple[wire.ColumnLineageDatasetFacet | None, tuple[Gap, ...]]:
+    """The facet of one output, None when it has no columns, and what a limit made of it."""
+    lineage, gaps = within_limit(output.lineage, settings)
+    if not lineage.fields and not lineage.dataset:
+        return None, ()
+    write = _Writer(settings)
+    facet = wire.ColumnLineageDatasetFacet(
+        fields={name: wire.Fields(write.input_fields(edges)) for name, edges in lineage.fields.items()},
+        dataset=write.input_fields(lineage.dataset) or None,
+        producer=settings.producer,
+    )
+    name = str(output.description.dataset)
+    return facet, tuple(Gap("budget", what, why, name) for what, why in gaps)
+
+
+def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:
+    """The lineage in the form the settings ask for, or in a coarser one that fits; and why, if so.
+
+    Coarser is never less: an edge on the dataset covers every column of it.
+    """
+    own, limit = _size(lineage), settings.max_edges
+    notes: list[tuple[str, str]] = []
+    if not settings.dataset_lineage_enabled and lineage.dataset and lineage.fields:
+        spread = own + len(lineage.dataset) * (len(lineage.fields) - 1)
+        if spread <= limit:
+            return _on_every_field(lineage), notes
+        notes.append(("dataset lineage", f"On every field it would be {spread} edges, more than {limit}: kept apart."))
+    if own <= limit:
+        return lineage, notes
+    coarse, note = _coarsened(lineage, limit)
+    return coarse, [*notes, ("edges", f"{own} edges are more than {limit}: {note}")]
+
+
+def _size(lineage: ColumnLineage) -> int:
+    return len(lineage.dataset) + sum(len(edges) for edges in lineage.fields.values())
+
+
+def _on_every_field(lineage: ColumnLineage) -> ColumnLineage:
+    return ColumnLineage({name: edges | lineage.dataset for name, edges in lineage.fields.items()})
+
+
+def _coarsened(lineage: ColumnLineage, limit: int) -> tuple[ColumnLineage, str]:
+    """The columns with few edges as they are; the inputs of the others as opaque edges on the dataset."""
+    by_size = sorted(lineage.fields, key=lambda name: len(lineage.fields[name]))
+    kept = _most_that_fit(lineage, by_size, limit)
+    coarse = {edge.input for name in by_size[kept:] for edge in lineage.fields[name]}
+    fine = set(by_size[:kept])
+    fields = {name: edges if name in fine else frozenset() for name, edges in lineage.fields.items()}
+    result = ColumnLineage(fields, lineage.dataset | {Dependency(column, _COARSE) for column in coarse})
+    note = f"the inputs of {len(by_size) - kept} of {len(by_size)} columns stand for the whole dataset."
+    lost = _size(result) - limit
+    return (result, note) if lost <= 0 else _cut(result, limit, note)
+
+
+def _most_that_fit(lineage: ColumnLineage, by_size: list[str], limit: int) -> int:
+    """How many columns, the small ones first, can keep their edges when the others are coarsened."""
+    distinct: set[InputField] = set()
+    coarse_sizes = [0]
+    for name in reversed(by_size):
+        distinct.update(edge.input for edge in lineage.fields[name])
+        coarse_sizes.append(len(distinct))
+    fine, best = len(lineage.dataset), 0
+    for kept, name in enumerate(by_size, start=1):
+        fine += len(lineage.fields[name])
+        if fine + coarse_sizes[len(by_size) - kept] <= limit:
+            best = kept
+    return best
+
+
+def _cut(lineage: ColumnLineage, limit: int, note: str) -> tuple[ColumnLineage, str]:
+    """More distinct inputs than the limit: the one case in which edges are lost, and it is said."""
+    inputs = sorted({edge.input for edge in lineage.dataset}, key=_input_key)
+    fields: Mapping[str, frozenset[Dependency]] = {name: frozenset() for name in lineage.fields}
+    kept = frozenset(Dependency(column, _COARSE) for column in inputs[:limit])
+    lost = max(len(inputs) - limit, 0)
+    return ColumnLineage(fields, kept), f"{note} {lost} of {len(inputs)} input columns are left out."
+
+
+def _input_key(column: InputField) -> tuple[str, str, str]:
+    return column.dataset.namespace, column.dataset.name, column.name
+
+
+class _Writer:
+    """Turns edges into the client's classes; equal transformations are one object, for there are few of them."""
+
+    def __init__(self, settings: FacetSettings) -> None:
+        self._settings = settings
+        self._as_told = cache(self._told)
+        self._as_written = cache(_written)
+
+    def input_fields(self, edges: Iterable[Dependency]) -> list[wire.InputField]:
+        by_input: defaultdict[tuple[str, str, str], set[Transformation]] = defaultdict(set)
+        for edge in edges:
+            by_input[_input_key(edge.input)].add(self._as_told(edge.transformation))
+        return [wire.InputField(*key, self._transformations(by_input[key])) for key in sorted(by_input)]
+
+    def _transformations(self, steps: set[Transformation]) -> list[wire.Transformation]:
+        return [self._as_written(step) for step in sorted(steps, key=_transformation_key)]
+
+    def _told(self, step: Transformation) -> Transformation:
+        """The transformation with the description that is to be told."""
+        text = step.description if self._settings.descriptions_enabled or step == _COARSE else ""
+        if len(text) > self._settings.max_description:
+            text = text[: self._settings.max_description] + "…"
+        if step.opaque:
+            text = f"{_OPAQUE}: {text}" if text else _OPAQUE
+        return replace(step, description=text)
+
+
+def _transformation_key(step: Transformation) -> tuple[str, str, bool, bool, str]:
+    return step.subtype.type.value, step.subtype.value, step.masking, step.opaque, step.description
+
+
+def _written(step: Transformation) -> wire.Transformation:
+    kind = OpaqueTransformation if step.opaque else wire.Transformation
+    return kind(step.subtype.type.value, step.subtype.value, step.description or None, step.masking)

@@ -1,0 +1,221 @@
+"""Facets of runs, jobs and datasets, made of openlineage-python's own classes.
+
+Two are ours: ``headwater_coverage`` says what a run's lineage does not cover, and a transformation
+may carry ``opaque`` (the specification allows more properties there).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import quote
+
+import attr
+from openlineage.client.generated.base import DatasetFacet, JobFacet, RunFacet
+from openlineage.client.generated.dataset_version_dataset import DatasetVersionDatasetFacet
+from openlineage.client.generated.datasource_dataset import DatasourceDatasetFacet
+from openlineage.client.generated.error_message_run import ErrorMessageRunFacet
+from openlineage.client.generated.extraction_error_run import Error, ExtractionErrorRunFacet
+from openlineage.client.generated.job_type_job import JobTypeJobFacet
+from openlineage.client.generated.lifecycle_state_change_dataset import (
+    LifecycleStateChange,
+    LifecycleStateChangeDatasetFacet,
+)
+from openlineage.client.generated.parent_run import Job, ParentRunFacet, Root, RootJob, RootRun, Run
+from openlineage.client.generated.processing_engine_run import ProcessingEngineRunFacet
+from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
+from openlineage.client.generated.source_code_location_job import SourceCodeLocationJobFacet
+from openlineage.client.generated.sql_job import SQLJobFacet
+from openlineage.client.generated.symlinks_dataset import Identifier, SymlinksDatasetFacet
+from openlineage.client.utils import RedactMixin
+
+from headwater import model
+
+PRODUCER = "urn:headwater:producer:headwater"
+COVERAGE = "headwater_coverage"
+_Facet = TypeVar("_Facet")
+
+COVERAGE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterCoverageRunFacet.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FacetSettings:
+    """What goes into the facets.
+
+    ``dataset_lineage_enabled`` False puts the edges that touch every column on every column
+    (``spark.openlineage.columnLineage.datasetLineageEnabled``). ``max_edges`` bounds the column lineage of one
+    output: what is above it is said more coarsely, and the coverage facet tells so. ``disabled`` names facets
+    that are left out (``spark.openlineage.facets.<name>.disabled``).
+    """
+
+    dataset_lineage_enabled: bool = True
+    descriptions_enabled: bool = False
+    max_edges: int = 100_000
+    max_description: int = 1_000
+    disabled: frozenset[str] = frozenset()
+    producer: str = PRODUCER
+
+
+@attr.define
+class CoverageGap(RedactMixin):
+    """One thing that the lineage does not cover; the fields of model.Gap."""
+
+    kind: str
+    what: str
+    why: str
+    output: str | None = None
+
+
+@attr.define
+class OutputCoverage(RedactMixin):
+    """How many fields an output has, and how many of them have at least one edge of their own."""
+
+    namespace: str
+    name: str
+    fields: int
+    fieldsWithLineage: int  # noqa: N815
+
+
+@attr.define
+class HeadwaterCoverageRunFacet(RunFacet):
+    """What the run's column lineage covers; its schema is ``schemas/HeadwaterCoverageRunFacet.json``."""
+
+    outputs: list[OutputCoverage]
+    gaps: list[CoverageGap]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{COVERAGE_SCHEMA}#/$defs/HeadwaterCoverageRunFacet"
+
+
+def run_facets(moment: model.RunMoment, gaps: Iterable[model.Gap], settings: FacetSettings) -> dict[str, RunFacet]:
+    """The facets of a run at that moment; ``gaps`` are the statement's and those that a limit added."""
+    gaps = tuple(gaps)
+    return _enabled(
+        {
+            "parent": _parent(moment.run, settings),
+            "processing_engine": _engine(moment.engine, settings),
+            "errorMessage": _error_message(moment, settings),
+            "extractionError": _extraction_error(gaps, settings),
+            COVERAGE: _coverage(moment.statement, gaps, settings),
+        },
+        settings,
+    )
+
+
+def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, JobFacet]:
+    """The facets of the job; one without a statement is the application itself."""
+    kind = "SQL_JOB" if moment.statement else "APPLICATION"
+    return _enabled(
+        {
+            "jobType": JobTypeJobFacet("BATCH", "SPARK", jobType=kind, producer=settings.producer),
+            "sql": SQLJobFacet(moment.sql, dialect="spark", producer=settings.producer) if moment.sql else None,
+            "sourceCodeLocation": _source_code(moment.source, settings),
+        },
+        settings,
+    )
+
+
+def dataset_facets(seen: model.DatasetDescription, settings: FacetSettings) -> dict[str, DatasetFacet]:
+    """The facets of a dataset, whichever side it is on."""
+    version = DatasetVersionDatasetFacet(seen.version, producer=settings.producer) if seen.version else None
+    return _enabled(
+        {
+            "schema": _schema(seen.schema, settings),
+            "dataSource": _data_source(seen, settings),
+            "symlinks": _symlinks(seen.symlinks, settings),
+            "lifecycleStateChange": _lifecycle(seen.lifecycle, settings),
+            "version": version,
+        },
+        settings,
+    )
+
+
+def _enabled(facets: Mapping[str, _Facet | None], settings: FacetSettings) -> dict[str, _Facet]:
+    return {name: facet for name, facet in facets.items() if facet is not None and name not in settings.disabled}
+
+
+def _parent(run: model.Run, settings: FacetSettings) -> ParentRunFacet | None:
+    if run.parent is None:
+        return None
+    root = run.parent
+    while root.parent is not None:
+        root = root.parent
+    return ParentRunFacet(
+        run=Run(run.parent.id, facets=None),
+        job=Job(run.parent.job.namespace, run.parent.job.name, facets=None),
+        root=Root(RootRun(root.id, facets=None), RootJob(root.job.namespace, root.job.name, facets=None)),
+        producer=settings.producer,
+    )
+
+
+def _engine(engine: model.Engine, settings: FacetSettings) -> ProcessingEngineRunFacet | None:
+    if not engine.version:
+        return None
+    adapter = engine.adapter_version or None
+    return ProcessingEngineRunFacet(engine.version, engine.name, adapter, producer=settings.producer)
+
+
+def _error_message(moment: model.RunMoment, settings: FacetSettings) -> ErrorMessageRunFacet | None:
+    if not moment.error and moment.state is not model.RunState.FAIL:
+        return None
+    language = "PYTHON" if "Traceback (most recent call last)" in moment.stack_trace else "JAVA"
+    message = moment.error or "The run failed without a message."
+    return ErrorMessageRunFacet(message, language, moment.stack_trace or None, producer=settings.producer)
+
+
+def _extraction_error(gaps: Iterable[model.Gap], settings: FacetSettings) -> ExtractionErrorRunFacet | None:
+    errors = [Error(errorMessage=gap.why, task=gap.what) for gap in gaps if gap.kind == "error"]
+    if not errors:
+        return None
+    return ExtractionErrorRunFacet(len(errors), len(errors), errors, producer=settings.producer)
+
+
+def _coverage(
+    statement: model.Statement | None, gaps: Iterable[model.Gap], settings: FacetSettings
+) -> HeadwaterCoverageRunFacet | None:
+    if statement is None:
+        return None
+    listed = sorted({(gap.output, gap.kind, gap.what, gap.why) for gap in gaps})
+    return HeadwaterCoverageRunFacet(
+        outputs=[_output_coverage(output) for output in statement.outputs],
+        gaps=[CoverageGap(kind, what, why, output or None) for output, kind, what, why in listed],
+        producer=settings.producer,
+    )
+
+
+def _output_coverage(output: model.Output) -> OutputCoverage:
+    dataset, fields = output.description.dataset, output.lineage.fields
+    return OutputCoverage(dataset.namespace, dataset.name, len(fields), sum(1 for edges in fields.values() if edges))
+
+
+def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobFacet | None:
+    """The facet is for a URL of the web; from a path the client itself finds the repository."""
+    if not source.startswith(("http://", "https://")):
+        return None
+    return SourceCodeLocationJobFacet(type="git", url=_uri(source), producer=settings.producer)
+
+
+def _schema(fields: Iterable[model.SchemaField], settings: FacetSettings) -> SchemaDatasetFacet | None:
+    columns = [SchemaDatasetFacetFields(field.name, field.type or None, fields=None) for field in fields]
+    return SchemaDatasetFacet(columns, producer=settings.producer) if columns else None
+
+
+def _data_source(seen: model.DatasetDescription, settings: FacetSettings) -> DatasourceDatasetFacet:
+    namespace = seen.dataset.namespace
+    return DatasourceDatasetFacet(seen.source or namespace, _uri(namespace), producer=settings.producer)
+
+
+def _uri(text: str) -> str:
+    """The text as a URI (RFC 3986): ``file`` alone is none, and neither is a path with spaces."""
+    quoted = quote(text, safe="/:@?&=+$,;~*'()!%#[]", errors="replace")
+    return quoted if ":" in quoted else f"{quoted}:/"
+
+
+def _symlinks(symlinks: Iterable[model.Symlink], settings: FacetSettings) -> SymlinksDatasetFacet | None:
+    names = [Identifier(link.dataset.namespace, link.dataset.name, link.type) for link in symlinks]
+    return SymlinksDatasetFacet(names, producer=settings.producer) if names else None
+
+
+def _lifecycle(change: str, settings: FacetSettings) -> LifecycleStateChangeDatasetFacet | None:
+    known = LifecycleStateChange.__members__.get(change)
+    return LifecycleStateChangeDatasetFacet(known, producer=settings.producer) if known else None
