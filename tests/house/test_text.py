@@ -51,3 +51,11 @@ def test_make_targets_named_in_the_documents_exist(texts: dict[str, str]) -> Non
     documents = [text for name, text in texts.items() if name.endswith(".md")]
     named = {target for text in documents for target in re.findall(r"(?:`|^\s{4}|^)make ([a-z-]+)", text, re.MULTILINE)}
     assert named - targets == set()
+
+
+def test_files_named_in_the_documents_exist(texts: dict[str, str]) -> None:
+    documents = {name: texts[name] for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")}
+    named = {path for text in documents.values() for path in re.findall(r"`((?:[\w-]+/)+[\w.-]*)`", text)}
+    assert [
+        path for path in sorted(named) if not ((ROOT / path).exists() or (ROOT / "src/headwater" / path).exists())
+    ] == []
