@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs the three jobs under headwater, as three Spark applications, and asks where one gold column comes from.
-# Needs `python` and `headwater` of one environment on the PATH, and a Java; `make demo` brings both.
+# Usage: run.sh [LAKE]. Needs `python` and `headwater` of one environment on the PATH, and a Java; `make demo` brings both.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-lake=$here/data
+lake=$(realpath -m "${1:-$here/data}")
 export SPARK_CONF_DIR=$here/conf PYSPARK_PYTHON=python
 
 python "$here/unpack.py" "$lake/raw"
