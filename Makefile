@@ -37,7 +37,7 @@ clean: ## remove the environment and everything made by the targets above
 # The stamp is written last, so that an interrupted installation is done again.
 $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: headwater needs Python 3.11; say 'make PYTHON=/path/to/python3.11'" >&2; exit 1; }
-	@echo "Installing into $(VENV): about 700 MB to download, two to four minutes"
+	@echo "Installing into $(VENV): this takes some minutes, once"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[demo,dev]'
 	@touch $@
