@@ -1,0 +1,173 @@
+"""Delivery of events, at least once, which never fails and hardly ever waits."""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from openlineage.client.event_v2 import RunEvent
+
+from headwater.openlineage.events import to_json
+from headwater.openlineage.spool import MAX_BYTES, Fate, Sent, Spool
+from headwater.openlineage.targets import (
+    ClientTarget,
+    FileTarget,
+    SinkTarget,
+    Target,
+    client_targets,
+    read_config,
+    without_secrets,
+)
+
+__all__ = [
+    "ClientTarget",
+    "Counts",
+    "Delivery",
+    "FileTarget",
+    "SinkTarget",
+    "Target",
+    "client_targets",
+    "read_config",
+    "without_secrets",
+]
+
+_log = logging.getLogger(__name__)
+
+_SHORTEST_REST = 5.0
+_LONGEST_REST = 300.0
+_DRAIN_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of one target's events: delivered, those of earlier processes too; waiting on disk; refused; lost."""
+
+    delivered: int = 0
+    waiting: int = 0
+    rejected: int = 0
+    lost: int = 0
+
+
+class Delivery:
+    """Hands events to every target; one that is away gets them later, in order, from ``spool_folder``.
+
+    What cannot be delivered is kept in ``<spool_folder>/<target>.*.ndjson`` and sent before the next event that
+    can be, at the next start, and by ``flush``; what a target refuses is in ``rejected.ndjson`` beside it.
+    No method raises. Several processes may share the folder.
+    """
+
+    def __init__(self, targets: Sequence[Target], spool_folder: Path, max_spool_bytes: int = MAX_BYTES) -> None:
+        self._outboxes = [_Outbox(target, Spool(spool_folder, target.name, max_spool_bytes)) for target in targets]
+        self._lock = threading.Lock()
+
+    def deliver(self, event: RunEvent) -> None:
+        """Hand the event to every target, or keep it for those that are away."""
+        try:
+            line = to_json(event)
+        except Exception as error:
+            _log.error("An event of run %s cannot be written as JSON: %s", event.run.runId, without_secrets(str(error)))
+            return
+        with self._lock:
+            for outbox in self._outboxes:
+                outbox.post(line)
+
+    def flush(self, timeout: float = _DRAIN_SECONDS) -> bool:
+        """Send what is kept, for at most about ``timeout`` seconds; True when nothing is left."""
+        with self._lock:
+            deadline = time.monotonic() + timeout
+            done = [outbox.drain(deadline) for outbox in self._outboxes]
+        return all(done)
+
+    def close(self, timeout: float = _DRAIN_SECONDS) -> bool:
+        """Flush, except to targets that were away a moment ago, and let go of everything; True when nothing is left."""
+        with self._lock:
+            deadline = time.monotonic() + timeout
+            done = [outbox.close(deadline) for outbox in self._outboxes]
+        return all(done)
+
+    @property
+    def counts(self) -> dict[str, Counts]:
+        """What became of the events so far, by target."""
+        return {outbox.name: outbox.counts for outbox in self._outboxes}
+
+
+class _Outbox:
+    """One target, its spool, and how long to leave it alone after it was away."""
+
+    def __init__(self, target: Target, spool: Spool) -> None:
+        self.name = target.name
+        self._target = target
+        self._spool = spool
+        self._rest = 0.0
+        self._awake_at = 0.0
+        self._delivered = 0
+        self._rejected = 0
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self._delivered, self._spool.waiting, self._rejected, self._spool.lost)
+
+    def post(self, line: str) -> None:
+        try:
+            self._post(line)
+        except Exception as error:
+            _log.error("A lineage event for %s is lost: %s", self.name, without_secrets(str(error)))
+
+    def _post(self, line: str) -> None:
+        """The events that are kept go first: a target sees them in the order in which they were made."""
+        if self._resting or not self._drained(time.monotonic() + _DRAIN_SECONDS):
+            self._spool.keep(line)
+            return
+        sent = self._send(line)
+        if sent.fate is Fate.UNAVAILABLE:
+            self._spool.keep(line)
+        elif sent.fate is Fate.REJECTED:
+            self._spool.reject(line, sent.reason)
+
+    def drain(self, deadline: float) -> bool:
+        try:
+            return self._drained(deadline)
+        except Exception as error:
+            _log.warning("Undelivered events for %s stay on disk: %s", self.name, without_secrets(str(error)))
+            return False
+
+    def close(self, deadline: float) -> bool:
+        done = not self._resting and self.drain(deadline)
+        try:
+            self._target.close()
+        except Exception as error:
+            _log.debug("Closing %s: %s", self.name, without_secrets(str(error)))
+        self._spool.close()
+        return done
+
+    @property
+    def _resting(self) -> bool:
+        return time.monotonic() < self._awake_at
+
+    def _drained(self, deadline: float) -> bool:
+        return self._spool.drain(self._send, deadline)
+
+    def _send(self, line: str) -> Sent:
+        sent = self._target.send(line)
+        if sent.fate is Fate.UNAVAILABLE:
+            self._sleep(sent.reason)
+        else:
+            self._wake()
+        self._delivered += sent.fate is Fate.DELIVERED
+        self._rejected += sent.fate is Fate.REJECTED
+        if sent.fate is Fate.REJECTED:
+            _log.warning("%s refused an event (%s); it is kept in rejected.ndjson.", self.name, sent.reason)
+        return sent
+
+    def _sleep(self, reason: str) -> None:
+        if not self._rest:
+            _log.warning("%s is away (%s); lineage events are kept on disk and sent later.", self.name, reason)
+        self._rest = min(max(self._rest * 2, _SHORTEST_REST), _LONGEST_REST)
+        self._awake_at = time.monotonic() + self._rest
+
+    def _wake(self) -> None:
+        if self._rest:
+            _log.info("%s is back; the events kept for it follow.", self.name)
+        self._rest = self._awake_at = 0.0

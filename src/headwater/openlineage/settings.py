@@ -1,0 +1,238 @@
+"""What an application has configured for OpenLineage: its Spark conf, the environment, openlineage.yml.
+
+The keys are those of the OpenLineage Spark integration ("Spark Config Parameters"), so that a job keeps its
+configuration. The Spark conf has precedence over the environment, that over the file. A value that cannot be used
+is replaced by its default, and told of in ``problems``.
+"""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+from uuid import UUID
+
+from headwater.errors import SettingError
+from headwater.model import Job, Run
+from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.spark_transport import client_transport
+from headwater.openlineage.trimming import Trimming, trimming_from
+
+PREFIX = "spark.openlineage."
+DEFAULT_NAMESPACE = "default"
+
+_Value = TypeVar("_Value")
+
+_USED = (
+    "namespace",
+    "appName",
+    "applicationRunId",
+    "parentJobNamespace",
+    "parentJobName",
+    "parentRunId",
+    "rootParentJobNamespace",
+    "rootParentJobName",
+    "rootParentRunId",
+    "disabled",
+    "facets.disabled",
+    "columnLineage.datasetLineageEnabled",
+    "columnLineage.descriptionsEnabled",
+    "columnLineage.maxEdges",
+    "columnLineage.maxDescription",
+    "dataset.removePath.pattern",
+    "dataset.disabledTrimmers",
+    "dataset.trimPatterns",
+)
+# Keys of the Spark integration that mean nothing here, or are read elsewhere: no reason to warn.
+_KNOWN_PREFIXES = (
+    "transport.",
+    "facets.",
+    "filter.",
+    "circuitBreaker.",
+    "timeout.",
+    "vendors.",
+    "job.",
+    "jobName.",
+    "run.",
+    "dataset.namespaceResolvers.",
+    "metrics.",
+    "capturedProperties",
+    "debugFacet",
+    "url",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything configured that is not left to the OpenLineage client.
+
+    ``app_name`` and ``application_run_id`` are empty where Spark's own are to be used. ``parent`` started the
+    application; its own parent is the root. ``transport`` has the shape that ``client_targets`` takes.
+    """
+
+    namespace: str = DEFAULT_NAMESPACE
+    app_name: str = ""
+    application_run_id: str = ""
+    parent: Run | None = None
+    disabled: bool = False
+    facets: FacetSettings = field(default_factory=FacetSettings)
+    trimming: Trimming = field(default_factory=Trimming)
+    transport: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    problems: tuple[str, ...] = ()
+
+
+def settings_from(
+    spark_conf: Mapping[str, str], environment: Mapping[str, str], config: Mapping[str, Any] | None = None
+) -> Settings:
+    """The settings of an application; ``config`` is the content of its openlineage.yml. Never raises."""
+    return _Reading(spark_conf, environment, config or {}).settings()
+
+
+class _Reading:
+    """Reads one setting after the other, and keeps what was wrong with any."""
+
+    def __init__(
+        self, spark_conf: Mapping[str, str], environment: Mapping[str, str], config: Mapping[str, Any]
+    ) -> None:
+        self._spark = {
+            key.removeprefix(PREFIX): str(value).strip() for key, value in spark_conf.items() if key.startswith(PREFIX)
+        }
+        self._environment = environment
+        self._config = config
+        self._problems: list[str] = []
+
+    def settings(self) -> Settings:
+        settings = Settings(
+            namespace=self._text("namespace", "OPENLINEAGE_NAMESPACE", "namespace") or DEFAULT_NAMESPACE,
+            app_name=self._spark.get("appName", ""),
+            application_run_id=self._parsed("applicationRunId", _uuid, ""),
+            parent=self._parent(),
+            disabled=self._disabled(),
+            facets=self._facets(),
+            trimming=self._trimming(),
+            transport=self._transport(),
+        )
+        self._tell_unknown_keys()
+        return replace(settings, problems=tuple(self._problems))
+
+    def _text(self, key: str, variable: str, in_file: str) -> str:
+        return self._spark.get(key) or self._environment.get(variable, "").strip() or str(self._config.get(in_file, ""))
+
+    def _parsed(self, key: str, parse: Callable[[str], _Value], default: _Value) -> _Value:
+        return self._attempt(self._spark.get(key, ""), PREFIX + key, parse, default)
+
+    def _attempt(self, text: str, name: str, parse: Callable[[str], _Value], default: _Value) -> _Value:
+        if not text:
+            return default
+        try:
+            return parse(text)
+        except SettingError as error:
+            self._problems.append(f"{name}: {error} Its default is used.")
+            return default
+
+    def _parent(self) -> Run | None:
+        parent = self._run_in_conf("parent") or self._run_in_environment("OPENLINEAGE_PARENT_ID")
+        root = self._run_in_conf("rootParent") or self._run_in_environment("OPENLINEAGE_ROOT_PARENT_ID")
+        if parent is None or root is None or root.id == parent.id:
+            return parent
+        return replace(parent, parent=root)
+
+    def _run_in_conf(self, which: str) -> Run | None:
+        keys = (f"{which}JobNamespace", f"{which}JobName", f"{which}RunId")
+        given = [key for key in keys if self._spark.get(key)]
+        if not given:
+            return None
+        missing = [PREFIX + key for key in keys if key not in given]
+        run_id = self._parsed(keys[2], _uuid, "")
+        if missing:
+            self._problems.append(f"{PREFIX}{given[0]}: {' and '.join(missing)} must be set too; no parent is told.")
+        if missing or not run_id:
+            return None
+        return Run(run_id, Job(self._spark[keys[0]], self._spark[keys[1]]))
+
+    def _run_in_environment(self, variable: str) -> Run | None:
+        return self._attempt(self._environment.get(variable, ""), variable, _run, None)
+
+    def _disabled(self) -> bool:
+        in_environment = self._environment.get("OPENLINEAGE_DISABLED", "")
+        return self._parsed("disabled", _boolean, default=False) or self._attempt(
+            in_environment, "OPENLINEAGE_DISABLED", _boolean, default=False
+        )
+
+    def _facets(self) -> FacetSettings:
+        default = FacetSettings()
+        return FacetSettings(
+            self._parsed("columnLineage.datasetLineageEnabled", _boolean, default.dataset_lineage_enabled),
+            self._parsed("columnLineage.descriptionsEnabled", _boolean, default.descriptions_enabled),
+            self._parsed("columnLineage.maxEdges", _count, default.max_edges),
+            self._parsed("columnLineage.maxDescription", _count, default.max_description),
+            frozenset(self._disabled_facets()),
+        )
+
+    def _disabled_facets(self) -> set[str]:
+        listed = self._spark.get("facets.disabled", "").strip("[]").replace(",", ";").split(";")
+        single = [key for key in self._spark if key.startswith("facets.") and key.endswith(".disabled")]
+        named = {key.removeprefix("facets.").removesuffix(".disabled"): key for key in single}
+        return {name.strip() for name in listed if name.strip()} | {
+            name for name, key in named.items() if self._parsed(key, _boolean, default=False)
+        }
+
+    def _trimming(self) -> Trimming:
+        in_file = self._config.get("dataset") if isinstance(self._config.get("dataset"), Mapping) else None
+        disabled = self._spark.get("dataset.disabledTrimmers") or _joined((in_file or {}).get("disabled_trimmers", ""))
+        patterns = [self._spark.get(key, "") for key in ("dataset.removePath.pattern", "dataset.trimPatterns")]
+        rules = self._attempt(
+            disabled, "dataset.disabledTrimmers", lambda text: trimming_from({"disabled": text}), Trimming()
+        )
+        with_patterns = self._attempt(
+            "\n".join(filter(None, patterns)),
+            "dataset.removePath.pattern",
+            lambda text: trimming_from({"patterns": text}),
+            Trimming(),
+        )
+        return Trimming(rules.disabled, with_patterns.patterns)
+
+    def _transport(self) -> Mapping[str, Any]:
+        keys = {
+            key.removeprefix("transport."): value for key, value in self._spark.items() if key.startswith("transport.")
+        }
+        return MappingProxyType({"transport": client_transport(keys)} if keys else {})
+
+    def _tell_unknown_keys(self) -> None:
+        for key in sorted(self._spark):
+            if key not in _USED and not key.startswith(_KNOWN_PREFIXES):
+                near = difflib.get_close_matches(key, _USED, n=1)
+                hint = f"did you mean {PREFIX}{near[0]}?" if near else "leave it out, or see the documentation."
+                self._problems.append(f"{PREFIX}{key} is no setting that headwater knows; {hint}")
+
+
+def _uuid(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise SettingError(f"{text!r} is no UUID, as the id of a run must be.") from None
+
+
+def _boolean(text: str) -> bool:
+    if text.strip().lower() not in {"true", "false"}:
+        raise SettingError(f"{text!r} was found where true or false was expected.")
+    return text.strip().lower() == "true"
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise SettingError(f"{text!r} was found where a whole number was expected.")
+    return int(text)
+
+
+def _run(text: str) -> Run:
+    """``namespace/job name/run id``; the name may hold slashes."""
+    rest, _, run_id = text.strip().rpartition("/")
+    namespace, _, name = rest.partition("/")
+    if not namespace or not name:
+        raise SettingError(f"{text!r} was found where <job namespace>/<job name>/<run id> was expected.")
+    return Run(_uuid(run_id), Job(namespace, name))
+
+
+def _joined(names: object) -> str:
+    return ";".join(map(str, names)) if isinstance(names, list) else str(names)
