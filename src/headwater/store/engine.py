@@ -1,0 +1,158 @@
+"""Connections to SQLite and PostgreSQL, and their faults as headwater's own errors."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from headwater.errors import SettingError, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from headwater.store.location import sqlite_path
+
+_WRITING = "headwater_writing"
+_ONE_WRITER = 0x6865616477  # the advisory lock that makes PostgreSQL take one batch at a time, as SQLite does
+
+_SQLITE_FAULTS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+    (
+        ("SQLITE_BUSY", "SQLITE_LOCKED"),
+        StoreLocked,
+        "another process holds it; wait for that process to end, or raise the timeout",
+    ),
+    (
+        ("SQLITE_CORRUPT", "SQLITE_NOTADB"),
+        StoreCorrupt,
+        "it is not a headwater store or is damaged; move it away, or name another with --store or HEADWATER_STORE",
+    ),
+    (
+        ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH"),
+        StoreUnavailable,
+        "it cannot be opened or written; check the path and the rights of the file and its folder",
+    ),
+    (("SQLITE_FULL", "SQLITE_IOERR"), StoreUnavailable, "the disk is full or failing; make room and try again"),
+)
+_POSTGRES_FAULTS = {
+    "55P03": (StoreLocked, "another process holds it; try again"),
+    "53100": (StoreUnavailable, "the server's disk is full; make room and try again"),
+    "25006": (StoreUnavailable, "the connection is read-only; use an account that may write"),
+    "42501": (StoreUnavailable, "the account lacks the rights; grant them or use another account"),
+}
+
+
+def connect(url: str, *, read_only: bool, timeout: float) -> Engine:
+    """An engine for the store at ``url``; nothing is opened yet.
+
+    Raises:
+        SettingError: the URL is none, or its driver is not installed.
+    """
+    path = sqlite_path(url)
+    if path is not None:
+        return _sqlite_engine(path, read_only=read_only, timeout=timeout)
+    return _server_engine(url, timeout)
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A connection that sees one state of the store, whatever others write meanwhile."""
+    options: dict[str, Any] = {}
+    if engine.dialect.name == "postgresql":
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect().execution_options(**options) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes, alone: a second writer waits until it ends."""
+    with engine.connect() as connection, connection.execution_options(**{_WRITING: True}).begin():
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})")
+        yield connection
+
+
+@contextmanager
+def told_plainly(url: str) -> Iterator[None]:
+    """Raises the database's faults as StoreError, with the place, the fault, and what to do."""
+    try:
+        yield
+    except DBAPIError as fault:
+        kind, advice = _kind_of(fault.orig)
+        raise kind(f"Store {shown(url)}: {_first_line(fault.orig)}: {advice}.") from fault
+
+
+def shown(url: str) -> str:
+    """The URL as it may be printed: a bare path for SQLite, without the password otherwise."""
+    path = sqlite_path(url)
+    return str(path) if path is not None else make_url(url).render_as_string(hide_password=True)
+
+
+def _kind_of(fault: BaseException | None) -> tuple[type[StoreError], str]:
+    name = getattr(fault, "sqlite_errorname", None) or ""
+    for starts, kind, advice in _SQLITE_FAULTS:
+        if name.startswith(starts):
+            return kind, advice
+    unreachable = (StoreUnavailable, "the database refused; check the URL, the server and the account")
+    return _POSTGRES_FAULTS.get(getattr(fault, "sqlstate", None) or "", unreachable)
+
+
+def _first_line(fault: BaseException | None) -> str:
+    return (str(fault).strip().splitlines() or ["no reason given"])[0].rstrip(".:")
+
+
+def _sqlite_engine(path: Path, *, read_only: bool, timeout: float) -> Engine:
+    def open_file() -> sqlite3.Connection:
+        return _open_sqlite(path, read_only=read_only, timeout=timeout)
+
+    engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _open_sqlite(path: Path, *, read_only: bool, timeout: float) -> sqlite3.Connection:
+    target = f"file:{quote(str(path))}"
+    if read_only:
+        target += "?mode=ro" + ("&immutable=1" if _nobody_can_write(path) else "")
+    connection = sqlite3.connect(target, uri=True, timeout=timeout, check_same_thread=False, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    if not read_only:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _nobody_can_write(path: Path) -> bool:
+    """Whether SQLite must be told that the file does not change.
+
+    Reading a WAL file needs its ``-shm`` file; where none can be made, only ``immutable`` opens it
+    (SQLite, "Write-Ahead Logging", section "Read-Only Databases").
+    """
+    return not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+
+
+def _begin(connection: Connection) -> None:
+    # A deferred transaction that turns into a writer fails at once when another wrote meanwhile: no waiting.
+    writes = connection.get_execution_options().get(_WRITING, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _server_engine(url: str, timeout: float) -> Engine:
+    try:
+        address = make_url(url)
+        if address.drivername in ("postgresql", "postgres"):
+            address = address.set(drivername="postgresql+psycopg")
+        options: dict[str, Any] = {"options": f"-c lock_timeout={int(timeout * 1000)}"}
+        return create_engine(address, pool_pre_ping=True, connect_args=options)
+    except (ArgumentError, NoSuchModuleError) as fault:
+        raise SettingError(
+            f"Store URL {url!r} cannot be used ({fault}): expected a file path, sqlite:///PATH or "
+            "postgresql://USER@HOST/DATABASE. Correct --store or HEADWATER_STORE."
+        ) from fault
+    except ImportError as fault:
+        raise SettingError(
+            f"Store URL {url.split('://', maxsplit=1)[0]}://… needs a driver that is not installed ({fault.name}). "
+            "Install it with: pip install 'headwater[postgres]'"
+        ) from fault

@@ -1,0 +1,1 @@
+"""Alembic's scripts for the schema of the store, shipped with the package."""

@@ -1,0 +1,185 @@
+"""What the questions give back: frozen values, with names beside ids."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from headwater.model import Dataset, Job, Transformation
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class KnownDataset:
+    """A dataset of the store; ``aliases`` are its other names (symlinks)."""
+
+    dataset: Dataset
+    aliases: tuple[Dataset, ...] = ()
+    id: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.dataset)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Column:
+    """A field of a dataset of the store."""
+
+    dataset: KnownDataset
+    name: str
+    type: str = field(default="", compare=False)
+    id: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.dataset}.{self.name}"
+
+
+class Direction(str, Enum):
+    """Against the flow of data, or with it."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+class EdgeType(str, Enum):
+    """Which edges a walk follows: those that carry the value, or paths that influence it without."""
+
+    DIRECT = "direct"
+    INDIRECT = "indirect"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a walk follows, and where it ends at the latest.
+
+    ``edge_type`` DIRECT follows only steps that carry the value; INDIRECT keeps only paths that influence it
+    without carrying it; None keeps all. ``as_of`` is a moment in microseconds since 1970, None for now.
+    ``depth`` counts steps; ``columns`` and ``seconds`` keep a huge graph from filling memory and patience.
+    """
+
+    edge_type: EdgeType | None = None
+    as_of: int | None = None
+    depth: int | None = None
+    columns: int = 20_000
+    seconds: float = 20.0
+
+
+UNBOUNDED = Bounds()
+"""All edges of now, as far as the default limits go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a column takes part in another, over all steps between them.
+
+    ``whole_dataset`` says that it acts on every row of a dataset on the way (a filter, a join), not on one column.
+    """
+
+    transformation: Transformation
+    whole_dataset: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step: a job makes a column, or every row of a dataset (``output`` None), depend on a column."""
+
+    input: Column
+    output: Column | None
+    output_dataset: KnownDataset
+    transformations: tuple[Transformation, ...]
+    job: Job
+
+    @property
+    def whole_dataset(self) -> bool:
+        """True when the step acts on every column of the output dataset."""
+        return self.output is None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What a walk found: columns with their distance from the start, and the hops between them.
+
+    ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; empty when it is whole.
+    """
+
+    start: Column | KnownDataset
+    direction: Direction
+    columns: dict[Column, int]
+    hops: tuple[Hop, ...]
+    truncated: tuple[str, ...] = ()
+
+
+class Origin(str, Enum):
+    """Why nothing stands before a root."""
+
+    SOURCE = "source"  # no known job writes its dataset
+    CONSTANT = "constant"  # the job that writes it reads nothing for it: a literal, a count of rows
+    UNKNOWN = "unknown"  # a job writes its dataset, without telling lineage
+    CYCLE = "cycle"  # it is made from itself only
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A column with nothing before it, and how it reaches the column that was asked for.
+
+    ``jobs`` are those on the shortest path, from the root on.
+    """
+
+    column: Column
+    origin: Origin
+    ways: tuple[Way, ...]
+    distance: int
+    jobs: tuple[Job, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """The roots of a column; ``origin`` is set when it is a root itself."""
+
+    column: Column
+    roots: tuple[Root, ...]
+    origin: Origin | None = None
+    truncated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactedColumn:
+    """A column that depends on the one that was asked for."""
+
+    column: Column
+    distance: int
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactedDataset:
+    """A dataset with impacted columns, the jobs that write those, and the distance of the nearest."""
+
+    dataset: KnownDataset
+    columns: tuple[ImpactedColumn, ...]
+    jobs: tuple[Job, ...]
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """Everything downstream, the nearest datasets first."""
+
+    start: Column | KnownDataset
+    datasets: tuple[ImpactedDataset, ...]
+    truncated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way from one column to another: n + 1 columns and the n hops between them, in the direction of the data."""
+
+    columns: tuple[Column, ...]
+    hops: tuple[Hop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Paths from ``source`` to ``target``, shortest first; empty when there is none."""
+
+    source: Column
+    target: Column
+    paths: tuple[Path, ...]
+    truncated: tuple[str, ...] = ()

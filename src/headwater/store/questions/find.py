@@ -1,0 +1,121 @@
+"""Finding a dataset, a column, by any ending of its name that fits only one."""
+
+from collections.abc import Mapping
+from typing import NoReturn, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, and_, func, select
+
+from headwater.errors import AmbiguousName, UnknownName
+from headwater.model import Dataset
+from headwater.store import schema
+from headwater.store.ids import key_of
+from headwater.store.questions import names
+from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.endings import ENDING, FOLDED_ENDING, FOLDED_WHOLE, Typed, fit, tail, typed
+from headwater.store.questions.near import near_names
+
+_NAME = schema.dataset_name
+_FIELD = schema.field
+_SHOWN = 10
+_SHOWN_TEXT = 200
+_MOST = 1_000
+Found = TypeVar("Found", bound=Column | KnownDataset)
+Ranks = dict[int, int]
+"""How well each id fits, 0 best."""
+
+
+def find_column(connection: Connection, name: str) -> Column:
+    """The column whose full name ends in ``name`` (``gold.delays.avg_delay``, ``delays.avg_delay``).
+
+    Parts are parted by ``.`` or ``/``; a part in backticks is taken as it stands. A whole name goes before
+    an ending, equal case before other case, and a dataset's symlinks count as its names.
+
+    Raises:
+        UnknownName: there is none; the message lists near ones.
+        AmbiguousName: there are several; the message lists them.
+    """
+    found = names.columns(connection, _best(_columns(connection, typed(name))))
+    return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
+
+
+def find_dataset(connection: Connection, name: str) -> KnownDataset:
+    """The dataset whose full name, or a symlink's, ends in ``name``; otherwise as `find_column`."""
+    found = names.datasets(connection, _best(_datasets(connection, typed(name).text)))
+    return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset", found)
+
+
+def find(connection: Connection, name: str) -> Column | KnownDataset:
+    """The dataset or column of that name; otherwise as `find_column`."""
+    datasets, columns = _datasets(connection, typed(name).text), _columns(connection, typed(name))
+    best = min([*datasets.values(), *columns.values()], default=0)
+    found: dict[int, Column | KnownDataset] = {}
+    found |= names.columns(connection, _best(columns, best))
+    found |= {-key: value for key, value in names.datasets(connection, _best(datasets, best)).items()}
+    return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset or column", found)
+
+
+def _best(ranks: Ranks, best: int | None = None) -> list[int]:
+    wanted = min(ranks.values(), default=0) if best is None else best
+    return [key for key, rank in ranks.items() if rank == wanted]
+
+
+def _only(found: Mapping[int, Found]) -> Found:
+    return next(iter(found.values()))
+
+
+def _datasets(connection: Connection, ending: str) -> Ranks:
+    ranks: Ranks = {}
+    rows = connection.execute(select(_NAME.c.dataset_id, _NAME.c.namespace, _NAME.c.name).where(_ends_in(ending)))
+    for row in rows:
+        _note(ranks, row.dataset_id, fit(Dataset(row.namespace, row.name), ending))
+    return ranks
+
+
+def _columns(connection: Connection, name: Typed) -> Ranks:
+    ranks: Ranks = {}
+    for ending, field in name.splits():
+        _note_columns(connection, ranks, ending, field)
+    return ranks or _columns_anywhere(connection, name.text)
+
+
+def _note_columns(connection: Connection, ranks: Ranks, ending: str, field: str) -> None:
+    question = select(_FIELD.c.id, _FIELD.c.name.label("field"), _NAME.c.namespace, _NAME.c.name)
+    question = question.join(_NAME, _NAME.c.dataset_id == _FIELD.c.dataset_id)
+    for row in connection.execute(question.where(_FIELD.c.folded_key == key_of(field.casefold()), _ends_in(ending))):
+        rank = fit(Dataset(row.namespace, row.name), ending)
+        if rank is not None and row.field != field:
+            rank = max(rank, FOLDED_ENDING if rank == ENDING else FOLDED_WHOLE)
+        _note(ranks, row.id, rank)
+
+
+def _columns_anywhere(connection: Connection, field: str) -> Ranks:
+    same = select(_FIELD.c.id, _FIELD.c.name).where(_FIELD.c.folded_key == key_of(field.casefold())).limit(_MOST)
+    return {row.id: ENDING if row.name == field else FOLDED_ENDING for row in connection.execute(same)}
+
+
+def _note(ranks: Ranks, key: int, rank: int | None) -> None:
+    if rank is not None:
+        ranks[key] = min(rank, ranks.get(key, rank))
+
+
+def _ends_in(ending: str) -> ColumnElement[bool]:
+    end = tail(ending)
+    length = func.length(_NAME.c.folded)
+    return and_(length >= len(end), func.substr(_NAME.c.folded, length - len(end) + 1) == end)
+
+
+def _refuse(connection: Connection, name: str, kind: str, found: Mapping[int, Column | KnownDataset]) -> NoReturn:
+    if found:
+        shown = sorted(map(str, found.values()))
+        more = f", and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+        raise AmbiguousName(
+            f"{len(shown)} names end in {_short(name)!r}: {', '.join(map(_short, shown[:_SHOWN]))}{more}. "
+            "Type more of the one you mean."
+        )
+    near = near_names(connection, typed(name))
+    known = f"Near: {', '.join(map(_short, near))}." if near else "`headwater datasets` lists what the store knows."
+    raise UnknownName(f"No {kind} of the store ends in {_short(name)!r}. {known}")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _SHOWN_TEXT else f"{name[:_SHOWN_TEXT]}…"

@@ -1,0 +1,127 @@
+"""Walks as answers: `walk_from` for everything around a name, `impact_of` for what depends on it."""
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import Connection
+
+from headwater.model import Job, Transformation
+from headwater.store.questions import names
+from headwater.store.questions.answers import (
+    UNBOUNDED,
+    Bounds,
+    Column,
+    Direction,
+    EdgeType,
+    Graph,
+    Hop,
+    Impact,
+    ImpactedColumn,
+    ImpactedDataset,
+    KnownDataset,
+)
+from headwater.store.questions.closure import Closure, Link, walk
+from headwater.store.questions.find import find
+from headwater.store.questions.indirect import only_indirect
+from headwater.store.questions.ways import Arrivals, Steps, arrivals, in_order, strongest_first
+from headwater.store.store import Store
+
+
+def walk_from(
+    store: Store,
+    name: str,
+    direction: Direction = Direction.UP,
+    bounds: Bounds = UNBOUNDED,
+) -> Graph:
+    """The columns upstream or downstream of a column, or of every column of a dataset, and the hops between.
+
+
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.read() as connection:
+        start = find(connection, name)
+
+        begin = start_ids(connection, start)
+        closure = walk(connection, begin, direction, bounds)
+        ways = names.transformations(connection, {link.transformation for link in closure.links})
+        if bounds.edge_type is EdgeType.INDIRECT:
+            closure = only_indirect(closure, begin, ways, direction)
+        columns = names.columns(connection, closure.distance)
+        distance = {columns[one]: far for one, far in closure.distance.items()}
+        hops = named_hops(connection, closure.links, columns, ways)
+        return Graph(start, direction, distance, hops, closure.truncated)
+
+
+def impact_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Impact:
+    """Every column that depends on a column, or on any column of a dataset, by dataset, the nearest first.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.read() as connection:
+        start = find(connection, name)
+        begin = start_ids(connection, start)
+        closure = walk(connection, begin, Direction.DOWN, bounds)
+        ways = names.transformations(connection, {link.transformation for link in closure.links})
+        found = arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
+        reached = names.columns(connection, closure.distance.keys() - set(begin))
+        jobs = names.jobs(connection, {link.job for link in closure.links})
+        return Impact(start, _by_dataset(reached, closure, found, jobs), closure.truncated)
+
+
+def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
+    """The columns to begin at."""
+    return [start.id] if isinstance(start, Column) else [one.id for one in names.columns_of(connection, start)]
+
+
+def named_hops(
+    connection: Connection,
+    links: Iterable[Link],
+    columns: Mapping[int, Column],
+    ways: Mapping[int, Transformation],
+) -> tuple[Hop, ...]:
+    """Links with names, those of one job between the same two ends as one hop."""
+    together: dict[tuple[int, int, int], list[Transformation]] = {}
+    for link in links:
+        together.setdefault((link.input, link.output, link.job), []).append(ways[link.transformation])
+    jobs = names.jobs(connection, {job for *_, job in together})
+    datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0})
+    hops = []
+    for (source, output, job), how in together.items():
+        column = columns[output] if output > 0 else None
+        dataset = column.dataset if column is not None else datasets[-output]
+        hops.append(Hop(columns[source], column, dataset, strongest_first(how), jobs[job]))
+    return tuple(hops)
+
+
+def _by_dataset(
+    reached: Mapping[int, Column], closure: Closure, found: Arrivals, jobs: Mapping[int, Job]
+) -> tuple[ImpactedDataset, ...]:
+    columns: dict[KnownDataset, list[ImpactedColumn]] = {}
+    for node, column in reached.items():
+        impacted = ImpactedColumn(column, closure.distance[node], in_order(found[node]))
+        columns.setdefault(column.dataset, []).append(impacted)
+    writing = _writing(closure)
+    datasets = [
+        ImpactedDataset(
+            dataset,
+            tuple(sorted(impacted, key=lambda one: (one.distance, one.column.name))),
+            tuple(sorted((jobs[job] for job in writing.get(dataset.id, ())), key=_by_name)),
+            min(one.distance for one in impacted),
+        )
+        for dataset, impacted in columns.items()
+    ]
+    return tuple(sorted(datasets, key=lambda one: (one.distance, one.dataset)))
+
+
+def _writing(closure: Closure) -> dict[int, set[int]]:
+    writing: dict[int, set[int]] = {}
+    for link in closure.links:
+        dataset = -link.output if link.output < 0 else closure.dataset_of[link.output]
+        writing.setdefault(dataset, set()).add(link.job)
+    return writing
+
+
+def _by_name(job: Job) -> tuple[str, str]:
+    return job.namespace, job.name

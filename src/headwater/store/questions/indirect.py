@@ -1,0 +1,49 @@
+"""Only what influences without carrying the value: the paths with an INDIRECT step on them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from headwater.model import Transformation
+from headwater.store.questions.answers import Direction
+from headwater.store.questions.closure import Closure, Link
+from headwater.store.questions.ways import Steps, arrivals
+
+
+def only_indirect(
+    closure: Closure, start: Collection[int], ways: Mapping[int, Transformation], direction: Direction
+) -> Closure:
+    """The part of a closure whose paths from the start are INDIRECT as a whole (see `headwater.model.compose`)."""
+    up = direction is Direction.UP
+    steps = Steps(closure, direction)
+    found = arrivals(start, steps, ways, direction)
+    after = {node for node, how in found.items() if any(not way.transformation.direct for way in how)}
+    indirect = [link for link in closure.links if not ways[link.transformation].direct]
+    before = _reaching((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)))
+    kept = [
+        link
+        for link in closure.links
+        if not ways[link.transformation].direct or _near(link, up=up) in after or _near(link, up=not up) in before
+    ]
+    shown = after.union(start, *((link.input, link.output) for link in kept))
+    distance = {node: far for node, far in closure.distance.items() if node in shown}
+    return replace(closure, distance=distance, links=tuple(kept))
+
+
+def _near(link: Link, *, up: bool) -> int:
+    return link.output if up else link.input
+
+
+def _other(direction: Direction) -> Direction:
+    return Direction.DOWN if direction is Direction.UP else Direction.UP
+
+
+def _reaching(nodes: Iterable[int], back: Steps) -> set[int]:
+    """The nodes from which one of these is reached, themselves included."""
+    found = set(nodes)
+    stack = list(found)
+    while stack:
+        for node, _ in back(stack.pop()):
+            if node not in found:
+                found.add(node)
+                stack.append(node)
+    return found

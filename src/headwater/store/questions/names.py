@@ -1,0 +1,68 @@
+"""From ids back to names, for what is shown."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from headwater.model import Dataset, Job, Subtype, Transformation
+from headwater.store import schema
+from headwater.store.questions.answers import Column, KnownDataset
+
+_AT_ONCE = 5_000  # well under the limits for parameters: 32,766 in SQLite, 65,535 in PostgreSQL
+
+
+def rows_for(
+    connection: Connection, ids: Collection[int], question: Callable[[list[int]], Select[Any]]
+) -> Iterator[Any]:
+    """The rows of a question about ids, asked for so many ids at once as the database takes."""
+    ordered = list(ids)
+    for begin in range(0, len(ordered), _AT_ONCE):
+        yield from connection.execute(question(ordered[begin : begin + _AT_ONCE]))
+
+
+def datasets(connection: Connection, ids: Collection[int]) -> dict[int, KnownDataset]:
+    """Datasets by id, with their other names."""
+    name = schema.dataset_name
+    aliases: dict[int, list[Dataset]] = {}
+    for row in rows_for(connection, ids, lambda some: select(name).where(name.c.dataset_id.in_(some))):
+        aliases.setdefault(row.dataset_id, []).append(Dataset(row.namespace, row.name))
+    table = schema.dataset
+    return {
+        row.id: _known(row.id, Dataset(row.namespace, row.name), aliases.get(row.id, ()))
+        for row in rows_for(connection, ids, lambda some: select(table).where(table.c.id.in_(some)))
+    }
+
+
+def columns(connection: Connection, ids: Collection[int]) -> dict[int, Column]:
+    """Columns by id."""
+    field = schema.field
+    rows = list(rows_for(connection, ids, lambda some: select(field).where(field.c.id.in_(some))))
+    owners = datasets(connection, {row.dataset_id for row in rows})
+    return {row.id: Column(owners[row.dataset_id], row.name, row.type, row.id) for row in rows}
+
+
+def columns_of(connection: Connection, dataset: KnownDataset) -> list[Column]:
+    """The columns of a dataset: in the order of its schema, then those only lineage knows of."""
+    field = schema.field
+    rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id)).all()
+    ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
+    return [Column(dataset, row.name, row.type, row.id) for row in ordered]
+
+
+def jobs(connection: Connection, ids: Collection[int]) -> dict[int, Job]:
+    """Jobs by id."""
+    job = schema.job
+    rows = rows_for(connection, ids, lambda some: select(job).where(job.c.id.in_(some)))
+    return {row.id: Job(row.namespace, row.name) for row in rows}
+
+
+def transformations(connection: Connection, ids: Collection[int]) -> dict[int, Transformation]:
+    """Transformations by id."""
+    table = schema.transformation
+    rows = rows_for(connection, ids, lambda some: select(table).where(table.c.id.in_(some)))
+    return {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
+
+
+def _known(dataset_id: int, dataset: Dataset, names: Iterable[Dataset]) -> KnownDataset:
+    return KnownDataset(dataset, tuple(sorted(name for name in names if name != dataset)), dataset_id)

@@ -1,0 +1,107 @@
+"""Where a column comes from in the end: the columns with nothing before them, and how they take part."""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import Connection, select
+
+from headwater.store import schema
+from headwater.store.questions import names
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, Origin, Root, Roots, Way
+from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.cycles import closed_cycles
+from headwater.store.questions.find import find_column
+from headwater.store.questions.ways import Arrival, Arrivals, Steps, arrivals, in_order, jobs_on, rank
+from headwater.store.store import Store
+
+
+def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
+    """The columns that a column is made from in the end, the direct ones first.
+
+    A root is a column that nothing stands before: no known job writes its dataset, or the job that does
+    reads nothing for it, or tells no lineage, or makes it from itself only (`Origin` says which).
+
+
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.read() as connection:
+        column = find_column(connection, name)
+        closure = walk(connection, [column.id], Direction.UP, bounds)
+        steps = Steps(closure, Direction.UP)
+        origins = _origins(connection, closure, steps)
+        transformations = names.transformations(connection, {link.transformation for link in closure.links})
+        found = arrivals([column.id], steps, transformations, Direction.UP)
+        return Roots(
+            column,
+            _named(
+                connection, {key: value for key, value in origins.items() if key != column.id}, found, bounds.edge_type
+            ),
+            origins.get(column.id),
+            closure.truncated,
+        )
+
+
+def _origins(connection: Connection, closure: Closure, steps: Steps) -> dict[int, Origin]:
+    open_ended = closure.distance.keys() - closure.unexplored
+    leaves = {node for node in open_ended if not any(True for _ in steps(node))}
+    cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
+    datasets = {closure.dataset_of[node] for node in leaves}
+    written = _written(connection, datasets)
+    explained = _explained(connection, datasets)
+    origins = {node: _origin(closure.dataset_of[node], written, explained) for node in leaves}
+    return origins | dict.fromkeys(cycles, Origin.CYCLE)
+
+
+def _origin(dataset: int, written: Collection[int], explained: Collection[int]) -> Origin:
+    if dataset in explained:
+        return Origin.CONSTANT
+    return Origin.UNKNOWN if dataset in written else Origin.SOURCE
+
+
+def _written(connection: Connection, datasets: Collection[int]) -> set[int]:
+    table = schema.run_dataset
+    question = select(table.c.dataset_id).where(table.c.written).distinct()
+    return {
+        row.dataset_id
+        for row in names.rows_for(connection, datasets, lambda some: question.where(table.c.dataset_id.in_(some)))
+    }
+
+
+def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
+    table = schema.lineage
+    question = select(table.c.output_id).distinct()
+    return {
+        row.output_id
+        for row in names.rows_for(connection, datasets, lambda some: question.where(table.c.output_id.in_(some)))
+    }
+
+
+def _named(
+    connection: Connection, origins: Mapping[int, Origin], found: Arrivals, edge_type: EdgeType | None
+) -> tuple[Root, ...]:
+    wanted = {node: _wanted(found[node], edge_type) for node in origins}
+    columns = names.columns(connection, [node for node, ways in wanted.items() if ways])
+    paths = {node: _shortest(found, node, wanted[node]) for node in columns}
+    jobs = names.jobs(connection, {job for _, path in paths.values() for job in path})
+    roots = []
+    for node, column in columns.items():
+        distance, path = paths[node]
+        roots.append(Root(column, origins[node], wanted[node], distance, tuple(jobs[job] for job in path)))
+    return tuple(sorted(roots, key=_strongest_first))
+
+
+def _wanted(ways: Mapping[Way, Arrival], edge_type: EdgeType | None) -> tuple[Way, ...]:
+    if edge_type is None:
+        return in_order(ways)
+    direct = edge_type is EdgeType.DIRECT
+    return in_order(way for way in ways if way.transformation.direct is direct)
+
+
+def _shortest(found: Arrivals, node: int, ways: tuple[Way, ...]) -> tuple[int, list[int]]:
+    nearest = min(ways, key=lambda way: found[node][way].distance)
+    return found[node][nearest].distance, jobs_on(found, node, nearest)
+
+
+def _strongest_first(root: Root) -> tuple[tuple[int, ...], Column]:
+    return rank(root.ways[0]), root.column

@@ -1,0 +1,124 @@
+"""The current lineage of a job's output: that of its latest successful run, in whatever order events arrive."""
+
+import zlib
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, and_, insert, or_, select
+
+from headwater.model import ColumnLineage, Dependency
+from headwater.store import schema
+from headwater.store.events import DECLARED, WrittenDataset, read_event
+from headwater.store.ids import Writer
+from headwater.store.symlinks import dataset_id
+from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, FOREVER, Edge, Scope, Span
+from headwater.store.withdrawal import Pair, withdraw
+
+SUCCESSFUL = ("COMPLETE", DECLARED)
+_LINEAGE = schema.lineage
+
+
+class Told(NamedTuple):
+    """The edges that one run told of one output."""
+
+    fields: frozenset[Edge]
+    dataset: frozenset[Edge]
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for equal edges."""
+        edges = repr((sorted(self.fields), sorted(self.dataset)))
+        return blake2b(edges.encode(), digest_size=16).digest()
+
+
+def settle(writer: Writer) -> None:
+    """Makes the edges of every unsettled run what the run's events say by now."""
+    while writer.unsettled:
+        _settle(writer, writer.unsettled.pop())
+
+
+def _settle(writer: Writer, run_id: int) -> None:
+    run = writer.connection.execute(select(schema.run).where(schema.run.c.id == run_id)).one()
+    told = _told(writer, run_id) if run.state in SUCCESSFUL else {}
+    known = writer.connection.execute(select(_LINEAGE).where(_LINEAGE.c.run_id == run_id)).all()
+    outdated = [_pair(row) for row in known if not _still_so(row, run, told)]
+    if outdated:
+        withdraw(writer, outdated)
+        writer.unsettled.add(run_id)
+        return
+    for output in told.keys() - {row.output_id for row in known}:
+        _tell(writer, run, output, told[output])
+
+
+def _pair(row: Row[Any]) -> Pair:
+    return row.job_id, row.output_id
+
+
+def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
+    same = row.job_id == run.job_id and row.at == run.state_at and row.output_id in told
+    return same and bool(row.digest == told[row.output_id].digest)
+
+
+def _told(writer: Writer, run_id: int) -> dict[int, Told]:
+    """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle")."""
+    told: dict[int, Told] = {}
+    for payload in _payloads(writer, run_id):
+        told |= _of_event(writer, read_event(zlib.decompress(payload)).outputs)
+    return told
+
+
+def _payloads(writer: Writer, run_id: int) -> list[bytes]:
+    event = schema.event
+    mine = select(event.c.payload).where(event.c.run_id == run_id, event.c.has_lineage)
+    return list(writer.connection.execute(mine.order_by(event.c.at, event.c.digest)).scalars())
+
+
+def _of_event(writer: Writer, outputs: Iterable[WrittenDataset]) -> dict[int, Told]:
+    told: dict[int, Told] = {}
+    for output in outputs:
+        if output.lineage is not None:
+            owner = dataset_id(writer, output.description.dataset)
+            edges = _edges(writer, owner, output.lineage)
+            earlier = told.get(owner, Told(frozenset(), frozenset()))
+            told[owner] = Told(earlier.fields | edges.fields, earlier.dataset | edges.dataset)
+    return told
+
+
+def _edges(writer: Writer, output: int, lineage: ColumnLineage) -> Told:
+    ids = writer.fields(output, lineage.fields)
+    fields = [
+        Edge(ids[name], *source) for name, inputs in lineage.fields.items() for source in _sources(writer, inputs)
+    ]
+    return Told(frozenset(fields), frozenset(Edge(output, *source) for source in _sources(writer, lineage.dataset)))
+
+
+def _sources(writer: Writer, inputs: frozenset[Dependency]) -> Iterable[tuple[int, int]]:
+    for dependency in inputs:
+        owner = dataset_id(writer, dependency.input.dataset)
+        name = dependency.input.name
+        yield writer.fields(owner, [name])[name], writer.transformation(dependency.transformation)
+
+
+def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
+    scope = Scope(writer.connection, run.job_id, output)
+    before, after = _neighbours(writer, run, output)
+    end = after.at if after is not None else FOREVER
+    if run.state_at < end and (before is None or before.digest != told.digest):
+        window = Span(run.state_at, end)
+        scope.paint(FIELD_EDGES, window, told.fields)
+        scope.paint(DATASET_EDGES, window, told.dataset)
+    values = {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": run.state_at, "digest": told.digest}
+    writer.connection.execute(insert(_LINEAGE).values(**values))
+
+
+def _neighbours(writer: Writer, run: Row[Any], output: int) -> tuple[Any, Any]:
+    """The runs just before and just after that told lineage of the same job's output; equal times go by run id."""
+    at, uuid = _LINEAGE.c.at, schema.run.c.uuid
+    rows = select(at, uuid, _LINEAGE.c.digest).join(schema.run, schema.run.c.id == _LINEAGE.c.run_id)
+    rows = rows.where(_LINEAGE.c.job_id == run.job_id, _LINEAGE.c.output_id == output)
+    before = or_(at < run.state_at, and_(at == run.state_at, uuid < run.uuid))
+    after = or_(at > run.state_at, and_(at == run.state_at, uuid > run.uuid))
+    earlier = rows.where(before).order_by(at.desc(), uuid.desc()).limit(1)
+    later = rows.where(after).order_by(at, uuid).limit(1)
+    return writer.connection.execute(earlier).first(), writer.connection.execute(later).first()

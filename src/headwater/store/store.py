@@ -1,0 +1,154 @@
+"""The store: takes OpenLineage events in, and is read by the questions."""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Connection, Engine, select
+
+from headwater.errors import EventError, StoreUnavailable
+from headwater.store import engine as connections
+from headwater.store import schema
+from headwater.store.events import Event, read_event
+from headwater.store.ids import Writer
+from headwater.store.location import sqlite_path, store_url
+from headwater.store.recording import record
+from headwater.store.settling import settle
+from headwater.store.upgrade import require_current, upgrade
+
+RawEvent = Mapping[str, Any] | str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An event that was not taken: its place in the batch, counted from 0, why, and how it begins."""
+
+    index: int
+    reason: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of a batch of events; ``known`` ones were in the store before and changed nothing."""
+
+    added: int = 0
+    known: int = 0
+    rejected: tuple[Rejected, ...] = ()
+
+
+class Store:
+    """An open lineage store; get one from `open_store`, close it or use it in a ``with`` statement."""
+
+    def __init__(self, url: str, engine: Engine) -> None:
+        self.url = url
+        self._engine = engine
+
+    def ingest(self, events: Iterable[RawEvent]) -> IngestReport:
+        """Takes a batch of OpenLineage events in, as JSON texts or objects, in one transaction.
+
+        The order of events does not matter, and one that is there already changes nothing. An event that
+        cannot be read is reported and does not keep the others out.
+
+        Raises:
+            StoreLocked: another process holds the store for longer than the timeout.
+            StoreUnavailable: the store cannot be written (rights, disk); nothing of the batch was taken.
+        """
+        rejected: list[Rejected] = []
+        readable = list(_readable(events, rejected))
+        with connections.told_plainly(self.url), connections.writing(self._engine) as connection:
+            writer = Writer(connection)
+            added = sum(record(writer, event) for event in readable)
+            settle(writer)
+        return IngestReport(added, len(readable) - added, tuple(rejected))
+
+    def events(self, run: str) -> list[dict[str, Any]]:
+        """The events of a run as they came, in the order of their times; none when nothing is known of it."""
+        mine = select(schema.event.c.payload).join(schema.run, schema.run.c.id == schema.event.c.run_id)
+        mine = mine.where(schema.run.c.uuid == run).order_by(schema.event.c.at, schema.event.c.digest)
+        with self.read() as connection:
+            return [json.loads(zlib.decompress(payload)) for payload in connection.execute(mine).scalars()]
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading that sees one state of the store.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with connections.told_plainly(self.url), connections.reading(self._engine) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Closes every connection; the store cannot be used any more."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(url: str | None = None, *, create: bool = True, read_only: bool = False, timeout: float = 30.0) -> Store:
+    """The store at ``url`` (see `store_url`), made or upgraded to this version's schema when need be.
+
+    Args:
+        create: make the file and its folder when they are missing.
+        read_only: never write, which also works on a file and folder without write rights.
+        timeout: seconds to wait for another process that writes.
+
+    Raises:
+        StoreUnavailable: it is missing (and ``create`` is False), or cannot be opened or written.
+        StoreLocked: another process holds it for longer than ``timeout``.
+        StoreCorrupt: it is no headwater store, or is damaged.
+        StoreTooNew: a newer headwater wrote it.
+        SettingError: the URL is none, or its driver is not installed.
+    """
+    url = store_url(url)
+    path = sqlite_path(url)
+    if path is not None:
+        _require_file(path, create=create and not read_only)
+    engine = connections.connect(url, read_only=read_only, timeout=timeout)
+    try:
+        with connections.told_plainly(url):
+            (require_current if read_only else upgrade)(engine, url)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Store(url, engine)
+
+
+def _readable(events: Iterable[RawEvent], rejected: list[Rejected]) -> Iterator[Event]:
+    for index, source in enumerate(events):
+        try:
+            yield read_event(source)
+        except EventError as fault:
+            excerpt = source if isinstance(source, str | bytes) else repr(source)
+            rejected.append(Rejected(index, str(fault), str(excerpt[:80])))
+
+
+def _require_file(path: Path, *, create: bool) -> None:
+    if path.is_file():
+        return
+    if path.exists():
+        raise StoreUnavailable(f"Store {path} is no file: expected an SQLite file. Name another with --store.")
+    if not create:
+        raise StoreUnavailable(
+            f"No store at {path}: expected a file that `headwater run` or `headwater ingest` made. "
+            "Change to the folder of the job, or name the file with --store or HEADWATER_STORE."
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StoreUnavailable(
+            f"Store {path}: the folder cannot be made ({fault.strerror}). Check its rights, or name "
+            "another with --store."
+        ) from fault
