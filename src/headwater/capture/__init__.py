@@ -1,0 +1,1 @@
+"""A running Spark application to OpenLineage events; only this package speaks to the JVM."""

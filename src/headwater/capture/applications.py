@@ -1,0 +1,91 @@
+"""The applications that are being watched: one agent per SparkContext, begun and ended here."""
+
+import logging
+import os
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from openlineage.client.uuid import generate_new_uuid
+
+from headwater import __version__
+from headwater.capture import spark
+from headwater.capture.agent import Agent
+from headwater.capture.destinations import described, destination
+from headwater.capture.executions import Executions
+from headwater.capture.guard import guarded, tell_once
+from headwater.capture.settings import CaptureSettings
+from headwater.extract import ExtractSettings
+from headwater.model import Engine, Job, Run, RunState
+from headwater.openlineage.delivery import read_config
+from headwater.openlineage.settings import Settings, settings_from
+
+_LOG = logging.getLogger("headwater")
+_lock = threading.Lock()
+_agents: dict[int, tuple[Any, Agent, CaptureSettings]] = {}
+
+
+def begin(context: Any, settings: CaptureSettings) -> None:
+    """Watch a SparkContext; one that is watched already is left as it is.
+
+    Raises:
+        CaptureError: the tap cannot be made.
+        SettingError: a destination cannot be used.
+    """
+    with _lock:
+        if id(context) in _agents:
+            return
+        config = read_config(Path(settings.config)) if settings.config else {}
+        known = settings_from(spark.spark_conf(context), os.environ, config)
+        for problem in known.problems:
+            tell_once(problem, problem)
+        settings = _with_descriptions(settings, known)
+        tap = spark.new_listener(context, settings)
+        executions = Executions(
+            _application(context, known),
+            Engine("spark", spark.spark_version(context), __version__),
+            ExtractSettings(frozenset(name.lower() for name in settings.masking_functions), known.trimming),
+            settings.reads,
+        )
+        agent = Agent(tap, destination(settings, known.transport or config), executions, known.facets)
+        tap.connect()
+        agent.start()
+        _agents[id(context)] = (context, agent, settings)
+    _LOG.info("headwater watches %s", executions.application.job.name)
+
+
+def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "") -> None:
+    """Stop watching a SparkContext, after all that happened has been told; others are left as they are."""
+    with _lock:
+        found = _agents.pop(id(context), None)
+    if found is None:
+        return
+    _, agent, settings = found
+    with guarded("ending the capture"):
+        agent.stop(state, settings.flush_seconds, error)
+        _say(agent, settings)
+
+
+def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
+    """Stop watching everything."""
+    for context, _, _ in list(_agents.values()):
+        end(context, state, error)
+
+
+def _with_descriptions(settings: CaptureSettings, known: Settings) -> CaptureSettings:
+    """The texts of expressions are only made where they are wanted."""
+    wanted = known.facets.descriptions_enabled and not settings.description_length
+    return replace(settings, description_length=known.facets.max_description) if wanted else settings
+
+
+def _application(context: Any, known: Settings) -> Run:
+    name = known.app_name or str(context.appName)
+    return Run(str(generate_new_uuid()), Job(known.namespace, name), known.parent)
+
+
+def _say(agent: Agent, settings: CaptureSettings) -> None:
+    if settings.quiet:
+        return
+    print(agent.summary(described(settings)), file=sys.stderr, flush=True)

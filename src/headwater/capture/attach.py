@@ -1,0 +1,133 @@
+"""The ways in: attach() to a session, hook() for every session to come."""
+
+import atexit
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from headwater.capture import applications
+from headwater.capture.guard import guarded
+from headwater.capture.settings import CaptureSettings, capture_settings
+from headwater.errors import CaptureError
+from headwater.model import RunState
+
+_hooked: dict[str, Any] = {}
+
+
+def attach(session: Any = None, **settings: Any) -> None:
+    """Watch a Spark session's application from now on; without a session, every one to come.
+
+    Args:
+        session: a SparkSession (or SparkContext) that runs; None for all that will be made.
+        settings: any of `CaptureSettings`, such as ``store``, ``events``, ``config``, ``reads``.
+
+    Raises:
+        SettingError: a setting that cannot be used.
+        CaptureError: the session is on a remote Spark Connect server.
+    """
+    wanted = capture_settings(settings)
+    hook(wanted)
+    if session is not None:
+        context = context_of(session)
+        with guarded("attaching to Spark"):
+            applications.begin(context, wanted)
+
+
+def detach(session: Any = None) -> None:
+    """Stop watching, after what happened has been told; without a session, every application."""
+    if session is None:
+        applications.end_all()
+        unhook()
+    else:
+        applications.end(context_of(session))
+
+
+def hook(settings: CaptureSettings) -> None:
+    """Watch every SparkContext that is made from now on, until unhook(). A second call changes the settings."""
+    _hooked["settings"] = settings
+    if "init" in _hooked:
+        return
+    from pyspark import SparkContext
+
+    _hooked.update(type=SparkContext, init=SparkContext.__init__, stop=SparkContext.stop, process=os.getpid())
+    SparkContext.__init__ = _watching_init(SparkContext.__init__)
+    SparkContext.stop = _telling_stop(SparkContext.stop)
+    _hooked["excepthook"] = sys.excepthook
+    sys.excepthook = _noting(sys.excepthook)
+    atexit.register(_at_exit)
+
+
+def unhook() -> None:
+    """Put SparkContext back as it was."""
+    if "init" in _hooked:
+        _hooked["type"].__init__, _hooked["type"].stop = _hooked["init"], _hooked["stop"]
+        atexit.unregister(_at_exit)
+        _hooked.clear()
+
+
+def _watching_init(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        with guarded("attaching to Spark"):
+            applications.begin(self, _hooked["settings"])
+
+    return init
+
+
+def _telling_stop(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def stop(self: Any) -> None:
+        with guarded("ending the capture"):
+            applications.end(self)
+        original(self)
+
+    return stop
+
+
+def _noting(original: Callable[..., Any]) -> Callable[..., Any]:
+    """An exception that ends the program is the error of the application's run."""
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: Any) -> Any:
+        _hooked["error"] = f"{kind.__name__}: {error}"
+        return original(kind, error, trace)
+
+    return excepthook
+
+
+def _at_exit() -> None:
+    if os.getpid() != _hooked.get("process"):
+        return
+    error = str(_hooked.get("error", ""))
+    with guarded("ending the capture"):
+        applications.end_all(RunState.FAIL if error else RunState.COMPLETE, error)
+
+
+def context_of(session: Any) -> Any:
+    """The SparkContext behind a session, also behind one of a Spark Connect server in this process.
+
+    Raises:
+        CaptureError: there is none in this process.
+    """
+    from pyspark import SparkContext
+
+    if isinstance(session, SparkContext):
+        return session
+    try:
+        return session.sparkContext
+    except Exception as error:
+        context = _local_connect_context()
+        if context is None:
+            raise CaptureError(
+                "This session is on a remote Spark Connect server, whose plans stay on the server; "
+                "headwater needs a session with a driver in this process."
+            ) from error
+        return context
+
+
+def _local_connect_context() -> Any:
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context

@@ -1,0 +1,59 @@
+"""Where events go: what was asked for, else the OpenLineage client's own configuration, else the store."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headwater.capture.settings import CaptureSettings
+from headwater.errors import EventError
+from headwater.openlineage.delivery import Delivery, FileTarget, SinkTarget, Target, client_targets
+from headwater.store.location import sqlite_path, store_url
+
+
+def destination(settings: CaptureSettings, transport: Mapping[str, Any] | None = None) -> Delivery:
+    """The delivery to every place that the settings name.
+
+    ``transport`` is what the configuration file or ``spark.openlineage.transport.…`` says, in the file's shape.
+
+    Raises:
+        SettingError: the OpenLineage configuration cannot be used.
+    """
+    url = store_url(settings.store or None)
+    targets = _asked_for(settings, url, transport or {}) or [_store(url)]
+    beside = sqlite_path(url) or Path(".headwater/lineage.db")
+    return Delivery(targets, beside.absolute().parent / "spool")
+
+
+def described(settings: CaptureSettings) -> str:
+    """The option that makes the command line look where the lineage went; empty for the default store."""
+    return f" --store {settings.store}" if settings.store else ""
+
+
+def _asked_for(settings: CaptureSettings, url: str, transport: Mapping[str, Any]) -> list[Target]:
+    targets: list[Target] = []
+    if settings.events:
+        targets.append(FileTarget(Path(settings.events).absolute()))
+    if settings.store:
+        targets.append(_store(url))
+    if settings.config or not targets:
+        targets.extend(client_targets(transport))
+    return targets
+
+
+def _store(url: str) -> Target:
+    return SinkTarget("store", _ingest(url))
+
+
+def _ingest(url: str) -> Callable[[str], None]:
+    opened: list[Any] = []
+
+    def ingest(line: str) -> None:
+        from headwater.store import open_store
+
+        if not opened:
+            opened.append(open_store(url))
+        report = opened[0].ingest([line])
+        if report.rejected:
+            raise EventError(report.rejected[0].reason)
+
+    return ingest

@@ -1,0 +1,111 @@
+"""From the rows of the tap to the moments of runs: one run per root SQL execution that writes."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from openlineage.client.uuid import generate_new_uuid
+
+from headwater.capture.rows import ExecutionRow
+from headwater.extract import ExtractSettings, statement
+from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
+
+_LONGEST_NAME = 200
+
+
+@dataclass(slots=True)
+class Executions:
+    """The executions of one application that have started and not ended, and the names given to their jobs."""
+
+    application: Run
+    engine: Engine
+    settings: ExtractSettings = field(default_factory=ExtractSettings)
+    reads: bool = False
+    _written: dict[Dataset, int] = field(default_factory=dict)
+    _open: dict[int, RunMoment] = field(default_factory=dict)
+    _shapes: dict[str, list[object]] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> list[Dataset]:
+        """The datasets that have been written so far, in order."""
+        return list(self._written)
+
+    @property
+    def columns(self) -> int:
+        """How many columns they have."""
+        return sum(self._written.values())
+
+    def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
+        """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
+        if row.plan is not None:
+            started = self._started(row)
+            if started is not None:
+                yield started
+        elif row.kind == "start" and row.unreadable:
+            return
+        if row.kind == "end" and row.id in self._open:
+            yield self._ended(row)
+
+    def abandoned(self, time: datetime) -> Iterator[RunMoment]:
+        """The moments of the executions that never ended, as the application goes at ``time``."""
+        for moment in self._open.values():
+            yield replace(moment, state=RunState.ABORT, time=time)
+        self._open.clear()
+
+    def _started(self, row: ExecutionRow) -> RunMoment | None:
+        assert row.plan is not None
+        found = statement(row.plan, self.settings)
+        root = row.plan.root
+        if not found.outputs and not (self.reads and found.inputs):
+            return None
+        name = self._job_name(root.name if root else "unknown", found)
+        run = Run(str(generate_new_uuid()), Job(self.application.job.namespace, name), self.application)
+        sql = str(row.plan.session.get("sql") or "")
+        moment = RunMoment(run, RunState.START, row.time, self.engine, found, sql=sql)
+        self._open[row.id] = moment
+        return moment
+
+    def _ended(self, row: ExecutionRow) -> RunMoment:
+        started = self._open.pop(row.id)
+        if row.failure is not None:
+            return replace(
+                started, state=RunState.FAIL, time=row.time, error=row.failure, stack_trace=row.trace
+            )
+        for output in started.statement.outputs if started.statement else ():
+            self._written[output.description.dataset] = len(output.lineage.fields)
+        return replace(started, state=RunState.COMPLETE, time=row.time)
+
+    def _job_name(self, command: str, found: Statement) -> str:
+        """``app.command.dataset``; a second statement of the same name but other lineage gets a number.
+
+        Current lineage is kept per job and output: two INSERTs into one table must not take turns.
+        """
+        target = found.outputs[0].description.dataset if found.outputs else None
+        last = _last_part(target) if target else "read"
+        name = f"{self.application.job.name}.{_snake(command)}.{last}"[:_LONGEST_NAME]
+        shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
+        shapes = self._shapes.setdefault(name, [])
+        if shape not in shapes:
+            shapes.append(shape)
+        place = shapes.index(shape)
+        return f"{name}.{place + 1}" if place else name
+
+
+def _edges(lineage: object) -> object:
+    fields = getattr(lineage, "fields", {})
+    return hash((tuple(fields), tuple(fields.values()), getattr(lineage, "dataset", None)))
+
+
+def _last_part(dataset: Dataset) -> str:
+    return re.split(r"[/.]", dataset.name.rstrip("/"))[-1] or "root"
+
+
+def _snake(name: str) -> str:
+    """``InsertIntoHadoopFsRelationCommand`` as ``insert_into_hadoop_fs_relation_command``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.rpartition(".")[2]).lower()
+
+
+def dropped(count: int) -> Gap:
+    """The gap that executions make which did not fit into the queue."""
+    return Gap("dropped", f"{count} executions", "the queue of executions was full: their lineage is missing")

@@ -1,0 +1,160 @@
+"""The lineage of a DataFrame that has not run: for a notebook, a test, a review."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from headwater.capture.attach import context_of
+from headwater.capture.rows import unpack
+from headwater.capture.settings import CaptureSettings
+from headwater.capture.spark import SparkTap
+from headwater.errors import UnknownName
+from headwater.extract import ExtractSettings, column_lineage
+from headwater.model import ColumnLineage, Dependency, Gap, InputField
+from headwater.plan import decode
+
+_DATASET = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLineage:
+    """Where the columns of a DataFrame come from. In a notebook it shows itself as a table.
+
+    ``lineage`` has the edges of every column and those of the whole result, ``gaps`` what could not be seen.
+    """
+
+    lineage: ColumnLineage
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the DataFrame, in order."""
+        return tuple(self.lineage.fields)
+
+    def edges(self, column: str | None = None) -> tuple[Dependency, ...]:
+        """The edges of one column, or with None those that touch every column; sorted.
+
+        Raises:
+            UnknownName: the DataFrame has no such column.
+        """
+        if column is None:
+            return _sorted(self.lineage.dataset)
+        if column not in self.lineage.fields:
+            raise UnknownName(f"The DataFrame has no column {column!r}; it has {', '.join(self.columns)}.")
+        return _sorted(self.lineage.fields[column])
+
+    def roots(self, column: str, *, indirect: bool = False) -> tuple[InputField, ...]:
+        """The input columns that make ``column``; with ``indirect`` also those that only influence it.
+
+        Raises:
+            UnknownName: the DataFrame has no such column.
+        """
+        edges = [*self.edges(column), *(self.edges() if indirect else ())]
+        return tuple(dict.fromkeys(edge.input for edge in edges if indirect or edge.transformation.direct))
+
+    def tree(self) -> str:
+        """The lineage as a tree of text."""
+        return "\n".join(line for name, edges in self._all() for line in _branch(name, edges))
+
+    def json(self) -> str:
+        """The lineage as JSON: columns, dataset edges, gaps."""
+        document = {
+            "columns": {name: [_record(edge) for edge in edges] for name, edges in self._all() if name != _DATASET},
+            "dataset": [_record(edge) for edge in self.edges()],
+            "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why} for gap in self.gaps],
+        }
+        return json.dumps(document, indent=2, ensure_ascii=False)
+
+    def mermaid(self) -> str:
+        """The lineage as a Mermaid flowchart, input columns on the left."""
+        inputs = list(dict.fromkeys(edge.input for _, edges in self._all() for edge in edges))
+        lines = ["flowchart LR"]
+        lines += [f'  i{place}["{_quoted(_short(field))}"]' for place, field in enumerate(inputs)]
+        for place, (name, edges) in enumerate(self._all()):
+            lines.append(f'  o{place}["{_quoted(name if name != _DATASET else "every column")}"]')
+            for edge in edges:
+                arrow = "-->" if edge.transformation.direct else "-.->"
+                lines.append(f"  i{inputs.index(edge.input)} {arrow}|{_kind(edge)}| o{place}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.tree()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_html_row(name, edges) for name, edges in self._all())
+        gaps = "".join(f"<li>{escape(gap.what)}: {escape(gap.why)}</li>" for gap in self.gaps)
+        return (
+            '<table class="headwater"><thead><tr><th>column</th><th>how</th><th>from</th></tr></thead>'
+            f"<tbody>{rows}</tbody></table>" + (f"<p>Not seen into:</p><ul>{gaps}</ul>" if gaps else "")
+        )
+
+    def _all(self) -> Iterator[tuple[str, tuple[Dependency, ...]]]:
+        for name in self.columns:
+            yield name, self.edges(name)
+        if self.lineage.dataset:
+            yield _DATASET, self.edges()
+
+
+def lineage(data_frame: Any) -> FrameLineage:
+    """The column lineage of a DataFrame, without running it.
+
+    Raises:
+        CaptureError: the DataFrame is on a remote Spark Connect server, or the plan cannot be read.
+    """
+    tap = SparkTap(context_of(data_frame.sparkSession), CaptureSettings())
+    found, gaps = column_lineage(decode(unpack(tap.read(data_frame))), ExtractSettings())
+    return FrameLineage(found, gaps)
+
+
+def _sorted(edges: frozenset[Dependency]) -> tuple[Dependency, ...]:
+    def order(edge: Dependency) -> tuple[bool, str, str, str]:
+        return (not edge.transformation.direct, _kind(edge), str(edge.input.dataset), edge.input.name)
+
+    return tuple(sorted(edges, key=order))
+
+
+def _kind(edge: Dependency) -> str:
+    how = edge.transformation
+    return how.subtype.value + (" masking" if how.masking else "") + (" opaque" if how.opaque else "")
+
+
+def _short(field: InputField) -> str:
+    return f"{field.dataset.name.rstrip('/').rpartition('/')[2]}.{field.name}"
+
+
+def _branch(name: str, edges: tuple[Dependency, ...]) -> Iterator[str]:
+    yield name if name != _DATASET else "every column"
+    for place, edge in enumerate(edges):
+        corner = "└──" if place == len(edges) - 1 else "├──"
+        yield f"{corner} {_kind(edge):<14} {_short(edge.input)}   {edge.input.dataset}"
+
+
+def _record(edge: Dependency) -> dict[str, Any]:
+    how = edge.transformation
+    return {
+        "namespace": edge.input.dataset.namespace,
+        "name": edge.input.dataset.name,
+        "field": edge.input.name,
+        "type": how.subtype.type.value,
+        "subtype": how.subtype.value,
+        "masking": how.masking,
+        "opaque": how.opaque,
+    }
+
+
+def _quoted(text: str) -> str:
+    return text.replace('"', "#quot;")
+
+
+def _html_row(name: str, edges: tuple[Dependency, ...]) -> str:
+    label = escape(name) if name != _DATASET else "<i>every column</i>"
+    if not edges:
+        return f"<tr><td>{label}</td><td></td><td><i>no input column</i></td></tr>"
+    cells = [
+        f'<td>{_kind(edge)}</td><td title="{escape(str(edge.input.dataset))}">{escape(_short(edge.input))}</td>'
+        for edge in edges
+    ]
+    first = f'<tr><td rowspan="{len(cells)}">{label}</td>{cells[0]}</tr>'
+    return first + "".join(f"<tr>{cell}</tr>" for cell in cells[1:])

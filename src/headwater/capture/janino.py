@@ -1,0 +1,39 @@
+"""Compile headwater's Java source in the driver's JVM, once per JVM."""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from headwater.capture import jvm
+from headwater.errors import CaptureError
+
+# py4j caches reflection by class name: a second class of the same name in one JVM breaks its calls.
+_classes: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
+
+
+def new_tap(gateway: Any) -> Any:
+    """A new instance of the tap in the JVM behind a py4j gateway.
+
+    Raises:
+        CaptureError: Janino is missing or refuses the source.
+    """
+    try:
+        loaded = _classes.get(gateway) or _load(gateway)
+        none = gateway.new_array(gateway.jvm.java.lang.Object, 0)
+        return loaded.getDeclaredConstructor(gateway.new_array(gateway.jvm.java.lang.Class, 0)).newInstance(none)
+    except Exception as error:
+        raise CaptureError(
+            f"The tap could not be compiled in Spark's JVM ({str(error).splitlines()[0][:300]}); "
+            "headwater needs the Janino that Spark ships, and falls back to a query execution listener."
+        ) from error
+
+
+def _load(gateway: Any) -> Any:
+    java = gateway.jvm
+    loader = java.java.lang.Thread.currentThread().getContextClassLoader()
+    for name in jvm.SOURCES:
+        compiler = java.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(loader)
+        compiler.cook(jvm.source(name))
+        loader = compiler.getClassLoader()
+    _classes[gateway] = loader.loadClass("headwater.Tap")
+    return _classes[gateway]

@@ -1,0 +1,11 @@
+"""The part of headwater that runs inside the driver's JVM: Java source, compiled there by Spark's own Janino."""
+
+from importlib.resources import files
+
+SOURCES = ("PlanWriter.java", "Tap.java")
+"""In the order in which they are compiled: each may use those before it."""
+
+
+def source(name: str) -> str:
+    """The text of one of SOURCES."""
+    return files(__name__).joinpath(name).read_text("utf-8")

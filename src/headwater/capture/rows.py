@@ -1,0 +1,47 @@
+"""What the tap hands over: one row per start and end of a root SQL execution."""
+
+import base64
+import json
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater.plan import Plan, decode_document
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRow:
+    """A root SQL execution starts or ends. ``plan`` comes with the first row that has one."""
+
+    kind: str
+    id: int
+    time: datetime
+    plan: Plan | None = None
+    description: str = ""
+    failure: str | None = None
+    trace: str = ""
+    unreadable: str = ""
+
+
+def unpack(reply: str) -> str:
+    """The text of a reply of the tap, which deflates what is large."""
+    return zlib.decompress(base64.b64decode(reply[1:])).decode("utf-8") if reply.startswith("~") else reply
+
+
+def rows(reply: str) -> list[ExecutionRow]:
+    """The rows in a reply of the tap's ``poll``."""
+    return [_row(json.loads(line)) for line in unpack(reply).split("\n")]
+
+
+def _row(found: dict[str, Any]) -> ExecutionRow:
+    return ExecutionRow(
+        kind=found["kind"],
+        id=found["id"],
+        time=datetime.fromtimestamp(found["time"] / 1000, UTC),
+        plan=decode_document(found["plan"]) if "plan" in found else None,
+        description=found.get("description", ""),
+        failure=found.get("failure"),
+        trace=found.get("trace", ""),
+        unreadable=found.get("unreadable", ""),
+    )

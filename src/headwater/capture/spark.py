@@ -1,0 +1,69 @@
+"""The few things headwater asks of a live SparkContext; with ``janino`` the only module that speaks py4j."""
+
+from typing import Any
+
+from headwater.capture.janino import new_tap
+from headwater.capture.settings import CaptureSettings
+
+
+class SparkTap:
+    """A tap on the listener bus of one SparkContext.
+
+    Raises:
+        CaptureError: the tap cannot be made in this JVM.
+    """
+
+    def __init__(self, context: Any, settings: CaptureSettings) -> None:
+        self._context = context
+        self._tap = new_tap(context._gateway)
+        milliseconds = int(settings.plan_seconds * 1000)
+        self._tap.configure(
+            settings.queue, settings.reads, settings.plan_nodes, milliseconds, settings.description_length
+        )
+        self._bus = context._jsc.sc().listenerBus()
+
+    def connect(self) -> None:
+        """Begin to listen, on a queue of the tap's own, so that it cannot delay Spark's."""
+        self._bus.addToQueue(self._tap, "headwater")
+
+    def disconnect(self) -> None:
+        """Listen no longer, and let go of what was not polled."""
+        self._bus.removeListener(self._tap)
+        self._tap.close()
+
+    def poll(self, milliseconds: int) -> str | None:
+        """The next rows as the tap packs them, None when there were none for that long."""
+        reply = self._tap.poll(milliseconds)
+        return None if reply is None else str(reply)
+
+    def read(self, data_frame: Any) -> str:
+        """The plan of a DataFrame that need not run, as the tap packs it."""
+        return str(self._tap.read(data_frame._jdf))
+
+    def dropped(self) -> int:
+        """How many executions did not fit into the queue since this was last asked."""
+        return int(self._tap.dropped())
+
+    def settle(self, milliseconds: int) -> None:
+        """Wait until the bus has handed over what it has; no longer than ``milliseconds``."""
+        self._bus.waitUntilEmpty(milliseconds)
+
+
+def new_listener(context: Any, settings: CaptureSettings) -> SparkTap:
+    """The tap for a SparkContext.
+
+    Raises:
+        CaptureError: it cannot be made in this JVM.
+    """
+    return SparkTap(context, settings)
+
+
+def spark_version(context: Any) -> str:
+    """The version of the Spark behind a SparkContext."""
+    return str(context.version)
+
+
+def spark_conf(context: Any) -> dict[str, str]:
+    """The configuration of an application, those keys that headwater may read."""
+    pairs = context.getConf().getAll()
+    return {key: value for key, value in pairs if key.startswith(("spark.openlineage.", "spark.headwater."))}

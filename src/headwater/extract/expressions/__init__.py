@@ -1,0 +1,1 @@
+"""Expressions: from the traces of an expression's children to its own."""

@@ -1,0 +1,53 @@
+"""Structs: packed leaves keep their own traces until something looks at the struct as a whole."""
+
+from headwater.extract.expressions.table import Visitors
+from headwater.extract.scope import Scope
+from headwater.extract.trace import TRANSFORMED, Struct, Trace, flat, step, union
+from headwater.plan import Expression, Node
+
+
+def create_named_struct(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``named_struct('a', x, 'b', y)``: names and values in turn."""
+    return Struct(tuple(node.values.get("names", ())), children[1::2])
+
+
+def get_struct_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``s.a``: the leaf that was packed, or a part of a column that came as a struct."""
+    packed, ordinal = children[0], int(node.values.get("ordinal", -1))
+    if isinstance(packed, Struct) and 0 <= ordinal < len(packed.fields):
+        field: Trace = packed.fields[ordinal]
+        return field
+    return step(TRANSFORMED, packed)
+
+
+def update_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``withField``/``dropFields``: the other leaves of a struct packed in this query stay as they are."""
+    packed = children[0]
+    if not isinstance(packed, Struct):
+        return step(TRANSFORMED, union(map(flat, children)))
+    by_node = dict(zip(node.children, children, strict=True))
+    fields = dict(zip(packed.names, packed.fields, strict=True))
+    for operation in node.values.get("fieldOps", ()):
+        if isinstance(operation, Node):
+            fields[_matching(fields, operation.text("name"))] = by_node[operation]
+        else:
+            fields.pop(_matching(fields, str(operation.get("name", ""))), None)
+    return Struct(tuple(fields), tuple(fields.values()))
+
+
+def with_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """The value that one field of a struct is set to."""
+    return children[0]
+
+
+def _matching(fields: dict[str, Trace], name: str) -> str:
+    """The field of that name as the struct spells it; Spark's resolver ignores case."""
+    return next((known for known in fields if known.lower() == name.lower()), name)
+
+
+EXPRESSIONS: Visitors = {
+    "CreateNamedStruct": create_named_struct,
+    "GetStructField": get_struct_field,
+    "UpdateFields": update_fields,
+    "WithField": with_field,
+}

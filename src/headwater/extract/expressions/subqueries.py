@@ -1,0 +1,60 @@
+"""Subqueries used as a value: what happens inside touches only the column that uses it."""
+
+from headwater.extract.expressions.table import Visitors
+from headwater.extract.scope import Rows, Scope
+from headwater.extract.trace import TRANSFORMED, Paths, Trace, flat, merge, step, substitute, substitute_paths, union
+from headwater.plan import Expression
+
+
+def inner(node: Expression, scope: Scope) -> Rows:
+    """The rows of a subquery's plan, its outer references replaced by this scope's columns."""
+    rows = scope.extraction.rows(node.operator("plan"))
+    columns = {key: substitute(trace, scope.outer) for key, trace in rows.columns.items()}
+    return Rows(rows.output, columns, substitute_paths(rows.deciding, scope.outer))
+
+
+def scalar_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``(SELECT max(x) FROM t WHERE …)``: the value as it is, with what decides on it. Children are outer columns."""
+    rows = inner(node, scope)
+    return merge((rows.column(0), rows.deciding))
+
+
+def exists(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``EXISTS (SELECT …)`` as a value: only what decides on the rows counts."""
+    return inner(node, scope).deciding
+
+
+def in_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``x IN (SELECT y …)`` as a value: x and y are compared."""
+    rows, compared = in_parts(node, children, scope)
+    return union((step(TRANSFORMED, compared), rows.deciding))
+
+
+def in_parts(node: Expression, children: tuple[Trace, ...], scope: Scope) -> tuple[Rows, Paths]:
+    """The rows of the subquery of an IN, and the columns compared, those of both sides."""
+    query = node.expression("query") or node
+    rows = inner(query, scope)
+    values = node.expressions("values")
+    wanted = [trace for child, trace in zip(node.children, children, strict=True) if child in values]
+    sides = [*wanted, *(rows.column(position) for position in range(len(values)))]
+    return rows, union(map(flat, sides))
+
+
+def list_query(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """The right side of an IN: read by in_subquery()."""
+    return frozenset()
+
+
+def table_argument(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``f(TABLE(t))``: the function gets every column."""
+    rows = inner(node, scope)
+    return union((step(TRANSFORMED, union(map(flat, rows.columns.values()))), rows.deciding))
+
+
+EXPRESSIONS: Visitors = {
+    "ScalarSubquery": scalar_subquery,
+    "Exists": exists,
+    "InSubquery": in_subquery,
+    "ListQuery": list_query,
+    "FunctionTableSubqueryArgumentExpression": table_argument,
+}

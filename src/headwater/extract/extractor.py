@@ -1,0 +1,72 @@
+"""From an analyzed plan to its lineage: the one way in, read from top to bottom."""
+
+from collections.abc import Mapping
+
+from headwater.extract.operators import aggregate, generate, joins, opaque, rows, sets
+from headwater.extract.operators.table import Visitor
+from headwater.extract.relations import leaves
+from headwater.extract.scope import Extraction, ExtractSettings, Rows
+from headwater.extract.trace import Placeholder, flat, union
+from headwater.extract.writes import WRITES, lineage, outputs
+from headwater.model import ColumnLineage, Gap, Statement
+from headwater.plan import Operator, Plan
+
+OPERATORS: Mapping[str, Visitor] = {
+    **rows.OPERATORS,
+    **aggregate.OPERATORS,
+    **joins.OPERATORS,
+    **sets.OPERATORS,
+    **generate.OPERATORS,
+    **opaque.OPERATORS,
+    **leaves.OPERATORS,
+}
+
+_DEFAULTS = ExtractSettings()
+
+
+def statement(plan: Plan, settings: ExtractSettings = _DEFAULTS) -> Statement:
+    """The datasets that a plan reads and writes, the lineage of each output, and the gaps.
+
+    >>> from headwater.plan import decode
+    >>> statement(decode('{"nodes": [["OneRowRelation", [], {}, {}, 1]]}'))
+    Statement(inputs=(), outputs=(), gaps=())
+    """
+    extraction = _extract(plan, settings)
+    root = plan.root
+    written = tuple(outputs(root, extraction)) if root else ()
+    return Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+
+
+def column_lineage(plan: Plan, settings: ExtractSettings = _DEFAULTS) -> tuple[ColumnLineage, tuple[Gap, ...]]:
+    """The lineage of the columns that a query puts out, without a write; and the gaps."""
+    extraction = _extract(plan, settings)
+    result = extraction.rows(plan.root)
+    traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in plan.output]
+    _report_unresolved(Rows(result.output, result.columns, union((result.deciding, *traces))), extraction)
+    found = lineage((column.name for column in plan.output), traces, result.deciding)
+    return found, tuple(extraction.gaps)
+
+
+def _extract(plan: Plan, settings: ExtractSettings) -> Extraction:
+    extraction = Extraction(settings, plan.session)
+    if plan.cut:
+        extraction.report("budget", "plan", f"the plan was not read to its end: {plan.cut}")
+    for operator in plan.operators:
+        if operator.name not in WRITES or operator.name == "Union":
+            extraction.results[operator] = _visit(operator, extraction)
+    return extraction
+
+
+def _visit(node: Operator, extraction: Extraction) -> Rows:
+    """One operator; when its visitor fails, it counts as one that nobody knows."""
+    children = tuple(extraction.rows(child) for child in node.inputs)
+    try:
+        return OPERATORS.get(node.name, opaque.unknown)(node, children, extraction)
+    except Exception as error:
+        extraction.report("error", node.name, f"working out its lineage failed: {error!r}")
+        return opaque.unknown(node, children, extraction)
+
+
+def _report_unresolved(rows: Rows, extraction: Extraction) -> None:
+    if any(isinstance(origin, Placeholder) for origin, _ in rows.deciding):
+        extraction.report("expression", "OuterReference", "an outer reference could not be resolved")

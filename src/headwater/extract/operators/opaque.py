@@ -1,0 +1,100 @@
+"""Operators that hand rows to a function nobody can look into, and operators nobody knows.
+
+Every output column depends on every column the operator receives; the edges are marked opaque.
+"""
+
+from headwater.extract.expressions.evaluate import evaluate
+from headwater.extract.operators.rows import all_columns
+from headwater.extract.operators.table import Visitors, deciding, scope_of, touching
+from headwater.extract.scope import Extraction, Rows, attribute
+from headwater.extract.trace import GROUP_BY, OPAQUE, Paths, Trace, flat, merge, step, union
+from headwater.plan import Expression, Operator
+
+
+def mapped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``mapInPandas``, ``mapInArrow``, ``TRANSFORM … USING``, typed ``map``."""
+    extraction.report("opaque", _function(node), f"{node.name} runs a function that cannot be looked into")
+    return _opaque(node, children, extraction)
+
+
+def grouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``groupBy(k).applyInPandas``: opaque, and grouped by the keys."""
+    rows = mapped(node, children, extraction)
+    keys = touching(GROUP_BY, node.expressions("groupingAttributes"), scope_of(children, extraction))
+    return Rows(rows.output, rows.columns, union((rows.deciding, keys)))
+
+
+def cogrouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``cogroup(…).applyInPandas``: each side is grouped by its first columns, which are the keys."""
+    rows = mapped(node, children, extraction)
+    lengths = (node.values.get("leftGroupingLen", 0), node.values.get("rightGroupingLen", 0))
+    keys = union(
+        flat(side.column(place)) for side, length in zip(children, lengths, strict=True) for place in range(length)
+    )
+    return Rows(rows.output, rows.columns, union((rows.deciding, step(GROUP_BY, keys))))
+
+
+def unknown(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """An operator without a rule: conservative edges, and a line in the coverage facet."""
+    extraction.report("operator", node.name, "headwater has no rule for this operator: every input column counts")
+    return _opaque(node, children, extraction)
+
+
+def _opaque(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    received = step(OPAQUE, _received(node, children, extraction))
+    known = scope_of(children, extraction).columns
+    output = tuple(map(attribute, _output(node)))
+    columns: dict[int, Trace] = {
+        column.expr_id: merge((known[column.expr_id], received)) if column.expr_id in known else received
+        for column in output
+    }
+    return Rows(output, columns, deciding(children))
+
+
+def _output(node: Operator) -> tuple[Expression, ...]:
+    return next((found for name in ("output", "outputAttrs") if (found := node.expressions(name))), ())
+
+
+def _received(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Paths:
+    """The columns that a Python function gets are the children of ``functionExpr``; else all there are."""
+    function = node.expression("functionExpr")
+    if function is None or not function.children:
+        return union(map(all_columns, children))
+    scope = scope_of(children, extraction)
+    return union(flat(evaluate(child, scope)) for child in function.children if isinstance(child, Expression))
+
+
+def _function(node: Operator) -> str:
+    function = node.expression("functionExpr")
+    return (function.text("name") if function else "") or node.name
+
+
+OPERATORS: Visitors = {
+    **dict.fromkeys(
+        (
+            "AppendColumns",
+            "AppendColumnsWithObject",
+            "AttachDistributedSequence",
+            "DeserializeToObject",
+            "FlatMapGroupsInR",
+            "FlatMapGroupsInRWithArrow",
+            "CoGroup",
+            "MapElements",
+            "MapGroups",
+            "MapInArrow",
+            "MapInPandas",
+            "MapPartitions",
+            "MapPartitionsInR",
+            "MapPartitionsInRWithArrow",
+            "PythonMapInArrow",
+            "ScriptTransformation",
+            "SerializeFromObject",
+            "TypedFilter",
+        ),
+        mapped,
+    ),
+    **dict.fromkeys(
+        ("FlatMapGroupsInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState"), grouped
+    ),
+    **dict.fromkeys(("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas"), cogrouped),
+}

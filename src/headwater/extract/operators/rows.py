@@ -1,0 +1,84 @@
+"""Operators that keep or compute columns row by row, and choose, order or repeat rows."""
+
+from headwater.extract.expressions.evaluate import evaluate
+from headwater.extract.operators.predicates import predicate
+from headwater.extract.operators.table import Visitors, computed, deciding, passes_through, scope_of, touching
+from headwater.extract.scope import Extraction, Rows, attribute
+from headwater.extract.trace import FILTER, GROUP_BY, NOTHING, SORT, Paths, flat, merge, step, union
+from headwater.plan import Operator
+
+
+def project(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``SELECT a, f(b) AS c``."""
+    output, columns = computed(node.expressions("projectList"), scope_of(children, extraction))
+    return Rows(output, columns, deciding(children))
+
+
+def filter_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``WHERE``, ``HAVING``, ``QUALIFY``."""
+    return _decided(children[0], predicate(node.expression("condition"), FILTER, scope_of(children, extraction)))
+
+
+def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``ORDER BY``, ``SORT BY``."""
+    return _decided(children[0], touching(SORT, node.expressions("order"), scope_of(children, extraction)))
+
+
+def distinct(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``SELECT DISTINCT``, ``UNION``: rows are grouped by every column."""
+    return _decided(children[0], step(GROUP_BY, all_columns(children[0])))
+
+
+def deduplicate(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``dropDuplicates(keys)``: rows are grouped by the keys."""
+    return _decided(children[0], touching(GROUP_BY, node.expressions("keys"), scope_of(children, extraction)))
+
+
+def expand(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """ROLLUP, CUBE, GROUPING SETS, UNPIVOT: each row several times; a column has a value from each projection."""
+    scope = scope_of(children, extraction)
+    repeated = [tuple(evaluate(value, scope) for value in row) for row in node.references.get("projections", ())]
+    output = tuple(map(attribute, node.expressions("output")))
+    columns = {column.expr_id: merge(row[place] for row in repeated) for place, column in enumerate(output)}
+    return Rows(output, columns, deciding(children))
+
+
+def all_columns(rows: Rows) -> Paths:
+    """Where the columns of a result come from, taken together."""
+    return union(flat(rows.columns.get(column.expr_id, NOTHING)) for column in rows.output)
+
+
+def _decided(rows: Rows, by: Paths) -> Rows:
+    return Rows(rows.output, rows.columns, union((rows.deciding, by)))
+
+
+OPERATORS: Visitors = {
+    "Project": project,
+    "Filter": filter_,
+    "Sort": sort,
+    "Distinct": distinct,
+    "Deduplicate": deduplicate,
+    "DeduplicateWithinWatermark": deduplicate,
+    "Expand": expand,
+    **dict.fromkeys(
+        (
+            "CollectMetrics",
+            "EventTimeWatermark",
+            "GlobalLimit",
+            "LimitAll",
+            "LocalLimit",
+            "Offset",
+            "PipeOperator",
+            "RebalancePartitions",
+            "Repartition",
+            "RepartitionByExpression",
+            "ResolvedHint",
+            "ReturnAnswer",
+            "Sample",
+            "SubqueryAlias",
+            "Tail",
+            "UnresolvedHint",
+        ),
+        passes_through,
+    ),
+}

@@ -1,0 +1,43 @@
+"""The form of an operator visitor."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from headwater.extract.expressions.evaluate import evaluate
+from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
+from headwater.extract.trace import Paths, Step, Trace, flat, step, union
+from headwater.plan import Expression, Operator
+
+Visitor: TypeAlias = Callable[[Operator, tuple[Rows, ...], Extraction], Rows]
+"""From an operator, the rows of its child operators and the extraction to its own rows."""
+
+Visitors: TypeAlias = Mapping[str, Visitor]
+
+
+def scope_of(children: Iterable[Rows], extraction: Extraction) -> Scope:
+    """The scope of an operator's expressions: the columns of all its children."""
+    found = [rows.columns for rows in children]
+    if len(found) == 1:
+        return Scope(found[0], extraction)
+    return Scope({key: trace for columns in found for key, trace in columns.items()}, extraction)
+
+
+def deciding(children: Iterable[Rows]) -> Paths:
+    """What decides on the rows of the children."""
+    return union(rows.deciding for rows in children)
+
+
+def touching(how: Step, expressions: Iterable[Expression], scope: Scope) -> Paths:
+    """The paths of expressions that touch every row in the way ``how``."""
+    return union(step(how, flat(evaluate(expression, scope))) for expression in expressions)
+
+
+def computed(expressions: Iterable[Expression], scope: Scope) -> tuple[tuple[Attribute, ...], dict[int, Trace]]:
+    """The columns that named expressions put out, and their traces."""
+    nodes = tuple(expressions)
+    return tuple(map(attribute, nodes)), {node.expr_id: evaluate(node, scope) for node in nodes}
+
+
+def passes_through(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """An operator that neither changes values nor says which rows there are by a column."""
+    return children[0] if children else Rows()

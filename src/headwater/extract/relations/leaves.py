@@ -1,0 +1,94 @@
+"""Leaves of a plan: where columns begin."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from headwater.extract.operators.table import Visitors
+from headwater.extract.relations import naming
+from headwater.extract.scope import Attribute, Extraction, Rows, attribute
+from headwater.extract.trace import NOTHING, SAME, Paths
+from headwater.model import DatasetDescription, InputField, SchemaField
+from headwater.plan import Operator
+
+
+def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """A table or files of the v1 API: JDBC first, then the catalog, then the paths."""
+    relation = node.facts("relation")
+    table = naming.table_description(node.facts("catalogTable"), extraction)
+    if relation.get("url"):
+        found: tuple[DatasetDescription, ...] = (naming.with_symlink(naming.jdbc_description(relation), table),)
+    elif table:
+        found = (table,)
+    else:
+        found = naming.path_descriptions(relation.get("paths") or (), extraction)
+    return leaf(node, found, extraction)
+
+
+def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """A table of the v2 API."""
+    return leaf(node, naming.v2_descriptions(node.values, extraction), extraction)
+
+
+def hive_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """A Hive table read by its SerDe."""
+    table = naming.table_description(node.facts("tableMeta"), extraction)
+    return leaf(node, (table,) if table else (), extraction)
+
+
+def view(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """A view: the columns come from the tables beneath, a view of the catalog is an input too."""
+    description = naming.table_description(node.facts("desc"), extraction)
+    if description and not node.values.get("isTempView"):
+        note(description, children[0].output, extraction)
+    return children[0]
+
+
+def constant(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """Rows that come from nowhere: VALUES, ``range``, a list in the program."""
+    return _columns(node, ())
+
+
+def rdd(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """Rows of an RDD: the plan does not say where they come from."""
+    extraction.report("relation", node.name, "its rows come from an RDD: what they were made of is not in the plan")
+    return _columns(node, ())
+
+
+def leaf(node: Operator, descriptions: tuple[DatasetDescription, ...], extraction: Extraction) -> Rows:
+    """A relation that is these datasets; without any, its columns have no source and a gap says so."""
+    if not descriptions:
+        facts = node.facts("relation") or node.facts("table")
+        what = str(facts.get("class") or node.name)
+        extraction.report("relation", what, "no dataset name could be found for this source")
+    rows = _columns(node, descriptions)
+    for description in descriptions:
+        note(description, rows.output, extraction)
+    return rows
+
+
+def note(description: DatasetDescription, output: Iterable[Attribute], extraction: Extraction) -> None:
+    """Remember a dataset as an input, with the schema seen of it."""
+    schema = tuple(SchemaField(column.name, column.type) for column in output)
+    extraction.datasets[replace(description, schema=schema)] = None
+
+
+def _columns(node: Operator, descriptions: tuple[DatasetDescription, ...]) -> Rows:
+    shown = [column for column in node.expressions("output") if not column.values.get("metadataColumn")]
+    hidden = [column for column in node.expressions("output") if column.values.get("metadataColumn")]
+    traces = {column.expr_id: _origin(column.label, descriptions) for column in shown}
+    return Rows(tuple(map(attribute, shown)), {**traces, **dict.fromkeys((c.expr_id for c in hidden), NOTHING)})
+
+
+def _origin(name: str, descriptions: tuple[DatasetDescription, ...]) -> Paths:
+    return frozenset((InputField(description.dataset, name), SAME) for description in descriptions)
+
+
+OPERATORS: Visitors = {
+    "DataSourceV2Relation": v2_relation,
+    "ExternalRDD": rdd,
+    "HiveTableRelation": hive_relation,
+    "LogicalRDD": rdd,
+    "LogicalRelation": logical_relation,
+    "View": view,
+    **dict.fromkeys(("CommandResult", "LocalRelation", "OneRowRelation", "Range"), constant),
+}

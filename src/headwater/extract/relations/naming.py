@@ -1,0 +1,75 @@
+"""From the facts the JVM side wrote about a table, a path or a JDBC relation to the datasets it is."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from headwater.extract.scope import Extraction
+from headwater.model import Dataset, DatasetDescription, Symlink
+from headwater.openlineage.naming import Catalog, catalog_dataset, jdbc_dataset, jdbc_source, path_dataset
+from headwater.openlineage.trimming import trim
+
+Facts = Mapping[str, Any]
+
+
+def catalog(extraction: Extraction) -> Catalog:
+    """Where the session's catalog keeps its tables."""
+    session = extraction.session
+    return Catalog(metastore=str(session.get("metastore") or ""), warehouse=str(session.get("warehouse") or ""))
+
+
+def table_description(table: Facts, extraction: Extraction) -> DatasetDescription | None:
+    """The dataset of a catalog table or view (Spark's CatalogTable); None without an identifier.
+
+    A table without a database belongs to the session's current one.
+    """
+    identifier = tuple(table.get("identifier", ()))
+    if not identifier:
+        return None
+    return named(identifier, str(table.get("location") or ""), extraction)
+
+
+def named(identifier: tuple[str, ...], location: str, extraction: Extraction) -> DatasetDescription:
+    """The dataset of a table by its catalog name and, where it has one, its location."""
+    parts = identifier if len(identifier) > 1 else (str(extraction.session.get("database") or "default"), *identifier)
+    return catalog_dataset(parts, location, catalog(extraction))
+
+
+def path_descriptions(paths: Iterable[str], extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets at the paths that are read: partition directories and globs trimmed, each dataset once."""
+    trimmed = (trim(path_dataset(path), extraction.settings.trimming) for path in paths)
+    return tuple(DatasetDescription(dataset, source=dataset.namespace) for dataset in dict.fromkeys(trimmed))
+
+
+def written_path(path: str, extraction: Extraction) -> DatasetDescription:
+    """The dataset at a path that is written: in it a star is a letter."""
+    dataset = trim(path_dataset(path), extraction.settings.trimming.literal)
+    return DatasetDescription(dataset, source=dataset.namespace)
+
+
+def jdbc_description(relation: Facts) -> DatasetDescription:
+    """The table behind a JDBC relation."""
+    url = str(relation.get("url", ""))
+    return DatasetDescription(jdbc_dataset(url, str(relation.get("table", ""))), source=jdbc_source(url))
+
+
+def with_symlink(description: DatasetDescription, symlink: DatasetDescription | None) -> DatasetDescription:
+    """The same dataset, also known by the name of ``symlink``."""
+    if symlink is None or symlink.dataset == description.dataset:
+        return description
+    return replace(description, symlinks=(*description.symlinks, Symlink(symlink.dataset)))
+
+
+def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets of a DataSourceV2Relation: files by path, a JDBC table, or a table of a catalog."""
+    table = node_values.get("table") or {}
+    if table.get("paths"):
+        return path_descriptions(table["paths"], extraction)
+    if table.get("url"):
+        return (jdbc_description(table),)
+    identifier = tuple((node_values.get("identifier") or {}).get("parts", ()))
+    owner = (node_values.get("catalog") or {}).get("name", "")
+    if identifier:
+        return (named((owner, *identifier) if owner else identifier, str(table.get("location") or ""), extraction),)
+    name = str(table.get("name") or "")
+    return (DatasetDescription(Dataset("inmemory://", name)),) if name else ()

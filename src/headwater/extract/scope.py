@@ -1,0 +1,80 @@
+"""What an expression or an operator may look at while its lineage is worked out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
+from headwater.model import DatasetDescription, Gap
+from headwater.openlineage.trimming import Trimming
+from headwater.plan import Expression, Operator
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractSettings:
+    """What a user may set: names of further masking functions (lower case), and how paths are trimmed."""
+
+    masking_functions: frozenset[str] = frozenset()
+    trimming: Trimming = field(default_factory=Trimming)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column that an operator puts out."""
+
+    expr_id: int
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The result of an operator: its columns, where each comes from, and what decides which rows there are."""
+
+    output: tuple[Attribute, ...] = ()
+    columns: Mapping[int, Trace] = field(default_factory=dict)
+    deciding: Paths = NOTHING
+
+    def column(self, position: int) -> Trace:
+        """The trace of the output column at ``position``; nothing beyond the last."""
+        return self.columns.get(self.output[position].expr_id, NOTHING) if position < len(self.output) else NOTHING
+
+    def outer(self, placeholder: Placeholder) -> Trace | None:
+        """What an outer reference of a subquery below stands for here; None when a scope further out knows."""
+        return self.columns.get(placeholder.id) if placeholder.kind == "outer" else None
+
+
+@dataclass(slots=True)
+class Extraction:
+    """The state of one extraction: results by operator, definitions by CTE id, datasets met, gaps found."""
+
+    settings: ExtractSettings
+    session: Mapping[str, object]
+    results: dict[Operator, Rows] = field(default_factory=dict)
+    definitions: dict[int, Rows] = field(default_factory=dict)
+    datasets: dict[DatasetDescription, None] = field(default_factory=dict)
+    gaps: dict[Gap, None] = field(default_factory=dict)
+
+    def report(self, kind: str, what: str, why: str) -> None:
+        """Note something that the lineage does not cover, or only conservatively."""
+        self.gaps[Gap(kind, what, why)] = None
+
+    def rows(self, operator: Operator | None) -> Rows:
+        """The result of an operator that comes earlier in the plan; empty for None."""
+        return self.results.get(operator, Rows()) if operator else Rows()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The columns an expression may refer to, by exprId, and the extraction it belongs to."""
+
+    columns: Mapping[int, Trace]
+    extraction: Extraction
+
+    def outer(self, placeholder: Placeholder) -> Trace | None:
+        """What an outer reference of a subquery stands for in this scope; None when a scope further out knows."""
+        return self.columns.get(placeholder.id) if placeholder.kind == "outer" else None
+
+
+def attribute(node: Expression) -> Attribute:
+    """The column that a named expression puts out."""
+    return Attribute(node.expr_id, node.label, node.text("type") or node.text("dataType"))

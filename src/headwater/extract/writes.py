@@ -1,0 +1,192 @@
+"""Commands that write: where the query, the names of its columns and the target are, for each."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from headwater.extract.relations import naming
+from headwater.extract.scope import Attribute, Extraction, Rows
+from headwater.extract.trace import Paths, flat
+from headwater.model import (
+    ColumnLineage,
+    Dataset,
+    DatasetDescription,
+    Dependency,
+    InputField,
+    Output,
+    SchemaField,
+)
+from headwater.openlineage.naming import jdbc_dataset, jdbc_source
+from headwater.plan import Operator
+
+Write: TypeAlias = Callable[[Operator, Extraction], Sequence[Output]]
+"""From a command and the extraction of all below it to what it writes."""
+
+
+def to_files(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``df.write.parquet(path)`` and the v1 INSERT into a table: names in ``outputColumnNames``, by position."""
+    table = naming.table_description(node.facts("catalogTable"), extraction)
+    path = node.text("outputPath")
+    target = table or (naming.written_path(path, extraction) if path else None)
+    return _written(target, _query(node, extraction), node.values.get("outputColumnNames"), _mode(node), extraction)
+
+
+def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """CTAS, ``saveAsTable`` and the Hive INSERT: the table's metadata is in the command."""
+    facts = node.facts("table") or node.facts("tableDesc")
+    target = naming.table_description(facts, extraction)
+    how = "CREATE" if "Create" in node.name or "SaveAs" in node.name else ""
+    how = "OVERWRITE" if _mode(node) == "OVERWRITE" else how
+    return _written(target, _query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
+
+
+def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``INSERT OVERWRITE DIRECTORY``."""
+    location = str(node.facts("storage").get("location") or "")
+    target = naming.written_path(location, extraction) if location else None
+    rows = _query(node, extraction)
+    return _written(target, rows, node.values.get("outputColumnNames"), "OVERWRITE", extraction)
+
+
+def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
+    target = _option_target(node.facts("options"), extraction)
+    return _written(target, _query(node, extraction), None, _mode(node), extraction)
+
+
+def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``INSERT INTO`` a table of a v1 source such as JDBC: by position to the relation's columns."""
+    relation = node.operator("logicalRelation")
+    if relation is None:
+        return _written(None, Rows(), None, "", extraction)
+    table = naming.table_description(relation.facts("catalogTable"), extraction)
+    facts = relation.facts("relation")
+    target = naming.with_symlink(naming.jdbc_description(facts), table) if facts.get("url") else table
+    names = [column.label for column in relation.expressions("output")]
+    return _written(target, _query(node, extraction), names, _mode(node), extraction)
+
+
+def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``INSERT INTO`` a table of the v2 API: by position to its columns, unless it says by name."""
+    table = node.operator("table")
+    found = naming.v2_descriptions(table.values, extraction) if table else ()
+    by_name = node.values.get("isByName") or table is None
+    names = None if by_name or table is None else [column.label for column in table.expressions("output")]
+    how = "OVERWRITE" if node.name.startswith("Overwrite") else ""
+    return _written(found[0] if found else None, _query(node, extraction), names, how, extraction)
+
+
+def create_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """CTAS and RTAS of a v2 catalog: the name is a resolved identifier."""
+    name = node.operator("name")
+    parts = tuple(name.facts("identifier").get("parts", ())) if name else ()
+    owner = str(name.facts("catalog").get("name") or "") if name else ""
+    location = str(node.facts("tableSpec").get("location") or "")
+    target = naming.named((owner, *parts) if owner else parts, location, extraction) if parts else None
+    return _written(target, _query(node, extraction), None, "CREATE", extraction)
+
+
+def create_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``CREATE VIEW v (a, b) AS SELECT``: a temporary view is no dataset."""
+    if node.text("viewType") not in ("PersistedView", ""):
+        return ()
+    names = [pair[0] for pair in node.values.get("userSpecifiedColumns") or ()]
+    identifier = tuple(node.values.get("name") or ())
+    target = naming.named(identifier, "", extraction) if identifier else None
+    return _written(target, _query(node, extraction), names or None, "CREATE", extraction)
+
+
+def alter_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``ALTER VIEW v AS SELECT``."""
+    identifier = tuple(node.values.get("name") or ())
+    target = naming.named(identifier, "", extraction) if identifier else None
+    return _written(target, _query(node, extraction), None, "ALTER", extraction)
+
+
+def several(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``FROM t INSERT INTO a … INSERT INTO b …``: a union of commands, each with its own output."""
+    found: list[Output] = []
+    for child in node.inputs:
+        if child.name in WRITES:
+            found.extend(WRITES[child.name](child, extraction))
+    return found
+
+
+def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
+    """What the command at the root of a plan writes; empty for a query that only reads."""
+    if root.name == "WithCTE" and (plan := root.operator("plan")) is not None:
+        return outputs(plan, extraction)
+    write = WRITES.get(root.name)
+    return write(root, extraction) if write else ()
+
+
+def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> ColumnLineage:
+    """Column lineage of columns with those names; sources that are no dataset's field are left out."""
+    fields = {name: _dependencies(paths) for name, paths in zip(names, traces, strict=True)}
+    return ColumnLineage(fields, _dependencies(deciding))
+
+
+def _dependencies(paths: Paths) -> frozenset[Dependency]:
+    return frozenset(Dependency(origin, how) for origin, how in paths if isinstance(origin, InputField))
+
+
+def _query(node: Operator, extraction: Extraction) -> Rows:
+    query = node.operator("query") or node.operator("plan") or (node.inputs[0] if node.inputs else None)
+    return extraction.rows(query)
+
+
+def _mode(node: Operator) -> str:
+    overwrites = node.values.get("overwrite") is True or node.text("mode") == "Overwrite"
+    return "OVERWRITE" if overwrites else ""
+
+
+def _written(
+    target: DatasetDescription | None, rows: Rows, names: Sequence[str] | None, how: str, extraction: Extraction
+) -> Sequence[Output]:
+    if target is None:
+        extraction.report("target", "output", "the dataset that is written could not be named")
+        target = DatasetDescription(Dataset("inmemory://", "unknown"))
+    labels = _labels(rows.output, names, extraction)
+    schema = tuple(SchemaField(name, column.type) for name, column in zip(labels, rows.output, strict=False))
+    traces = [flat(rows.column(place)) for place in range(len(labels))]
+    return (Output(replace(target, schema=schema, lifecycle=how), lineage(labels, traces, rows.deciding)),)
+
+
+def _labels(output: tuple[Attribute, ...], names: Sequence[str] | None, extraction: Extraction) -> list[str]:
+    own = [column.name for column in output]
+    if not names:
+        return own
+    if len(names) != len(own):
+        extraction.report("target", "columns", f"{len(names)} column names were met for {len(own)} columns")
+        return own
+    return list(names)
+
+
+def _option_target(options: Mapping[str, Any], extraction: Extraction) -> DatasetDescription | None:
+    by_key = {key.lower(): value for key, value in options.items() if value}
+    if "url" in by_key and ("dbtable" in by_key or "table" in by_key):
+        table = by_key.get("dbtable") or by_key.get("table") or ""
+        return DatasetDescription(jdbc_dataset(by_key["url"], table), source=jdbc_source(by_key["url"]))
+    return naming.written_path(by_key["path"], extraction) if "path" in by_key else None
+
+
+WRITES: Mapping[str, Write] = {
+    "AlterViewAsCommand": alter_view,
+    "AppendData": to_v2_table,
+    "CreateDataSourceTableAsSelectCommand": to_table,
+    "CreateHiveTableAsSelectCommand": to_table,
+    "CreateTableAsSelect": create_v2_table,
+    "CreateViewCommand": create_view,
+    "InsertIntoDataSourceCommand": to_relation,
+    "InsertIntoDataSourceDirCommand": to_directory,
+    "InsertIntoHadoopFsRelationCommand": to_files,
+    "InsertIntoHiveDirCommand": to_directory,
+    "InsertIntoHiveTable": to_table,
+    "OptimizedCreateHiveTableAsSelectCommand": to_table,
+    "OverwriteByExpression": to_v2_table,
+    "OverwritePartitionsDynamic": to_v2_table,
+    "ReplaceTableAsSelect": create_v2_table,
+    "SaveAsV1TableCommand": to_table,
+    "SaveIntoDataSourceCommand": to_source,
+    "Union": several,
+}

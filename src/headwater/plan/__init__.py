@@ -1,0 +1,6 @@
+"""Spark plans as values: the seam between a running Spark and the lineage."""
+
+from headwater.plan.decode import decode, decode_document
+from headwater.plan.tree import Column, Expression, Node, Operator, Plan
+
+__all__ = ["Column", "Expression", "Node", "Operator", "Plan", "decode", "decode_document"]

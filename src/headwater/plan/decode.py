@@ -1,0 +1,73 @@
+"""Read the table of nodes that the JVM side writes (``capture/jvm/PlanWriter.java``).
+
+The form is JSON: ``{"nodes": [[class, children, references, values, 1 for an operator], …],
+"output": [[exprId, name, type], …], "session": {…}, "cut": reason}``; children and references are positions.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from headwater.errors import PlanError
+from headwater.plan.tree import Column, Expression, Node, Operator, Plan
+
+
+def decode(text: str | bytes) -> Plan:
+    """The plan in its recorded form ``text``.
+
+    Raises:
+        PlanError: the text is not such a form.
+
+    >>> plan = decode('{"nodes": [["OneRowRelation", [], {}, {}, 1]]}')
+    >>> plan.root.name
+    'OneRowRelation'
+    """
+    try:
+        return decode_document(json.loads(text))
+    except ValueError as error:
+        raise PlanError(f"A recorded plan is JSON, but reading it failed: {error}.") from error
+
+
+def decode_document(document: dict[str, Any]) -> Plan:
+    """The plan in an already parsed document of the recorded form.
+
+    Raises:
+        PlanError: the document is not of that form.
+    """
+    try:
+        nodes = _nodes(document["nodes"])
+        output = tuple(Column(*column) for column in document.get("output", ()))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise PlanError(f"A recorded plan is a table of nodes, each after what it refers to; met {error!r}.") from error
+    return Plan(nodes, output, document.get("session", {}), document.get("cut", ""))
+
+
+def _nodes(rows: Sequence[Sequence[Any]]) -> tuple[Node, ...]:
+    nodes: list[Node] = []
+    at = nodes.__getitem__
+    for row in rows:
+        kind = Operator if len(row) > 4 else Expression
+        references = {name: _resolve(value, at) for name, value in row[2].items()} if row[2] else row[2]
+        nodes.append(kind(row[0], tuple(map(at, row[1])), references, _values(row[3], at)))
+    return tuple(nodes)
+
+
+def _resolve(value: Any, at: Callable[[int], Node]) -> Any:
+    if isinstance(value, int):
+        return at(value)
+    return tuple(None if item is None else _resolve(item, at) for item in value)
+
+
+def _values(values: dict[str, Any], at: Callable[[int], Node]) -> dict[str, Any]:
+    """Values as they are, except that a node among them (``{"$": position}``) is put in its place."""
+    if not any(isinstance(value, list) for value in values.values()):
+        return values
+    return {name: _value(value, at) for name, value in values.items()}
+
+
+def _value(value: Any, at: Callable[[int], Node]) -> Any:
+    if isinstance(value, list):
+        return tuple(_value(item, at) for item in value)
+    if isinstance(value, dict) and "$" in value:
+        return at(value["$"])
+    return value

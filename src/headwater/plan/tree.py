@@ -1,0 +1,116 @@
+"""Spark plans as plain Python trees.
+
+A plan is a directed graph without cycles: a subtree that occurs twice is one object, and
+``Plan.nodes`` lists every node after all that it refers to, so that whoever reads a plan
+needs a loop and no recursion, however deep it is.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """An operator or an expression of a plan.
+
+    ``name`` is the class of Spark's own nodes without its package, the full class name of others.
+    ``references`` holds the fields that are nodes or (nested) tuples of nodes,
+    ``values`` all the others: text, numbers, booleans, lists and facts about objects.
+    """
+
+    name: str
+    children: tuple["Node", ...] = ()
+    references: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def expression(self, name: str) -> "Expression | None":
+        """The expression in the field ``name``, None when it is absent or empty."""
+        found = self.references.get(name)
+        return found if isinstance(found, Expression) else None
+
+    def expressions(self, name: str) -> tuple["Expression", ...]:
+        """The expressions in the field ``name``, nested sequences flattened, in order."""
+        return tuple(node for node in _flat(self.references.get(name)) if isinstance(node, Expression))
+
+    def operator(self, name: str) -> "Operator | None":
+        """The operator in the field ``name``, None when it is absent."""
+        found = self.references.get(name)
+        return found if isinstance(found, Operator) else None
+
+    def text(self, name: str) -> str:
+        """The value ``name`` as text, empty when it is absent or no text."""
+        found = self.values.get(name)
+        return found if isinstance(found, str) else ""
+
+    def facts(self, name: str) -> Mapping[str, Any]:
+        """What is known of the object in the field ``name``; empty when it is absent."""
+        found = self.values.get(name)
+        return found if isinstance(found, Mapping) else _NOTHING
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression(Node):
+    """An expression: an attribute, a literal, a function, a subquery, …"""
+
+    @property
+    def expr_id(self) -> int:
+        """The exprId of a named expression, -1 for others."""
+        found = self.values.get("id", -1)
+        return found if isinstance(found, int) else -1
+
+    @property
+    def label(self) -> str:
+        """The column name of a named expression, empty for others."""
+        return self.text("name")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator(Node):
+    """An operator (a node of the logical plan): Project, Join, a relation, a command, …"""
+
+    @property
+    def inputs(self) -> tuple["Operator", ...]:
+        """The child operators, in order."""
+        return tuple(node for node in self.children if isinstance(node, Operator))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the plan's result: its exprId, its name and its type in catalog words."""
+
+    expr_id: int
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """One analyzed plan: all nodes in order, the root last; ``cut`` says which limit left nodes out."""
+
+    nodes: tuple[Node, ...]
+    output: tuple[Column, ...] = ()
+    session: Mapping[str, Any] = field(default_factory=dict)
+    cut: str = ""
+
+    @property
+    def root(self) -> Operator | None:
+        """The topmost operator; None when a limit cut the plan before it was reached."""
+        last = self.nodes[-1] if self.nodes and not self.cut else None
+        return last if isinstance(last, Operator) else None
+
+    @property
+    def operators(self) -> Iterator[Operator]:
+        """Every operator, also those of subqueries, each after what it reads."""
+        return (node for node in self.nodes if isinstance(node, Operator))
+
+
+def _flat(value: Any) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _flat(item)
