@@ -119,6 +119,4 @@ class Agent:
         gaps = (dropped(self._lost),) if self._lost else ()
         known = Statement(gaps=gaps) if gaps else None
         executions = self._executions
-        self._tell(
-            RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error)
-        )
+        self._tell(RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error))

@@ -44,16 +44,17 @@ def detach(session: Any = None) -> None:
         applications.end(context_of(session))
 
 
-def hook(settings: CaptureSettings) -> None:
-    """Watch every SparkContext that is made from now on, until unhook(). A second call changes the settings."""
+def hook(settings: CaptureSettings, context_type: Any = None) -> None:
+    """Watch every SparkContext that is made from now on, until unhook(). A second call changes the settings.
+
+    ``context_type`` is the class SparkContext, where pyspark is not yet imported to its end.
+    """
     _hooked["settings"] = settings
     if "init" in _hooked:
         return
-    from pyspark import SparkContext
-
-    _hooked.update(type=SparkContext, init=SparkContext.__init__, stop=SparkContext.stop, process=os.getpid())
-    SparkContext.__init__ = _watching_init(SparkContext.__init__)
-    SparkContext.stop = _telling_stop(SparkContext.stop)
+    kind = context_type or _context_type()
+    _hooked.update(type=kind, init=kind.__init__, stop=kind.stop, process=os.getpid())
+    kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
     _hooked["excepthook"] = sys.excepthook
     sys.excepthook = _noting(sys.excepthook)
     atexit.register(_at_exit)
@@ -111,14 +112,12 @@ def context_of(session: Any) -> Any:
     Raises:
         CaptureError: there is none in this process.
     """
-    from pyspark import SparkContext
-
-    if isinstance(session, SparkContext):
+    if isinstance(session, _context_type()):
         return session
     try:
         return session.sparkContext
     except Exception as error:
-        context = _local_connect_context()
+        context = _context_type()._active_spark_context
         if context is None:
             raise CaptureError(
                 "This session is on a remote Spark Connect server, whose plans stay on the server; "
@@ -127,7 +126,7 @@ def context_of(session: Any) -> Any:
         return context
 
 
-def _local_connect_context() -> Any:
+def _context_type() -> Any:
     from pyspark import SparkContext
 
-    return SparkContext._active_spark_context
+    return SparkContext

@@ -69,9 +69,7 @@ class Executions:
     def _ended(self, row: ExecutionRow) -> RunMoment:
         started = self._open.pop(row.id)
         if row.failure is not None:
-            return replace(
-                started, state=RunState.FAIL, time=row.time, error=row.failure, stack_trace=row.trace
-            )
+            return replace(started, state=RunState.FAIL, time=row.time, error=row.failure, stack_trace=row.trace)
         for output in started.statement.outputs if started.statement else ():
             self._written[output.description.dataset] = len(output.lineage.fields)
         return replace(started, state=RunState.COMPLETE, time=row.time)

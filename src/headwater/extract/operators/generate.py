@@ -13,8 +13,10 @@ def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     output = tuple(map(attribute, node.expressions("generatorOutput")))
     generator = node.expression("generator")
     arguments = _arguments(generator, scope) if generator else []
-    columns = _stacked(arguments, output) if _is_stack(generator) else dict.fromkeys(
-        (column.expr_id for column in output), step(TRANSFORMED, union(arguments))
+    columns = (
+        _stacked(arguments, output)
+        if _is_stack(generator)
+        else dict.fromkeys((column.expr_id for column in output), step(TRANSFORMED, union(arguments)))
     )
     rows = union((deciding(children), step(FILTER, union(arguments))))
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, rows)

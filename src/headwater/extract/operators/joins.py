@@ -20,9 +20,7 @@ def as_of_join(node: Operator, children: tuple[Rows, ...], extraction: Extractio
     """The join behind ``merge_asof`` of the pandas API: nearest rows by ``asOfCondition``."""
     scope = scope_of(children, extraction)
     rows = _joined(node, children, scope)
-    nearest = union(
-        predicate(node.expression(name), JOIN, scope) for name in ("asOfCondition", "orderExpression")
-    )
+    nearest = union(predicate(node.expression(name), JOIN, scope) for name in ("asOfCondition", "orderExpression"))
     return Rows(rows.output, rows.columns, union((rows.deciding, nearest)))
 
 

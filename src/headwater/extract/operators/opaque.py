@@ -93,8 +93,6 @@ OPERATORS: Visitors = {
         ),
         mapped,
     ),
-    **dict.fromkeys(
-        ("FlatMapGroupsInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState"), grouped
-    ),
+    **dict.fromkeys(("FlatMapGroupsInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState"), grouped),
     **dict.fromkeys(("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas"), cogrouped),
 }

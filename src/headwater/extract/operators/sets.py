@@ -25,9 +25,7 @@ _MOST_ROUNDS = 100
 def union_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``UNION ALL``, by name too: the analyzer has put the columns in order; the ids are the first child's."""
     output = children[0].output
-    columns = {
-        column.expr_id: merge(rows.column(place) for rows in children) for place, column in enumerate(output)
-    }
+    columns = {column.expr_id: merge(rows.column(place) for rows in children) for place, column in enumerate(output)}
     return Rows(output, columns, deciding(children))
 
 

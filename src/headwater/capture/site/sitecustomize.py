@@ -1,0 +1,37 @@
+"""Put first on PYTHONPATH by ``headwater run``: Python imports it before the job's first line.
+
+It takes itself out of the way (the job, its workers and the programs it starts see the path as it was),
+lets the user's own sitecustomize run, and waits for pyspark to be imported.
+"""
+
+import importlib
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _step_aside() -> None:
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _HERE]
+    rest = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry != _HERE]
+    if rest:
+        os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+    else:
+        os.environ.pop("PYTHONPATH", None)
+    own = sys.modules.pop("sitecustomize")
+    try:
+        importlib.import_module("sitecustomize")
+    except ModuleNotFoundError as missing:
+        if missing.name != "sitecustomize":
+            raise
+    finally:
+        sys.modules.setdefault("sitecustomize", own)
+
+
+try:
+    from headwater.capture.waiting import wait_for_pyspark
+
+    wait_for_pyspark()
+except Exception as error:
+    print(f"headwater is off: {error!r}", file=sys.stderr)
+_step_aside()

@@ -1,0 +1,64 @@
+"""Hook pyspark when, and only when, the program imports it. Imports nothing heavy itself."""
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+# Where SparkContext lives: 4.x, and 3.5.
+_MODULES = ("pyspark.core.context", "pyspark.context")
+
+
+def wait_for_pyspark() -> None:
+    """Attach to every SparkContext, once the program imports pyspark; a Spark worker is left alone."""
+    if not any("pyspark.daemon" in word or "pyspark.worker" in word for word in sys.orig_argv):
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the module of SparkContext like everybody else, and has a word with its loader."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in _MODULES:
+            return None
+        others = [finder for finder in sys.meta_path if finder is not self]
+        found = (finder.find_spec(fullname, path, target) for finder in others if hasattr(finder, "find_spec"))
+        spec = next((spec for spec in found if spec is not None), None)
+        if spec is not None and spec.loader is not None:
+            # A loader may serve many modules (a zip of pyspark): wrap it, never change it.
+            spec.loader = _Loader(spec.loader)
+        return spec
+
+
+class _Loader(importlib.abc.Loader):
+    """Loads as the loader it wraps does, and hooks SparkContext when it is there."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self._inner.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._inner.exec_module(module)
+        if "SparkContext" in vars(module):
+            _hook(module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _hook(module: ModuleType) -> None:
+    try:
+        from headwater.capture.attach import hook
+        from headwater.capture.settings import capture_settings
+
+        hook(capture_settings({}), module.SparkContext)
+    except Exception as error:
+        print(f"headwater is off: {error}", file=sys.stderr)
