@@ -4,6 +4,7 @@ Two are ours: ``headwater_coverage`` says what a run's lineage does not cover, a
 may carry ``opaque`` (the specification allows more properties there).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -32,9 +33,10 @@ from headwater import model
 
 PRODUCER = "urn:headwater:producer:headwater"
 COVERAGE = "headwater_coverage"
-_Facet = TypeVar("_Facet")
-
 COVERAGE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterCoverageRunFacet.json"
+
+_Facet = TypeVar("_Facet")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=:|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +192,8 @@ def _output_coverage(output: model.Output) -> OutputCoverage:
 
 def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobFacet | None:
     """The facet is for a URL of the web; from a path the client itself finds the repository."""
-    if not source.startswith(("http://", "https://")):
-        return None
-    return SourceCodeLocationJobFacet(type="git", url=_uri(source), producer=settings.producer)
+    url = _uri(source) if source.startswith(("http://", "https://")) else None
+    return SourceCodeLocationJobFacet(type="git", url=url, producer=settings.producer) if url else None
 
 
 def _schema(fields: Iterable[model.SchemaField], settings: FacetSettings) -> SchemaDatasetFacet | None:
@@ -205,10 +206,13 @@ def _data_source(seen: model.DatasetDescription, settings: FacetSettings) -> Dat
     return DatasourceDatasetFacet(seen.source or namespace, _uri(namespace), producer=settings.producer)
 
 
-def _uri(text: str) -> str:
-    """The text as a URI (RFC 3986): ``file`` alone is none, and neither is a path with spaces."""
+def _uri(text: str) -> str | None:
+    """The text as a URI (RFC 3986): ``file`` alone is none, nor is a path with spaces; None when it cannot be one."""
     quoted = quote(text, safe="/:@?&=+$,;~*'()!%#[]", errors="replace")
-    return quoted if ":" in quoted else f"{quoted}:/"
+    scheme = _SCHEME.match(quoted)
+    if not scheme:
+        return None
+    return quoted if scheme.end() < len(quoted) else f"{quoted}:/"
 
 
 def _symlinks(symlinks: Iterable[model.Symlink], settings: FacetSettings) -> SymlinksDatasetFacet | None:

@@ -6,6 +6,7 @@ is replaced by its default, and told of in ``problems``.
 """
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -171,8 +172,8 @@ class _Reading:
 
     def _disabled_facets(self) -> set[str]:
         listed = self._spark.get("facets.disabled", "").strip("[]").replace(",", ";").split(";")
-        single = [key for key in self._spark if key.startswith("facets.") and key.endswith(".disabled")]
-        named = {key.removeprefix("facets.").removesuffix(".disabled"): key for key in single}
+        found = ((re.fullmatch(r"facets\.(.+)\.disabled", key), key) for key in self._spark)
+        named = {match[1]: key for match, key in found if match}
         return {name.strip() for name in listed if name.strip()} | {
             name for name, key in named.items() if self._parsed(key, _boolean, default=False)
         }
