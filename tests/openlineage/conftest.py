@@ -1,17 +1,15 @@
-"""The specification's schemas, and back ends that misbehave on purpose."""
+"""The specification's schemas, and an environment without configuration."""
 
 import importlib
 import json
 import os
 import pkgutil
 import re
-import threading
 import types
 import typing
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from enum import Enum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -125,59 +123,6 @@ def check() -> Callable[[dict[str, Any]], None]:
 
     assert base.RunEvent._get_schema() == EVENT
     return check_event
-
-
-class BackEnd:
-    """A back end on this machine that answers as it is told, can go away, and come back at the same place."""
-
-    def __init__(self) -> None:
-        self.received: list[dict[str, Any]] = []
-        self.answers: list[int] = []
-        self.paths: list[str] = []
-        self._server = self._listening(0)
-        self.port = self._server.server_address[1]
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def go_away(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def come_back(self) -> None:
-        self._server = self._listening(self.port)
-
-    def _listening(self, port: int) -> ThreadingHTTPServer:
-        back_end = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status = back_end.answers.pop(0) if back_end.answers else 201
-                back_end.paths.append(self.path)
-                if status < 300:
-                    back_end.received.append(body)
-                text = b"" if status < 300 else b"the back end says no"
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        return server
-
-
-@pytest.fixture
-def back_end() -> Iterator[BackEnd]:
-    one = BackEnd()
-    yield one
-    one.go_away()
 
 
 @pytest.fixture(autouse=True)

@@ -35,7 +35,6 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-_SHORTEST_REST = 5.0
 _LONGEST_REST = 300.0
 _DRAIN_SECONDS = 5.0
 
@@ -55,11 +54,16 @@ class Delivery:
 
     What cannot be delivered is kept in ``<spool_folder>/<target>.*.ndjson`` and sent before the next event that
     can be, at the next start, and by ``flush``; what a target refuses is in ``rejected.ndjson`` beside it.
-    No method raises. Several processes may share the folder.
+    No method raises. Several processes may share the folder. A target that was away is left alone for ``rest``
+    seconds, twice as long after each further failure.
     """
 
-    def __init__(self, targets: Sequence[Target], spool_folder: Path, max_spool_bytes: int = MAX_BYTES) -> None:
-        self._outboxes = [_Outbox(target, Spool(spool_folder, target.name, max_spool_bytes)) for target in targets]
+    def __init__(
+        self, targets: Sequence[Target], spool_folder: Path, max_spool_bytes: int = MAX_BYTES, rest: float = 5.0
+    ) -> None:
+        self._outboxes = [
+            _Outbox(target, Spool(spool_folder, target.name, max_spool_bytes), rest) for target in targets
+        ]
         self._lock = threading.Lock()
 
     def deliver(self, event: RunEvent) -> None:
@@ -96,11 +100,12 @@ class Delivery:
 class _Outbox:
     """One target, its spool, and how long to leave it alone after it was away."""
 
-    def __init__(self, target: Target, spool: Spool) -> None:
+    def __init__(self, target: Target, spool: Spool, rest: float) -> None:
         self.name = target.name
         self._target = target
         self._spool = spool
-        self._rest = 0.0
+        self._shortest_rest = self._rest = rest
+        self._away = False
         self._awake_at = 0.0
         self._delivered = 0
         self._rejected = 0
@@ -162,12 +167,14 @@ class _Outbox:
         return sent
 
     def _sleep(self, reason: str) -> None:
-        if not self._rest:
-            _log.warning("%s is away (%s); lineage events are kept on disk and sent later.", self.name, reason)
-        self._rest = min(max(self._rest * 2, _SHORTEST_REST), _LONGEST_REST)
+        if not self._away:
+            _log.warning("Lineage events cannot go to %s now (%s); they are kept and sent later.", self.name, reason)
+        self._away = True
         self._awake_at = time.monotonic() + self._rest
+        self._rest = min(self._rest * 2, _LONGEST_REST)
 
     def _wake(self) -> None:
-        if self._rest:
-            _log.info("%s is back; the events kept for it follow.", self.name)
-        self._rest = self._awake_at = 0.0
+        if self._away:
+            _log.info("Lineage events can go to %s again; those that were kept follow.", self.name)
+        self._away = False
+        self._rest, self._awake_at = self._shortest_rest, 0.0

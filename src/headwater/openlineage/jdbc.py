@@ -1,74 +1,12 @@
-"""Names of tables behind JDBC, by the OpenLineage naming specification ("Dataset Naming").
-
-Everything is built from the parts that are wanted (host, port, database), never by cutting secrets out of a URL:
-credentials and parameters cannot be left over. Default ports are those of OpenLineage's ``JdbcExtractor`` classes.
-"""
+"""Names of tables behind JDBC, by the OpenLineage naming specification ("Dataset Naming")."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 from headwater.model import Dataset
-
-
-@dataclass(frozen=True, slots=True)
-class _Engine:
-    """``levels`` is how many parts a table's name has below the namespace, database first."""
-
-    scheme: str
-    port: str = ""
-    levels: int = 3
-    schema: str = ""
-    database: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Server:
-    engine: _Engine
-    hosts: str = ""
-    file: str = ""
-    database: str = ""
-    schema: str = ""
-
-    @property
-    def namespace(self) -> str:
-        if self.hosts:
-            return f"{self.engine.scheme}://{self.hosts}"
-        return f"{self.engine.scheme}:{self.file}" if self.file else self.engine.scheme
-
-
-_ENGINES: Mapping[str, _Engine] = {
-    "postgresql": _Engine("postgres", "5432", schema="public"),
-    "postgres": _Engine("postgres", "5432", schema="public"),
-    "mysql": _Engine("mysql", "3306", levels=2),
-    # One server, two drivers: either may read what the other wrote.
-    "mariadb": _Engine("mysql", "3306", levels=2),
-    "sqlserver": _Engine("mssql", "1433", schema="dbo"),
-    "oracle": _Engine("oracle", "1521"),
-    "redshift": _Engine("redshift", "5439", schema="public"),
-    "snowflake": _Engine("snowflake", schema="PUBLIC"),
-    "trino": _Engine("trino", "443"),
-    "presto": _Engine("presto", "8080"),
-    "db2": _Engine("db2", "6789"),
-    "clickhouse": _Engine("clickhouse", "8123", levels=2, database="default"),
-    "ch": _Engine("clickhouse", "8123", levels=2, database="default"),
-    "teradata": _Engine("teradata", "1025", levels=2),
-    "crate": _Engine("crate", "5432", schema="doc"),
-    "derby": _Engine("derby", "1527", levels=2, schema="APP"),
-    "h2": _Engine("h2", "9092", levels=2, schema="PUBLIC"),
-    "hsqldb": _Engine("hsqldb", "9001", levels=2, schema="PUBLIC"),
-    "sqlite": _Engine("sqlite", levels=1),
-    "duckdb": _Engine("duckdb", levels=2, schema="main"),
-}
+from headwater.openlineage.jdbc_url import Server, read_server
 
 _PART = re.compile(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[((?:[^\]]|\]\])*)\]|([^.]+)')
-_PROPERTY = re.compile(r"(?:^|[;?&,:])\s*([A-Za-z_]+)=([^;?&,]*)")
-_HOST = re.compile(r"(\[[0-9a-f:.%]+\]|[\w.-]+)(?::(\d*))?")
-_KEYED_HOST = re.compile(r"\bhost=([\w.\-\[\]:]+)(?:[\s,()]*port=(\d+))?", re.IGNORECASE)
-_TNS_HOST = re.compile(r"\(\s*HOST\s*=\s*([^)\s]+)\s*\)(?:\s*\(\s*PORT\s*=\s*(\d+)\s*\))?", re.IGNORECASE)
-_TNS_SERVICE = re.compile(r"\(\s*(?:SERVICE_NAME|SID)\s*=\s*([^)\s]+)\s*\)", re.IGNORECASE)
-_ORACLE_SID = re.compile(r"(.+):([^:\]]*[^:\]\d][^:\]]*)")
-_REDSHIFT_HOST = re.compile(r"([^.]+)\.[^.]+\.([^.]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
 
 
 def jdbc_dataset(url: str, table: str) -> Dataset:
@@ -79,7 +17,7 @@ def jdbc_dataset(url: str, table: str) -> Dataset:
     >>> jdbc_dataset("jdbc:postgresql://db.local/shop?user=me&password=x", "orders")
     Dataset(namespace='postgres://db.local:5432', name='shop.public.orders')
     """
-    server = _server(url)
+    server = read_server(url)
     return Dataset(server.namespace, ".".join(_qualified(_parts(table), server)))
 
 
@@ -89,7 +27,7 @@ def jdbc_source(url: str) -> str:
     >>> jdbc_source("jdbc:mysql://me:secret@db.local/shop?ssl=true")
     'jdbc:mysql://db.local:3306/shop'
     """
-    server = _server(url)
+    server = read_server(url)
     return f"jdbc:{server.namespace}" + (f"/{server.database}" if server.database else "")
 
 
@@ -100,7 +38,7 @@ def _parts(table: str) -> list[str]:
     ]
 
 
-def _qualified(parts: Sequence[str], server: _Server) -> list[str]:
+def _qualified(parts: Sequence[str], server: Server) -> list[str]:
     """The parts with the server's database and schema before them, as far as the table's name lacks them."""
     engine = server.engine
     missing = engine.levels - len(parts)
@@ -110,147 +48,3 @@ def _qualified(parts: Sequence[str], server: _Server) -> list[str]:
     # Two levels are database and table, or schema and table where the database is in the namespace.
     above = [server.database, schema] if engine.levels > 2 else [schema or server.database]
     return [name for name in above[:missing] if name] + list(parts)
-
-
-def _server(url: str) -> _Server:
-    rest = re.sub(r"^jdbc:", "", url.strip(), flags=re.IGNORECASE)
-    scheme, _, rest = rest.partition(":")
-    scheme = scheme.lower()
-    if scheme == "jtds":
-        scheme, _, rest = rest.partition(":")
-    engine = _ENGINES.get(scheme, _Engine(scheme or "jdbc"))
-    read = _READERS.get(engine.scheme, _read_usual)
-    return read(engine, rest)
-
-
-def _read_usual(engine: _Engine, rest: str) -> _Server:
-    """``[sub-protocol:]//[user[:password]@]host[:port][,…][/database][:;?parameters]``"""
-    _, slashes, location = rest.partition("//")
-    if slashes:
-        hosts, path = _hosts_and_path(location, engine.port)
-        return _Server(engine, hosts=hosts, database=re.split(r"[/:]", path, maxsplit=1)[0] or engine.database)
-    if engine.port:
-        return _Server(engine, hosts=f"localhost:{engine.port}", database=_without_parameters(rest))
-    return _read_file(engine, rest)
-
-
-def _read_file(engine: _Engine, rest: str) -> _Server:
-    """``[file:]path[;parameters]``: an embedded database; its file is the namespace."""
-    path = _without_parameters(rest).rpartition("@")[2].removeprefix("file:").replace("\\", "/")
-    return _Server(engine, file=path or _properties(rest).get("databasename", ""))
-
-
-def _read_embedded(engine: _Engine, rest: str) -> _Server:
-    """A database that is a file, but can also be served: ``//host/path``, ``tcp://host/path``."""
-    if not re.match(r"(?:\w+:)?//", rest):
-        return _read_file(engine, rest)
-    hosts, path = _hosts_and_path(rest.partition("//")[2], engine.port)
-    return _Server(replace(engine, levels=3), hosts=hosts, database=path)
-
-
-def _read_sqlserver(engine: _Engine, rest: str) -> _Server:
-    r"""``//[host[\instance]][:port][/database][;property=value…]``; an instance finds its own port."""
-    properties = _properties(rest)
-    authority, _, path = _without_parameters(rest.partition("//")[2]).partition("/")
-    host, _, instance = authority.partition("\\")
-    host, instance = host or properties.get("servername", ""), instance or properties.get("instancename", "")
-    instance, _, port = instance.partition(":")
-    default = "" if instance else properties.get("portnumber", engine.port)
-    hosts = _hosts(f"{host}:{port}", default)
-    database = path or properties.get("databasename") or properties.get("database", "")
-    return _Server(engine, hosts=f"{hosts}/{instance.lower()}" if instance else hosts, database=database)
-
-
-def _read_oracle(engine: _Engine, rest: str) -> _Server:
-    """``thin:[user/password]@[//]host[:port][:sid|/service]``, or a TNS descriptor in parentheses."""
-    if described := _TNS_HOST.findall(rest):
-        named = _TNS_SERVICE.search(rest)
-        hosts = ",".join(_with_port(f"{host}:{port}", engine.port) for host, port in described)
-        return _Server(engine, hosts=hosts, database=named[1] if named else "")
-    location = re.sub(r"^(?:\w+:)?//", "", _without_parameters(rest.rpartition("@")[2]))
-    authority, _, service = location.partition("/")
-    if not service and (with_sid := _ORACLE_SID.fullmatch(authority)):
-        authority, service = with_sid[1], with_sid[2]
-    return _Server(engine, hosts=_hosts(authority, engine.port), database=service.partition(":")[0])
-
-
-def _read_snowflake(engine: _Engine, rest: str) -> _Server:
-    properties = _properties(rest)
-    host = _without_parameters(rest.partition("//")[2]).partition("/")[0].rpartition("@")[2].partition(":")[0]
-    account = re.sub(r"\.snowflakecomputing\.(?:com|cn)$", "", host.lower())
-    return _Server(engine, hosts=account, database=properties.get("db", ""), schema=properties.get("schema", ""))
-
-
-def _read_redshift(engine: _Engine, rest: str) -> _Server:
-    """The namespace has the cluster and region of the host, as the specification says."""
-    server = _read_usual(engine, rest)
-    host, _, port = server.hosts.rpartition(":")
-    found = _REDSHIFT_HOST.fullmatch(host)
-    return replace(server, hosts=f"{found[1]}.{found[2]}:{port}") if found else server
-
-
-def _read_trino(engine: _Engine, rest: str) -> _Server:
-    """``//host:port[/catalog[/schema]]``"""
-    server = _read_usual(engine, rest)
-    parts = _without_parameters(rest.partition("//")[2]).split("/")
-    return replace(server, schema=parts[2] if len(parts) > 2 else "")
-
-
-def _read_teradata(engine: _Engine, rest: str) -> _Server:
-    """``//host/DATABASE=x,DBS_PORT=1025,…``"""
-    properties = _properties(rest.replace("/", ",").upper())
-    host = rest.partition("//")[2].partition("/")[0]
-    database = re.search(r"[/,]DATABASE=([^,]*)", rest, re.IGNORECASE)
-    port = properties.get("dbs_port", engine.port)
-    return _Server(engine, hosts=_hosts(host, port), database=database[1] if database else "")
-
-
-_READERS: Mapping[str, Callable[[_Engine, str], _Server]] = {
-    "mssql": _read_sqlserver,
-    "oracle": _read_oracle,
-    "snowflake": _read_snowflake,
-    "redshift": _read_redshift,
-    "trino": _read_trino,
-    "presto": _read_trino,
-    "teradata": _read_teradata,
-    "derby": _read_embedded,
-    "h2": _read_embedded,
-    "hsqldb": _read_embedded,
-    "sqlite": _read_file,
-    "duckdb": _read_file,
-}
-
-
-def _without_parameters(text: str) -> str:
-    return re.split(r"[;?]", text, maxsplit=1)[0].rstrip("/")
-
-
-def _properties(text: str) -> Mapping[str, str]:
-    """Connection properties by lower-case name; only those asked for by name ever leave this module."""
-    return {match[1].lower(): match[2] for match in _PROPERTY.finditer(text)}
-
-
-def _hosts_and_path(location: str, default_port: str) -> tuple[str, str]:
-    """What is between ``//`` and the parameters; a password may hold a slash that nobody escaped."""
-    if keyed := _KEYED_HOST.findall(location):
-        hosts = ",".join(_with_port(f"{host}:{port}", default_port) for host, port in keyed)
-        return hosts, _without_parameters(location.rpartition(")")[2]).strip("/")
-    authority, _, path = _without_parameters(location).partition("/")
-    if "@" in path and "@" not in authority:
-        authority, _, path = path.rpartition("@")[2].partition("/")
-    return _hosts(authority, default_port), path
-
-
-def _hosts(authority: str, default_port: str) -> str:
-    """Hosts in lower case, each with its port, without user and password."""
-    hosts = (host.rpartition("@")[2].strip() for host in authority.split(","))
-    return ",".join(_with_port(host, default_port) for host in hosts)
-
-
-def _with_port(host: str, default_port: str) -> str:
-    """Only what has the form of a host and a port: anything else could be part of a password."""
-    found = _HOST.match(host.lower())
-    if not found:
-        return ""
-    port = found[2] or default_port
-    return f"{found[1]}:{port}" if port else found[1]

@@ -6,7 +6,6 @@ so that a crash at any moment costs at most the line being written.
 """
 
 import contextlib
-import fcntl
 import json
 import logging
 import os
@@ -16,10 +15,11 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from headwater.openlineage.locked_file import LockedFile
+
 _log = logging.getLogger(__name__)
 
 MAX_BYTES = 256 * 1024 * 1024
-_BLOCK = 1024 * 1024
 
 
 class Fate(Enum):
@@ -48,7 +48,7 @@ class Spool:
         self._folder = folder
         self._name = name
         self._max_bytes = max_bytes
-        self._own: _LockedFile | None = None
+        self._own: LockedFile | None = None
         self._process = os.getpid()
         self._complained = False
         self.lost = 0
@@ -82,7 +82,7 @@ class Spool:
             if self._size() + len(data) > self._max_bytes:
                 raise OSError(f"the folder holds its {self._max_bytes} bytes")
             self._folder.mkdir(parents=True, exist_ok=True)
-            with _LockedFile.waiting_for(self._folder / "rejected.ndjson") as rejected:
+            with LockedFile.waiting_for(self._folder / "rejected.ndjson") as rejected:
                 rejected.append(data)
         except OSError as error:
             self._lose(error)
@@ -108,12 +108,12 @@ class Spool:
                     total += entry.stat().st_size
         return total
 
-    def _own_file(self) -> "_LockedFile":
+    def _own_file(self) -> LockedFile:
         if self._own is None or self._process != os.getpid():
             self._process = os.getpid()
             self._folder.mkdir(parents=True, exist_ok=True)
             path = self._folder / f"{self._name}.{time.time_ns():020d}-{os.getpid()}.ndjson"
-            self._own = _LockedFile.waiting_for(path)
+            self._own = LockedFile.waiting_for(path)
         return self._own
 
     def _drain_file(self, path: Path, send: Callable[[str], Sent], deadline: float) -> bool:
@@ -122,13 +122,13 @@ class Spool:
             if done:
                 self.close()
             return done
-        file = _LockedFile.if_free(path)
+        file = LockedFile.if_free(path)
         if file is None:
             return True
         with file:
             return self._emptied(file, send, deadline)
 
-    def _emptied(self, file: "_LockedFile", send: Callable[[str], Sent], deadline: float) -> bool:
+    def _emptied(self, file: LockedFile, send: Callable[[str], Sent], deadline: float) -> bool:
         try:
             unsent = self._first_unsent(file, send, deadline)
             if unsent is None:
@@ -140,7 +140,7 @@ class Spool:
             _log.warning("Undelivered events in %s cannot be read (%s); they stay there.", file.path, error.strerror)
             return True
 
-    def _first_unsent(self, file: "_LockedFile", send: Callable[[str], Sent], deadline: float) -> int | None:
+    def _first_unsent(self, file: LockedFile, send: Callable[[str], Sent], deadline: float) -> int | None:
         """Where the first event begins that could not be sent; None when all were."""
         start = 0
         for line in file.lines():
@@ -174,78 +174,3 @@ def _lines_in(path: Path) -> int:
             return sum(1 for _ in file)
     except OSError:
         return 0
-
-
-class _LockedFile:
-    """An open file that no other process may send from or append to."""
-
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self.path = path
-        self._descriptor = descriptor
-
-    @classmethod
-    def waiting_for(cls, path: Path) -> "_LockedFile":
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        return cls(path, descriptor)
-
-    @classmethod
-    def if_free(cls, path: Path) -> "_LockedFile | None":
-        """The file, unless its process lives or another one has just finished it."""
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
-        except OSError:
-            return None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.stat(path).st_ino == os.fstat(descriptor).st_ino:
-                return cls(path, descriptor)
-        except OSError:
-            pass
-        os.close(descriptor)
-        return None
-
-    def __enter__(self) -> "_LockedFile":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def append(self, data: bytes) -> None:
-        """All of the data, or none: what a full disk cut short is taken back."""
-        size = os.fstat(self._descriptor).st_size
-        written = 0
-        try:
-            while written < len(data):
-                written += os.write(self._descriptor, data[written:])
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._descriptor, size)
-            raise
-
-    def lines(self) -> Iterator[bytes]:
-        """The whole lines; one without its newline was being written when its process died."""
-        with os.fdopen(os.dup(self._descriptor), "rb") as file:
-            file.seek(0)
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield line
-
-    def drop_first(self, size: int) -> None:
-        """Forget the first bytes, which were sent: a new file takes the place of this one."""
-        if not size:
-            return
-        rest = self.path.with_suffix(".rest")
-        with _LockedFile.waiting_for(rest) as shorter:
-            os.ftruncate(shorter._descriptor, 0)
-            while block := os.pread(self._descriptor, _BLOCK, size):
-                shorter.append(block)
-                size += len(block)
-            os.replace(rest, self.path)
-            self._descriptor, shorter._descriptor = shorter._descriptor, self._descriptor
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        os.close(self._descriptor)

@@ -1,0 +1,219 @@
+"""The server and the database in a JDBC URL, as each driver writes it.
+
+Everything is built from the parts that are wanted (host, port, database), never by cutting secrets out of a URL:
+credentials and parameters cannot be left over. Default ports are those of OpenLineage's ``JdbcExtractor`` classes.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A kind of database, by its name in namespaces.
+
+    ``levels`` is how many parts a table's name has below the namespace, database first.
+    """
+
+    scheme: str
+    port: str = ""
+    levels: int = 3
+    schema: str = ""
+    database: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a database is: ``hosts`` with their ports, or the ``file`` of an embedded one."""
+
+    engine: Engine
+    hosts: str = ""
+    file: str = ""
+    database: str = ""
+    schema: str = ""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the datasets it holds (OpenLineage naming specification, "Dataset Naming")."""
+        if self.hosts:
+            return f"{self.engine.scheme}://{self.hosts}"
+        return f"{self.engine.scheme}:{self.file}" if self.file else self.engine.scheme
+
+
+_ENGINES: Mapping[str, Engine] = {
+    "postgresql": Engine("postgres", "5432", schema="public"),
+    "postgres": Engine("postgres", "5432", schema="public"),
+    "mysql": Engine("mysql", "3306", levels=2),
+    # One server, two drivers: either may read what the other wrote.
+    "mariadb": Engine("mysql", "3306", levels=2),
+    "sqlserver": Engine("mssql", "1433", schema="dbo"),
+    "oracle": Engine("oracle", "1521"),
+    "redshift": Engine("redshift", "5439", schema="public"),
+    "snowflake": Engine("snowflake", schema="PUBLIC"),
+    "trino": Engine("trino", "443"),
+    "presto": Engine("presto", "8080"),
+    "db2": Engine("db2", "6789"),
+    "clickhouse": Engine("clickhouse", "8123", levels=2, database="default"),
+    "ch": Engine("clickhouse", "8123", levels=2, database="default"),
+    "teradata": Engine("teradata", "1025", levels=2),
+    "crate": Engine("crate", "5432", schema="doc"),
+    "derby": Engine("derby", "1527", levels=2, schema="APP"),
+    "h2": Engine("h2", "9092", levels=2, schema="PUBLIC"),
+    "hsqldb": Engine("hsqldb", "9001", levels=2, schema="PUBLIC"),
+    "sqlite": Engine("sqlite", levels=1),
+    "duckdb": Engine("duckdb", levels=2, schema="main"),
+}
+
+_PROPERTY = re.compile(r"(?:^|[;?&,:])\s*([A-Za-z_]+)=([^;?&,]*)")
+_HOST = re.compile(r"(\[[0-9a-f:.%]+\]|[\w.-]+)(?::(\d*))?")
+_KEYED_HOST = re.compile(r"\bhost=([\w.\-\[\]:]+)(?:[\s,()]*port=(\d+))?", re.IGNORECASE)
+_TNS_HOST = re.compile(r"\(\s*HOST\s*=\s*([^)\s]+)\s*\)(?:\s*\(\s*PORT\s*=\s*(\d+)\s*\))?", re.IGNORECASE)
+_TNS_SERVICE = re.compile(r"\(\s*(?:SERVICE_NAME|SID)\s*=\s*([^)\s]+)\s*\)", re.IGNORECASE)
+_ORACLE_SID = re.compile(r"(.+):([^:\]]*[^:\]\d][^:\]]*)")
+_REDSHIFT_HOST = re.compile(r"([^.]+)\.[^.]+\.([^.]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
+
+
+def read_server(url: str) -> Server:
+    """The server and database of a JDBC URL, with or without the ``jdbc:`` before it. Any text gives some."""
+    rest = re.sub(r"^jdbc:", "", url.strip(), flags=re.IGNORECASE)
+    scheme, _, rest = rest.partition(":")
+    scheme = scheme.lower()
+    if scheme == "jtds":
+        scheme, _, rest = rest.partition(":")
+    engine = _ENGINES.get(scheme, Engine(scheme or "jdbc"))
+    read = _READERS.get(engine.scheme, _read_usual)
+    return read(engine, rest)
+
+
+def _read_usual(engine: Engine, rest: str) -> Server:
+    """``[sub-protocol:]//[user[:password]@]host[:port][,…][/database][:;?parameters]``"""
+    _, slashes, location = rest.partition("//")
+    if slashes:
+        hosts, path = _hosts_and_path(location, engine.port)
+        return Server(engine, hosts=hosts, database=re.split(r"[/:]", path, maxsplit=1)[0] or engine.database)
+    if engine.port:
+        return Server(engine, hosts=f"localhost:{engine.port}", database=_without_parameters(rest))
+    return _read_file(engine, rest)
+
+
+def _read_file(engine: Engine, rest: str) -> Server:
+    """``[file:]path[;parameters]``: an embedded database; its file is the namespace."""
+    path = _without_parameters(rest).rpartition("@")[2].removeprefix("file:").replace("\\", "/")
+    return Server(engine, file=path or _properties(rest).get("databasename", ""))
+
+
+def _read_embedded(engine: Engine, rest: str) -> Server:
+    """A database that is a file, but can also be served: ``//host/path``, ``tcp://host/path``."""
+    if not re.match(r"(?:\w+:)?//", rest):
+        return _read_file(engine, rest)
+    hosts, path = _hosts_and_path(rest.partition("//")[2], engine.port)
+    return Server(replace(engine, levels=3), hosts=hosts, database=path)
+
+
+def _read_sqlserver(engine: Engine, rest: str) -> Server:
+    r"""``//[host[\instance]][:port][/database][;property=value…]``; an instance finds its own port."""
+    properties = _properties(rest)
+    authority, _, path = _without_parameters(rest.partition("//")[2]).partition("/")
+    host, _, instance = authority.partition("\\")
+    host, instance = host or properties.get("servername", ""), instance or properties.get("instancename", "")
+    instance, _, port = instance.partition(":")
+    default = "" if instance else properties.get("portnumber", engine.port)
+    hosts = _hosts(f"{host}:{port}", default)
+    database = path or properties.get("databasename") or properties.get("database", "")
+    return Server(engine, hosts=f"{hosts}/{instance.lower()}" if instance else hosts, database=database)
+
+
+def _read_oracle(engine: Engine, rest: str) -> Server:
+    """``thin:[user/password]@[//]host[:port][:sid|/service]``, or a TNS descriptor in parentheses."""
+    if described := _TNS_HOST.findall(rest):
+        named = _TNS_SERVICE.search(rest)
+        hosts = ",".join(_with_port(f"{host}:{port}", engine.port) for host, port in described)
+        return Server(engine, hosts=hosts, database=named[1] if named else "")
+    location = re.sub(r"^(?:\w+:)?//", "", _without_parameters(rest.rpartition("@")[2]))
+    authority, _, service = location.partition("/")
+    if not service and (with_sid := _ORACLE_SID.fullmatch(authority)):
+        authority, service = with_sid[1], with_sid[2]
+    return Server(engine, hosts=_hosts(authority, engine.port), database=service.partition(":")[0])
+
+
+def _read_snowflake(engine: Engine, rest: str) -> Server:
+    properties = _properties(rest)
+    host = _without_parameters(rest.partition("//")[2]).partition("/")[0].rpartition("@")[2].partition(":")[0]
+    account = re.sub(r"\.snowflakecomputing\.(?:com|cn)$", "", host.lower())
+    return Server(engine, hosts=account, database=properties.get("db", ""), schema=properties.get("schema", ""))
+
+
+def _read_redshift(engine: Engine, rest: str) -> Server:
+    """The namespace has the cluster and region of the host, as the specification says."""
+    server = _read_usual(engine, rest)
+    host, _, port = server.hosts.rpartition(":")
+    found = _REDSHIFT_HOST.fullmatch(host)
+    return replace(server, hosts=f"{found[1]}.{found[2]}:{port}") if found else server
+
+
+def _read_trino(engine: Engine, rest: str) -> Server:
+    """``//host:port[/catalog[/schema]]``"""
+    server = _read_usual(engine, rest)
+    parts = _without_parameters(rest.partition("//")[2]).split("/")
+    return replace(server, schema=parts[2] if len(parts) > 2 else "")
+
+
+def _read_teradata(engine: Engine, rest: str) -> Server:
+    """``//host/DATABASE=x,DBS_PORT=1025,…``"""
+    properties = _properties(rest.replace("/", ",").upper())
+    host = rest.partition("//")[2].partition("/")[0]
+    database = re.search(r"[/,]DATABASE=([^,]*)", rest, re.IGNORECASE)
+    port = properties.get("dbs_port", engine.port)
+    return Server(engine, hosts=_hosts(host, port), database=database[1] if database else "")
+
+
+_READERS: Mapping[str, Callable[[Engine, str], Server]] = {
+    "mssql": _read_sqlserver,
+    "oracle": _read_oracle,
+    "snowflake": _read_snowflake,
+    "redshift": _read_redshift,
+    "trino": _read_trino,
+    "presto": _read_trino,
+    "teradata": _read_teradata,
+    "derby": _read_embedded,
+    "h2": _read_embedded,
+    "hsqldb": _read_embedded,
+    "sqlite": _read_file,
+    "duckdb": _read_file,
+}
+
+
+def _without_parameters(text: str) -> str:
+    return re.split(r"[;?]", text, maxsplit=1)[0].rstrip("/")
+
+
+def _properties(text: str) -> Mapping[str, str]:
+    """Connection properties by lower-case name; only those asked for by name ever leave this module."""
+    return {match[1].lower(): match[2] for match in _PROPERTY.finditer(text)}
+
+
+def _hosts_and_path(location: str, default_port: str) -> tuple[str, str]:
+    """What is between ``//`` and the parameters; a password may hold a slash that nobody escaped."""
+    if keyed := _KEYED_HOST.findall(location):
+        hosts = ",".join(_with_port(f"{host}:{port}", default_port) for host, port in keyed)
+        return hosts, _without_parameters(location.rpartition(")")[2]).strip("/")
+    authority, _, path = _without_parameters(location).partition("/")
+    if "@" in path and "@" not in authority:
+        authority, _, path = path.rpartition("@")[2].partition("/")
+    return _hosts(authority, default_port), path
+
+
+def _hosts(authority: str, default_port: str) -> str:
+    """Hosts in lower case, each with its port, without user and password."""
+    hosts = (host.rpartition("@")[2].strip() for host in authority.split(","))
+    return ",".join(_with_port(host, default_port) for host in hosts)
+
+
+def _with_port(host: str, default_port: str) -> str:
+    """Only what has the form of a host and a port: anything else could be part of a password."""
+    found = _HOST.match(host.lower())
+    if not found:
+        return ""
+    port = found[2] or default_port
+    return f"{found[1]}:{port}" if port else found[1]
