@@ -458,19 +458,17 @@ public class PlanWriter {
     return names;
   }
 
-  /** Scala 2.12 has no productElementName: a case class keeps its parameters as fields, in their order. */
+  /** Scala 2.12 has no productElementName; Spark knows the names of a constructor's parameters for its own toJSON. */
   private static String[] constructorNames(Class type, int arity) {
-    java.lang.reflect.Field[] fields = type.getDeclaredFields();
     String[] names = new String[arity];
-    int found = 0;
-    for (int i = 0; i < fields.length && found < arity; i++)
-      if (!java.lang.reflect.Modifier.isStatic(fields[i].getModifiers()) && hasGetter(type, fields[i].getName())) names[found++] = fields[i].getName();
-    for (; found < arity; found++) names[found] = "_" + found;
+    Arrays.fill(names, "");
+    try {
+      Class reflection = Class.forName("org.apache.spark.sql.catalyst.ScalaReflection");
+      Object found = reflection.getMethod("getConstructorParameterNames", new Class[] {Class.class}).invoke(null, new Object[] {type});
+      scala.collection.Iterator i = ((scala.collection.Iterable) found).iterator();
+      for (int n = 0; n < arity && i.hasNext(); n++) names[n] = (String) i.next();
+    } catch (Throwable unknown) { }
     return names;
-  }
-
-  private static boolean hasGetter(Class type, String name) {
-    try { type.getMethod(name, new Class[0]); return true; } catch (NoSuchMethodException private_) { return false; }
   }
 
   private static boolean has(Object value, String method) { return value != null && method(value.getClass(), method, 0) != MISSING; }
