@@ -23,6 +23,7 @@ from headwater.openlineage.delivery import (
     FileTarget,
     SinkTarget,
     client_targets,
+    config_path,
     read_config,
     without_secrets,
 )
@@ -322,6 +323,17 @@ def test_an_openlineage_yml_is_read(back_end: BackEnd, spool: Path, tmp_path: Pa
     delivery.deliver(event(2))
     delivery.close()
     assert numbers(back_end.received) == [2]
+
+
+def test_the_configuration_is_where_the_client_finds_it(tmp_path: Path) -> None:
+    assert config_path({}) is None
+    (tmp_path / ".openlineage").mkdir()
+    for path in (tmp_path / ".openlineage" / "openlineage.yml", tmp_path / "openlineage.yml"):
+        path.write_text("namespace: x")
+        found = config_path({})
+        assert found is not None
+        assert found.resolve() == path.resolve()
+    assert config_path({"OPENLINEAGE_CONFIG": str(tmp_path / "missing.yml")}) == Path("openlineage.yml")
 
 
 def test_the_transports_of_a_composite_fail_apart(back_end: BackEnd, spool: Path, tmp_path: Path) -> None:

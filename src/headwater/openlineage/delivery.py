@@ -17,6 +17,7 @@ from headwater.openlineage.targets import (
     SinkTarget,
     Target,
     client_targets,
+    config_path,
     read_config,
     without_secrets,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "SinkTarget",
     "Target",
     "client_targets",
+    "config_path",
     "read_config",
     "without_secrets",
 ]

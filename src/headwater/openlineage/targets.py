@@ -128,6 +128,14 @@ def client_targets(config: Mapping[str, Any] | None = None) -> tuple[ClientTarge
     return tuple(ClientTarget(name, client) for name, client in zip(names, clients, strict=True))
 
 
+def config_path(environment: Mapping[str, str]) -> Path | None:
+    """The openlineage.yml that the client would find: OPENLINEAGE_CONFIG, the working folder, ~/.openlineage."""
+    named = environment.get("OPENLINEAGE_CONFIG")
+    candidates = [Path(named)] if named else []
+    candidates += [Path("openlineage.yml"), Path("~/.openlineage/openlineage.yml").expanduser()]
+    return next((path for path in candidates if path.is_file()), None)
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """The content of an openlineage.yml. Raises SettingError when there is none to read."""
     try:

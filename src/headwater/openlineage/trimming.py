@@ -6,6 +6,7 @@ The date and ``key=value`` rules are the OpenLineage client's own trimmers; glob
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from openlineage.client.dataset.trimmers import DateTrimmer, KeyValueTrimmer, MultiDirDateTrimmer, YearMonthTrimmer
 
@@ -16,6 +17,8 @@ from headwater.openlineage.naming import holds_paths
 _GLOB = re.compile(r"(?<!\\)(?:[*?]|\[[^/]*\]|\{.*\})")
 # Spark names every file it writes part-<task>-<uuid>…, or part-r-<task>-… before 2.0 (HadoopMapReduceCommitProtocol).
 _PART_FILE = re.compile(r"part-(?:[rm]-)?\d{5,}(?:[-.].*)?")
+# What any of the rules needs to find: a glob, or a digit or equals sign in the last directory.
+_TRIMMABLE = re.compile(r"[*?\[{]|[=\d][^/]*/*\Z")
 _DRIVE_OR_NOTHING = re.compile(r"/*(?:[A-Za-z]:/*)?")
 
 
@@ -74,10 +77,8 @@ def trim(dataset: Dataset, rules: Trimming) -> Dataset:
     """
     if not holds_paths(dataset):
         return dataset
-    name = dataset.name
-    while (shorter := _trim_once(name, rules)) != name:
-        name = shorter
-    return replace(dataset, name=name)
+    root = _root(dataset.name, rules)
+    return dataset if root == dataset.name else replace(dataset, name=root)
 
 
 def trimming_from(settings: Mapping[str, str]) -> Trimming:
@@ -90,10 +91,19 @@ def trimming_from(settings: Mapping[str, str]) -> Trimming:
     return Trimming(disabled, patterns)
 
 
+# A job reads the same places again and again, and the date rules take some 20 µs each.
+@lru_cache(maxsize=4096)
+def _root(name: str, rules: Trimming) -> str:
+    while (shorter := _trim_once(name, rules)) != name:
+        name = shorter
+    return name
+
+
 def _trim_once(name: str, rules: Trimming) -> str:
-    for rule, function in RULES.items():
-        if rule not in rules.disabled:
-            name = _unless_nothing(name, function(name))
+    if _TRIMMABLE.search(name):
+        for rule, function in RULES.items():
+            if rule not in rules.disabled:
+                name = _unless_nothing(name, function(name))
     for pattern in rules.patterns:
         name = _unless_nothing(name, _trim_pattern(name, pattern))
     return name
