@@ -169,10 +169,13 @@ class Impact:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A way from one column to another: n + 1 columns and the n hops between them, in the direction of the data."""
+    """From one column to another: n + 1 columns and the n steps between them, in the direction of the data.
+
+    A step has one hop per job that makes it.
+    """
 
     columns: tuple[Column, ...]
-    hops: tuple[Hop, ...]
+    steps: tuple[tuple[Hop, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

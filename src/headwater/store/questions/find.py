@@ -112,6 +112,8 @@ def _refuse(connection: Connection, name: str, kind: str, found: Mapping[int, Co
             f"{len(shown)} names end in {_short(name)!r}: {', '.join(map(_short, shown[:_SHOWN]))}{more}. "
             "Type more of the one you mean."
         )
+    if kind == "column" and _datasets(connection, typed(name).text):
+        raise UnknownName(f"{_short(name)!r} is a dataset: expected one of its columns, as in {_short(name)}.COLUMN.")
     near = near_names(connection, typed(name))
     known = f"Near: {', '.join(map(_short, near))}." if near else "`headwater datasets` lists what the store knows."
     raise UnknownName(f"No {kind} of the store ends in {_short(name)!r}. {known}")

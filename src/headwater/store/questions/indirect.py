@@ -1,12 +1,12 @@
 """Only what influences without carrying the value: the paths with an INDIRECT step on them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from headwater.model import Transformation
 from headwater.store.questions.answers import Direction
 from headwater.store.questions.closure import Closure, Link
-from headwater.store.questions.ways import Steps, arrivals
+from headwater.store.questions.ways import Steps, arrivals, reached
 
 
 def only_indirect(
@@ -18,7 +18,7 @@ def only_indirect(
     found = arrivals(start, steps, ways, direction)
     after = {node for node, how in found.items() if any(not way.transformation.direct for way in how)}
     indirect = [link for link in closure.links if not ways[link.transformation].direct]
-    before = _reaching((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)))
+    before = reached((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)))
     kept = [
         link
         for link in closure.links
@@ -35,15 +35,3 @@ def _near(link: Link, *, up: bool) -> int:
 
 def _other(direction: Direction) -> Direction:
     return Direction.DOWN if direction is Direction.UP else Direction.UP
-
-
-def _reaching(nodes: Iterable[int], back: Steps) -> set[int]:
-    """The nodes from which one of these is reached, themselves included."""
-    found = set(nodes)
-    stack = list(found)
-    while stack:
-        for node, _ in back(stack.pop()):
-            if node not in found:
-                found.add(node)
-                stack.append(node)
-    return found

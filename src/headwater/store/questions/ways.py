@@ -72,6 +72,17 @@ def arrivals(
     return found
 
 
+def reached(nodes: Iterable[int], steps: Steps) -> set[int]:
+    """The nodes that steps lead to from these, themselves included."""
+    found = set(nodes)
+    stack = list(found)
+    while stack:
+        new = {node for node, _ in steps(stack.pop())} - found
+        found |= new
+        stack += new
+    return found
+
+
 def jobs_on(found: Arrivals, node: int, way: Way) -> list[int]:
     """The jobs of the shortest path between the start and a node, beginning at the node."""
     jobs: list[int] = []

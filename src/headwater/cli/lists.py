@@ -1,0 +1,140 @@
+"""The commands that list what the store knows: datasets, jobs, runs, search, coverage."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from headwater.cli.labels import readable
+from headwater.cli.options import FormatOption, StoreOption, reading
+from headwater.cli.output import Branch, Format, csv_lines, json_lines, note, print_lines, refuse, table, tree_lines
+from headwater.store import questions
+from headwater.store.questions import Coverage, Covered
+
+_TABULAR = (Format.TREE, Format.JSON, Format.CSV)
+_STYLES = {Covered.NONE: "red", Covered.PARTIAL: "yellow", Covered.OPAQUE: "magenta", Covered.FULL: "green"}
+
+Rows = Sequence[Sequence[str | int | None]]
+
+
+def datasets(store: StoreOption = None, format_: FormatOption = Format.TREE) -> None:
+    """Every dataset, with how many columns it has and how many jobs write and read it."""
+    with reading(store) as opened:
+        listed = questions.datasets(opened)
+    rows = [
+        (
+            one.dataset.dataset.namespace,
+            one.dataset.dataset.name,
+            one.columns,
+            one.written_by,
+            one.read_by,
+            " ".join(alias.name for alias in one.dataset.aliases),
+        )
+        for one in listed
+    ]
+    _print(("namespace", "name", "columns", "written_by", "read_by", "symlinks"), rows, format_)
+
+
+def jobs(store: StoreOption = None, format_: FormatOption = Format.TREE) -> None:
+    """Every job with its latest run, the most recent first."""
+    with reading(store) as opened:
+        listed = questions.jobs(opened)
+    rows = [(one.job.namespace, one.job.name, one.type, one.runs, one.state, moment(one.at)) for one in listed]
+    _print(("namespace", "name", "type", "runs", "state", "at"), rows, format_)
+
+
+def runs(
+    job: Annotated[str, typer.Option("--job", metavar="TEXT", help="Only of jobs whose name contains this.")] = "",
+    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="So many runs at most.")] = 100,
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
+) -> None:
+    """The latest runs."""
+    with reading(store) as opened:
+        listed = questions.runs(opened, job=job, most=most)
+    rows = [
+        (one.id, one.job.name, one.state, moment(one.started_at), moment(one.ended_at), one.engine, one.error)
+        for one in listed
+    ]
+    _print(("run", "job", "state", "started", "ended", "engine", "error"), rows, format_)
+
+
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the name contains, in any case.")],
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
+) -> None:
+    """Datasets, columns and jobs whose names contain a text."""
+    with reading(store) as opened:
+        hits = questions.search(opened, text)
+    rows = [("dataset", str(one)) for one in hits.datasets]
+    rows += [("column", str(one)) for one in hits.columns]
+    rows += [("job", f"{one.namespace}/{one.name}") for one in hits.jobs]
+    _print(("kind", "name"), rows, format_)
+
+
+def coverage(
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="The beginning or end of a run's id.")] = "",
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
+) -> None:
+    """Which outputs have no lineage or only part of it, and why: of each job's latest run, or of one run."""
+    with reading(store) as opened:
+        found = questions.coverage(opened, run)
+    if format_ is Format.TREE:
+        print_lines(tree_lines(_coverage_tree(found)))
+        return
+    header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
+    _print(header, [row for one in found for row in _coverage_rows(one)], format_)
+
+
+def moment(at: int | None) -> str:
+    """A moment of the store for people, in UTC; empty when it is not known."""
+    if not at:
+        return ""
+    return datetime.fromtimestamp(at // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _print(header: Sequence[str], rows: Rows, format_: Format) -> None:
+    if format_ not in _TABULAR:
+        raise refuse(format_, "A list", _TABULAR)
+    if format_ is Format.JSON:
+        print_lines(json_lines([dict(zip(header, row, strict=True)) for row in rows]))
+    elif format_ is Format.CSV:
+        print_lines(csv_lines(header, rows))
+    elif rows:
+        print_lines(table(header, [[readable(str(cell)) for cell in row] for row in rows]))
+    else:
+        note("Nothing found.")
+
+
+def _coverage_tree(found: Sequence[Coverage]) -> Branch:
+    counts = {covered: sum(one.covered is covered for one in found) for covered in Covered}
+    told = ", ".join(f"{count} {covered.value}" for covered, count in counts.items() if count)
+    title = Text(f"{len(found)} output{'s' if len(found) != 1 else ''}" + (f": {told}" if told else ""), style="bold")
+    return Branch(title, [_coverage_branch(one) for one in found if one.covered is not Covered.FULL])
+
+
+def _coverage_branch(one: Coverage) -> Branch:
+    name = str(one.output) if one.output is not None else "no output"
+    line = Text.assemble(
+        (one.covered.value, _STYLES[one.covered]), "  ", readable(name), (f"  by {one.job.name}", "dim")
+    )
+    gaps = [Branch(Text(readable(f"{gap.kind} {gap.what}: {gap.why}"))) for gap in one.gaps]
+    if not gaps:
+        gaps = [Branch(Text("its run told no column lineage"))]
+    return Branch(line, gaps)
+
+
+def _coverage_rows(one: Coverage) -> list[tuple[str, ...]]:
+    dataset = one.output.dataset if one.output is not None else None
+    start = (
+        one.covered.value,
+        dataset.namespace if dataset else "",
+        dataset.name if dataset else "",
+        one.job.name,
+        one.run,
+    )
+    return [(*start, gap.kind, gap.what, gap.why) for gap in one.gaps] or [(*start, "", "", "")]

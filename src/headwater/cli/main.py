@@ -1,0 +1,62 @@
+"""The ``headwater`` command."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+import headwater
+from headwater.cli import ingest, lists, questions
+from headwater.errors import HeadwaterError
+
+
+class _Commands(TyperGroup):
+    """Says headwater's own errors in one line, without a traceback; anything else is a defect and shows itself."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HeadwaterError as fault:
+            Console(stderr=True, highlight=False).print(f"Error: {fault}", soft_wrap=True, markup=False, style="red")
+            raise typer.Exit(1) from fault
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command(rich_help_panel="Questions")(questions.roots)
+app.command(rich_help_panel="Questions")(questions.show)
+app.command(rich_help_panel="Questions")(questions.impact)
+app.command(rich_help_panel="Questions")(questions.path)
+app.command(rich_help_panel="Lists")(lists.datasets)
+app.command(rich_help_panel="Lists")(lists.jobs)
+app.command(rich_help_panel="Lists")(lists.runs)
+app.command(rich_help_panel="Lists")(lists.search)
+app.command(rich_help_panel="Lists")(lists.coverage)
+app.command(rich_help_panel="Events")(ingest.ingest)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"headwater {headwater.__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Runs the command line; exit code 0 is an answer, 1 an error, 2 wrong usage."""
+    app(prog_name="headwater")
+
+
+@app.callback()
+def headwater_command(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Which input columns made this column, how, and what depends on it."""

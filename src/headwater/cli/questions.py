@@ -1,0 +1,141 @@
+"""The commands that follow lineage: roots, show, impact, path."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from headwater.cli import documents, spreadsheets
+from headwater.cli.drawings import arrows_of, dot, mermaid
+from headwater.cli.options import DepthOption, FormatOption, StoreOption, TypeOption, reading
+from headwater.cli.output import Format, csv_lines, json_lines, note, print_lines, tree_lines
+from headwater.cli.trees import impact_tree, paths_tree, roots_tree
+from headwater.cli.walktree import walk_tree
+from headwater.store.questions import (
+    UNBOUNDED,
+    Bounds,
+    Direction,
+    Graph,
+    Impact,
+    Paths,
+    Roots,
+    impact_of,
+    paths_between,
+    roots_of,
+    walk_from,
+)
+
+_CUTS = {
+    "depth": "--depth",
+    "columns": f"the limit of {UNBOUNDED.columns:,} columns",
+    "time": f"the limit of {UNBOUNDED.seconds:g} seconds",
+    "paths": "the limit on paths to try",
+}
+_HELP = "Any ending of the name that fits only one."
+_ColumnName = Annotated[str, typer.Argument(metavar="DATASET.COLUMN", help=_HELP)]
+_Name = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help=_HELP)]
+
+
+def roots(
+    column: _ColumnName, type_: TypeOption = None, store: StoreOption = None, format_: FormatOption = Format.TREE
+) -> None:
+    """Which root input columns make this column, and how."""
+    with reading(store) as opened:
+        answer = roots_of(opened, column, Bounds(edge_type=type_))
+    _print(_roots_lines(answer, format_), answer.truncated)
+
+
+def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    name: _Name,
+    up: Annotated[bool, typer.Option("--up/--down", help="What it is made from, or what is made from it.")] = True,
+    depth: DepthOption = None,
+    type_: TypeOption = None,
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
+) -> None:
+    """Step by step what a column, or every column of a dataset, is made from or goes into."""
+    direction = Direction.UP if up else Direction.DOWN
+    with reading(store) as opened:
+        answer = walk_from(opened, name, direction, Bounds(edge_type=type_, depth=depth))
+    _print(_graph_lines(answer, format_), answer.truncated)
+
+
+def impact(name: _Name, store: StoreOption = None, format_: FormatOption = Format.TREE) -> None:
+    """Everything that depends on a column or a dataset, by dataset."""
+    with reading(store) as opened:
+        if format_ in (Format.MERMAID, Format.DOT):
+            graph = walk_from(opened, name, Direction.DOWN)
+            _print(_graph_lines(graph, format_), graph.truncated)
+            return
+        answer = impact_of(opened, name)
+    _print(_impact_lines(answer, format_), answer.truncated)
+
+
+def path(
+    one: Annotated[str, typer.Argument(metavar="A", help="A column: any ending of its name that fits only one.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
+    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="So many paths at most.")] = 10,
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
+) -> None:
+    """The paths between two columns, the shortest first, with every step's transformation and job."""
+    with reading(store) as opened:
+        answer = paths_between(opened, one, other, most=most)
+    _print(_paths_lines(answer, format_), answer.truncated)
+
+
+def _print(lines: Iterable[Text | str], truncated: tuple[str, ...]) -> None:
+    print_lines(lines)
+    if truncated:
+        note(f"There is more: the answer was cut by {' and '.join(_CUTS[limit] for limit in truncated)}.")
+
+
+def _roots_lines(answer: Roots, format_: Format) -> Iterable[Text | str]:
+    match format_:
+        case Format.TREE:
+            return tree_lines(roots_tree(answer))
+        case Format.JSON:
+            return json_lines(documents.of_roots(answer))
+        case Format.CSV:
+            return csv_lines(*spreadsheets.roots_sheet(answer))
+        case _:
+            return _drawn(answer, format_)
+
+
+def _graph_lines(answer: Graph, format_: Format) -> Iterable[Text | str]:
+    match format_:
+        case Format.TREE:
+            return tree_lines(walk_tree(answer))
+        case Format.JSON:
+            return json_lines(documents.of_graph(answer))
+        case Format.CSV:
+            return csv_lines(*spreadsheets.graph_sheet(answer))
+        case _:
+            return _drawn(answer, format_)
+
+
+def _impact_lines(answer: Impact, format_: Format) -> Iterable[Text | str]:
+    match format_:
+        case Format.JSON:
+            return json_lines(documents.of_impact(answer))
+        case Format.CSV:
+            return csv_lines(*spreadsheets.impact_sheet(answer))
+        case _:
+            return tree_lines(impact_tree(answer))
+
+
+def _paths_lines(answer: Paths, format_: Format) -> Iterable[Text | str]:
+    match format_:
+        case Format.TREE:
+            return tree_lines(paths_tree(answer))
+        case Format.JSON:
+            return json_lines(documents.of_paths(answer))
+        case Format.CSV:
+            return csv_lines(*spreadsheets.paths_sheet(answer))
+        case _:
+            return _drawn(answer, format_)
+
+
+def _drawn(answer: Roots | Graph | Paths, format_: Format) -> Iterable[str]:
+    return (mermaid if format_ is Format.MERMAID else dot)(arrows_of(answer))

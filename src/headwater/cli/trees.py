@@ -1,0 +1,85 @@
+"""Answers as trees."""
+
+from collections.abc import Iterable
+
+from rich.text import Text
+
+from headwater.cli.labels import Labels, field, readable
+from headwater.cli.output import Branch, aligned
+from headwater.cli.ways import way_text
+from headwater.model import Job
+from headwater.store.questions import Column, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
+
+_ORIGINS = {
+    Origin.SOURCE: "no known job writes it",
+    Origin.CONSTANT: "made without reading a column",
+    Origin.UNKNOWN: "lineage unknown from here on, see: headwater coverage",
+    Origin.CYCLE: "made from itself only",
+}
+
+
+def roots_tree(answer: Roots) -> Branch:
+    """One line for each root: how, which column, where it is, which jobs it went through."""
+    labels = Labels({answer.column.dataset, *(root.column.dataset for root in answer.roots)})
+    rows = [_root_cells(root, labels) for root in answer.roots]
+    tree = Branch(heading(answer.column, labels), [Branch(line) for line in aligned(rows)] if rows else [])
+    if answer.origin is not None:
+        tree.children.append(Branch(Text(f"a root itself: {_ORIGINS[answer.origin]}", style="dim")))
+    return tree
+
+
+def _root_cells(root: Root, labels: Labels) -> list[Text]:
+    column = Text(labels.column(root.column), style="bold")
+    where = Text(readable(str(root.column.dataset)), style="dim")
+    mark = "" if root.origin is Origin.SOURCE else f"({_ORIGINS[root.origin]})"
+    return [way_text(root.ways), column, where, via(root.jobs), Text(mark, style="dim")]
+
+
+def impact_tree(answer: Impact) -> Branch:
+    """The datasets downstream, the nearest first, with their columns below."""
+    start = answer.start if isinstance(answer.start, KnownDataset) else answer.start.dataset
+    labels = Labels({start, *(one.dataset for one in answer.datasets)})
+    tree = Branch(heading(answer.start, labels))
+    for one in answer.datasets:
+        line = Text("  ").join([heading(one.dataset, labels), via(one.jobs)])
+        rows = [[Text(field(column.column.name)), way_text(column.ways)] for column in one.columns]
+        tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)]))
+    if not answer.datasets:
+        tree.children.append(Branch(Text("nothing known depends on it", style="dim")))
+    return tree
+
+
+def paths_tree(answer: Paths) -> Branch:
+    """Each path as one line of columns from the source on, each step with how and by which job."""
+    columns = [column for path in answer.paths for column in path.columns]
+    labels = Labels({one.dataset for one in (answer.source, answer.target, *columns)})
+    title = Text.assemble((labels.column(answer.source), "bold"), " → ", (labels.column(answer.target), "bold"))
+    tree = Branch(title)
+    for path in answer.paths:
+        rows = [
+            [
+                Text(labels.column(column)),
+                way_text(Way(one, hop.whole_dataset) for hop in step for one in hop.transformations),
+                via(hop.job for hop in step),
+            ]
+            for column, step in zip(path.columns[1:], path.steps, strict=True)
+        ]
+        steps = len(path.steps)
+        line = Text(f"{steps} step{'s' if steps != 1 else ''}", style="dim")
+        tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)] if rows else []))
+    if not answer.paths:
+        tree.children.append(Branch(Text("no path, in neither direction", style="dim")))
+    return tree
+
+
+def heading(start: Column | KnownDataset, labels: Labels) -> Text:
+    """The first line: what was asked for, and where it is."""
+    dataset = start if isinstance(start, KnownDataset) else start.dataset
+    name = labels.dataset(start) if isinstance(start, KnownDataset) else labels.column(start)
+    return Text.assemble((name, "bold cyan"), "  ", (readable(str(dataset)), "dim"))
+
+
+def via(jobs: Iterable[Job]) -> Text:
+    """The jobs on the way, in the direction of the data; nothing for lineage that no job told."""
+    jobs_named = [job.name for job in jobs if job.name]
+    return Text(f"via {' → '.join(jobs_named)}" if jobs_named else "", style="dim")

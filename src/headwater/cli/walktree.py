@@ -1,0 +1,89 @@
+"""A walk as a tree: each column with its steps once, a repetition points up."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from headwater.cli.labels import Labels
+from headwater.cli.output import Branch
+from headwater.cli.trees import heading, via
+from headwater.cli.ways import way_text
+from headwater.store.questions import Column, Direction, Graph, Hop, KnownDataset, Way
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Every row of a dataset, which some steps act on as a whole."""
+
+    dataset: KnownDataset
+
+
+Node = Column | KnownDataset | Rows
+
+
+def walk_tree(graph: Graph) -> Branch:
+    """The tree of a walk: inputs below outputs when it went up, outputs below inputs when it went down."""
+    return _Drawing(graph).tree()
+
+
+class _Drawing:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._up = graph.direction is Direction.UP
+        start = graph.start.dataset if isinstance(graph.start, Column) else graph.start
+        self._labels = Labels({start, *(column.dataset for column in graph.columns)})
+        self._onward: dict[Node, dict[Node, list[Hop]]] = {}
+        for hop in graph.hops:
+            output: Node = hop.output or Rows(hop.output_dataset)
+            near, far = (output, hop.input) if self._up else (hop.input, output)
+            self._onward.setdefault(near, {}).setdefault(far, []).append(hop)
+        self._columns: dict[KnownDataset, list[Column]] = {}
+        for column in graph.columns:
+            self._columns.setdefault(column.dataset, []).append(column)
+
+    def tree(self) -> Branch:
+        root = Branch(heading(self._graph.start, self._labels))
+        shown: set[Node] = set()
+        stack: list[tuple[Node, Branch]] = [(self._graph.start, root)]
+        while stack:
+            node, branch = stack.pop()
+            if node in shown:
+                if any(True for _ in self._below(node)):
+                    branch.line.append("  ↑ shown above", style="dim")
+                continue
+            shown.add(node)
+            below = [(far, Branch(line)) for far, line in self._below(node)]
+            branch.children += [child for _, child in below]
+            stack += reversed(below)
+        if not root.children:
+            root.children.append(Branch(Text("nothing known before it" if self._up else "nothing known after it")))
+        return root
+
+    def _below(self, node: Node) -> Iterator[tuple[Node, Text]]:
+        if isinstance(node, KnownDataset):
+            yield from self._rows(node)
+            yield from ((column, self._name(column)) for column in self._columns.get(node, ()))
+        for far, hops in self._onward.get(node, {}).items():
+            yield far, self._step(far, hops)
+        if isinstance(node, Column) and node.dataset != self._graph.start:
+            yield from self._rows(node.dataset)
+        if not self._up and isinstance(node, Rows):
+            columns = self._columns.get(node.dataset, ())
+            yield from ((column, self._name(column)) for column in columns if column in self._onward)
+
+    def _rows(self, dataset: KnownDataset) -> Iterator[tuple[Node, Text]]:
+        rows = Rows(dataset)
+        if self._up and rows in self._onward:
+            yield rows, self._name(rows)
+
+    def _step(self, far: Node, hops: list[Hop]) -> Text:
+        ways = way_text(Way(one) for hop in hops for one in hop.transformations)
+        jobs = via(dict.fromkeys(hop.job for hop in hops))
+        return Text("  ").join(part for part in (self._name(far), ways, jobs) if part.plain)
+
+    def _name(self, node: Node) -> Text:
+        if isinstance(node, Rows):
+            kind = "rows of" if self._up else "every column of"
+            return Text.assemble((f"{kind} ", "dim"), self._labels.dataset(node.dataset))
+        return Text(self._labels.column(node) if isinstance(node, Column) else self._labels.dataset(node))

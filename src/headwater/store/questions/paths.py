@@ -1,0 +1,86 @@
+"""Paths between two columns, the shortest first."""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice, pairwise
+
+from sqlalchemy import Connection
+
+from headwater.store.questions import names
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Direction, Hop, Path, Paths
+from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.find import find_column
+from headwater.store.questions.graphs import named_hops
+from headwater.store.questions.ways import Steps, reached
+from headwater.store.store import Store
+
+_MOST_TRIED = 50_000  # beginnings of paths; simple paths can be exponentially many
+
+Nodes = tuple[int, ...]
+"""A path in ids, from the source on; a dataset's own node stands where a step acts on the whole dataset."""
+
+
+def paths_between(store: Store, one: str, other: str, *, most: int = 10, bounds: Bounds = UNBOUNDED) -> Paths:
+    """The paths between two columns in the direction of the data, shortest first; at most ``most``.
+
+    They lead from ``one`` to ``other``, or back when nothing flows that way. No path passes a column twice.
+
+    Raises:
+        UnknownName, AmbiguousName: a name fits no column, or several.
+    """
+    with store.read() as connection:
+        source, target = find_column(connection, one), find_column(connection, other)
+        closure = walk(connection, [target.id], Direction.UP, bounds)
+        if source.id not in closure.distance:
+            back = walk(connection, [source.id], Direction.UP, bounds)
+            if target.id in back.distance:
+                source, target, closure = target, source, back
+        search = _Search(closure, source.id, target.id)
+        found = list(islice(search.paths(), most))
+        cut = ("paths",) if search.gave_up else ()
+        return Paths(source, target, _named(connection, closure, found), (*closure.truncated, *cut))
+
+
+class _Search:
+    """Breadth-first over beginnings of paths, of which every one can be completed but for columns passed twice."""
+
+    def __init__(self, closure: Closure, source: int, target: int) -> None:
+        self._source, self._target = source, target
+        self._steps = Steps(closure, Direction.UP)
+        self._between = reached([source], Steps(closure, Direction.DOWN)) if source in closure.distance else set()
+        self.gave_up = False
+
+    def paths(self) -> Iterator[Nodes]:
+        queue: deque[Nodes] = deque([(self._target,)] if self._target in self._between else [])
+        for _ in range(_MOST_TRIED):
+            if not queue:
+                return
+            path = queue.popleft()
+            if path[-1] == self._source:
+                yield path[::-1]
+            else:
+                self._extend(queue, path)
+        self.gave_up = True
+
+    def _extend(self, queue: deque[Nodes], path: Nodes) -> None:
+        onward = {node: link for node, link in self._steps(path[-1]) if node in self._between and node not in path}
+        for node, link in onward.items():
+            (queue.append if link is not None else queue.appendleft)((*path, node))
+
+
+def _named(connection: Connection, closure: Closure, found: list[Nodes]) -> tuple[Path, ...]:
+    steps = {step for path in found for step in pairwise(path)}
+    columns = names.columns(connection, {node for path in found for node in path if node > 0})
+    links = [link for link in closure.links if (link.input, link.output) in steps]
+    ways = names.transformations(connection, {link.transformation for link in links})
+    hops: dict[tuple[int, int], list[Hop]] = {}
+    for hop in named_hops(connection, links, columns, ways):
+        output = hop.output.id if hop.output is not None else -hop.output_dataset.id
+        hops.setdefault((hop.input.id, output), []).append(hop)
+    return tuple(
+        Path(
+            tuple(columns[node] for node in path if node > 0),
+            tuple(tuple(hops[step]) for step in pairwise(path) if step in hops),
+        )
+        for path in found
+    )
