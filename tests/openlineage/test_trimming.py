@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openlineage.client.dataset import DatasetConfig, DatasetReducer
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
@@ -106,6 +107,12 @@ pieces = st.sampled_from(
         "ü ",
     ]
 )
+
+
+@given(st.lists(pieces, min_size=1, max_size=7).map("/".join))
+def test_dates_and_keys_are_those_of_the_client(name: str) -> None:
+    ours = Trimming(frozenset({"glob", "part_file"}))
+    assert trim(Dataset("s3://b", name), ours).name == DatasetReducer(DatasetConfig())._trim(name)[0]
 
 
 @given(st.lists(pieces, min_size=1, max_size=7).map(lambda parts: "/" + "/".join(parts)))
