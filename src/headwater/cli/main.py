@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 import headwater
 from headwater.cli import ingest, lists, questions
+from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
 
 
@@ -30,6 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command("run", rich_help_panel="Jobs", context_settings=JOB_ARGUMENTS)(run_command)
 app.command(rich_help_panel="Questions")(questions.roots)
 app.command(rich_help_panel="Questions")(questions.show)
 app.command(rich_help_panel="Questions")(questions.impact)

@@ -6,6 +6,9 @@ import typer
 
 from headwater.capture.runner import run
 
+# Everything from the job's name on belongs to the job, also what looks like an option of ours.
+JOB_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+
 _Store = Annotated[str | None, typer.Option(help="Keep the lineage in this store: a file, or a database URL.")]
 _Events = Annotated[str | None, typer.Option(help="Append the OpenLineage events to this file, one JSON a line.")]
 _Config = Annotated[str | None, typer.Option(help="Send the events as this openlineage.yml says.")]
