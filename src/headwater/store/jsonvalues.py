@@ -1,10 +1,12 @@
 """Reading JSON that others wrote: the value of the kind that is expected, or nothing."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 Record = Mapping[str, Any]
 _NOTHING: Record = {}
+_UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
 def record(value: object, *path: str) -> Record:
@@ -39,4 +41,4 @@ def text(value: object, *path: str) -> str:
     found = record(value, *path[:-1]).get(path[-1]) if path else value
     if not isinstance(found, str):
         return ""
-    return found.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)

