@@ -9,6 +9,7 @@ from typing import Protocol
 
 from openlineage.client.event_v2 import RunEvent
 
+from headwater.capture.collector import paused
 from headwater.capture.executions import Executions, dropped
 from headwater.capture.guard import guarded
 from headwater.capture.rows import rows
@@ -106,10 +107,11 @@ class Agent:
             return None
 
     def _take(self, reply: str) -> None:
-        for row in rows(reply):
-            with guarded("working out the lineage of a statement"):
-                for moment in self._executions.moments(row):
-                    self._tell(moment)
+        with paused():
+            for row in rows(reply):
+                with guarded("working out the lineage of a statement"):
+                    for moment in self._executions.moments(row):
+                        self._tell(moment)
 
     def _tell(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from headwater.capture.attach import context_of
+from headwater.capture.collector import paused
 from headwater.capture.rows import unpack
 from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import SparkTap
@@ -104,7 +105,9 @@ def lineage(data_frame: Any) -> FrameLineage:
         CaptureError: the DataFrame is on a remote Spark Connect server, or the plan cannot be read.
     """
     tap = SparkTap(context_of(data_frame.sparkSession), CaptureSettings())
-    found, gaps = column_lineage(decode(unpack(tap.read(data_frame))), ExtractSettings())
+    text = unpack(tap.read(data_frame))
+    with paused():
+        found, gaps = column_lineage(decode(text), ExtractSettings())
     return FrameLineage(found, gaps)
 
 

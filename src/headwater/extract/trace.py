@@ -51,7 +51,23 @@ Trace = Paths | Struct
 
 NOTHING: Paths = frozenset()
 
-_compose = lru_cache(maxsize=65536)(compose)
+
+
+class _After(dict[Transformation, Transformation]):
+    """What each transformation becomes with one more step, worked out once."""
+
+    def __init__(self, outer: Transformation) -> None:
+        super().__init__()
+        self._outer = outer
+
+    def __missing__(self, inner: Transformation) -> Transformation:
+        self[inner] = compose(self._outer, inner)
+        return self[inner]
+
+
+@lru_cache(maxsize=1024)
+def _after(outer: Transformation) -> _After:
+    return _After(outer)
 
 
 def source(field: InputField | Placeholder) -> Paths:
@@ -64,7 +80,8 @@ def step(transformation: Step, trace: Trace) -> Paths:
     paths = flat(trace)
     if transformation == SAME or not paths:
         return paths
-    return frozenset((origin, _compose(transformation, inner)) for origin, inner in paths)
+    after = _after(transformation)
+    return frozenset([(origin, after[inner]) for origin, inner in paths])
 
 
 def flat(trace: Trace) -> Paths:

@@ -55,6 +55,14 @@ class Transformation:
     masking: bool = False
     opaque: bool = False
     description: str = ""
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.subtype.value, self.masking, self.opaque, self.description)))
+
+    def __hash__(self) -> int:
+        """Computed once: extraction puts the same few transformations into very many sets."""
+        return self._hash
 
     @property
     def direct(self) -> bool:
@@ -103,6 +111,14 @@ class InputField:
 
     dataset: Dataset
     name: str
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.dataset, self.name)))
+
+    def __hash__(self) -> int:
+        """Computed once, as for a transformation."""
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,11 @@ def _nodes(rows: Sequence[Sequence[Any]]) -> tuple[Node, ...]:
     nodes: list[Node] = []
     at = nodes.__getitem__
     for row in rows:
-        kind = Operator if len(row) > 4 else Expression
-        references = {name: _resolve(value, at) for name, value in row[2].items()} if row[2] else row[2]
-        nodes.append(kind(row[0], tuple(map(at, row[1])), references, _values(row[3], at)))
+        name, children, references, values, *operator = row
+        if references:
+            references = {field: _resolve(value, at) for field, value in references.items()}
+        kind = Operator if operator else Expression
+        nodes.append(kind(name, tuple([nodes[child] for child in children]), references, _values(values, at)))
     return tuple(nodes)
 
 
@@ -60,7 +62,10 @@ def _resolve(value: Any, at: Callable[[int], Node]) -> Any:
 
 def _values(values: dict[str, Any], at: Callable[[int], Node]) -> dict[str, Any]:
     """Values as they are, except that a node among them (``{"$": position}``) is put in its place."""
-    if not any(isinstance(value, list) for value in values.values()):
+    for value in values.values():
+        if isinstance(value, list):
+            break
+    else:
         return values
     return {name: _value(value, at) for name, value in values.items()}
 

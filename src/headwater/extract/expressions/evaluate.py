@@ -21,20 +21,29 @@ def evaluate(root: Expression, scope: Scope) -> Trace:
 
     Works on an explicit stack: an expression may be thousands of nodes deep.
     """
-    if root.name == "AttributeReference":
-        return references.attribute_reference(root, (), scope)
+    if not root.children:
+        return _visit(root, (), scope)
     traces: dict[Node, Trace] = {}
     stack: list[Node] = [root]
     while stack:
         node = stack[-1]
-        missing = [child for child in node.children if child not in traces]
-        if missing:
-            stack.extend(missing)
-            continue
-        stack.pop()
-        if node not in traces:
-            traces[node] = _visit(node, tuple(traces[child] for child in node.children), scope)
+        if not _descend(node, stack, traces, scope):
+            stack.pop()
+            traces[node] = _visit(node, tuple([traces[child] for child in node.children]), scope)
     return traces[root]
+
+
+def _descend(node: Node, stack: list[Node], traces: dict[Node, Trace], scope: Scope) -> bool:
+    """Put the children that have no trace yet on the stack, leaves aside; True when there were any."""
+    deeper = False
+    for child in node.children:
+        if child not in traces:
+            if child.children:
+                stack.append(child)
+                deeper = True
+            else:
+                traces[child] = _visit(child, (), scope)
+    return deeper
 
 
 def _visit(node: Node, children: tuple[Trace, ...], scope: Scope) -> Trace:
