@@ -1,0 +1,243 @@
+"""Walks against a graph searched by brute force: roots, show, impact, path."""
+
+import tempfile
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.model import IDENTITY, Subtype, Transformation, compose
+from headwater.store import Store, open_store
+from headwater.store.questions import (
+    Bounds,
+    Direction,
+    EdgeType,
+    Graph,
+    Origin,
+    impact_of,
+    paths_between,
+    roots_of,
+    walk_from,
+)
+
+DATASETS = ("a", "b", "c", "d")
+COLUMNS = ("x", "y")
+SUBTYPES = ("IDENTITY", "AGGREGATION", "CONDITIONAL")
+
+
+def short(column: Any) -> str:
+    return f"{column.dataset.dataset.name[1:]}.{column.name}"
+
+
+def described(roots: Any) -> dict[str, set[str]]:
+    return {
+        short(root.column): {
+            way.transformation.subtype.value + (" dataset" if way.whole_dataset else "") for way in root.ways
+        }
+        for root in roots.roots
+    }
+
+
+@pytest.fixture
+def shop(store: Store, words: Any) -> Store:
+    """Three jobs: raw orders and customers, clean ones, a report."""
+    clean = words.written(
+        "clean",
+        {
+            "id": ["orders.id"],
+            "total": ["orders.price TRANSFORMATION", "orders.count TRANSFORMATION"],
+            "*": ["orders.void FILTER"],
+        },
+    )
+    report = words.written(
+        "report",
+        {
+            "name": ["customers.name"],
+            "spent": ["clean.total AGGREGATION"],
+            "made_on": [],
+            "*": ["clean.id JOIN", "customers.id JOIN", "customers.name GROUP_BY"],
+        },
+    )
+    best = words.written("best", {"spent": ["report.spent IDENTITY", "report.name WINDOW"]})
+    store.ingest([words.told("clean", clean), words.told("report", report), words.told("best", best)])
+    return store
+
+
+def test_roots_are_composed_over_all_jobs(shop: Store) -> None:
+    assert described(roots_of(shop, "best.spent")) == {
+        "orders.price": {"AGGREGATION"},
+        "orders.count": {"AGGREGATION"},
+        "orders.void": {"FILTER dataset", "WINDOW", "JOIN dataset"},
+        "orders.id": {"JOIN dataset", "WINDOW"},
+        "customers.id": {"JOIN dataset", "WINDOW"},
+        "customers.name": {"GROUP_BY dataset", "WINDOW"},
+    }
+    price = next(root for root in roots_of(shop, "best.spent").roots if root.column.name == "price")
+    assert [job.name for job in price.jobs] == ["clean", "report", "best"]
+    assert price.distance == 3
+
+
+def test_direct_roots_leave_out_what_only_influences(shop: Store) -> None:
+    direct = roots_of(shop, "best.spent", Bounds(edge_type=EdgeType.DIRECT))
+    assert set(described(direct)) == {"orders.price", "orders.count"}
+    indirect = roots_of(shop, "best.spent", Bounds(edge_type=EdgeType.INDIRECT))
+    assert set(described(indirect)) == {"orders.void", "orders.id", "customers.id", "customers.name"}
+
+
+def test_the_columns_of_a_source_are_roots_themselves(shop: Store) -> None:
+    answer = roots_of(shop, "orders.price")
+    assert (answer.roots, answer.origin) == ((), Origin.SOURCE)
+
+
+def test_a_literal_still_depends_on_what_decides_its_rows(shop: Store) -> None:
+    assert "customers.id" in described(roots_of(shop, "report.made_on"))
+
+
+def test_a_literal_and_an_unexplained_output_are_told_apart(store: Store, words: Any) -> None:
+    store.ingest([words.told("one", words.written("a", {"x": []})), words.told("two", words.written("b"))])
+    store.ingest([words.told("three", words.written("c", {"x": ["a.x", "b.x", "d.x"]}))])
+    origins = {short(root.column): root.origin for root in roots_of(store, "c.x").roots}
+    assert origins == {"a.x": Origin.CONSTANT, "b.x": Origin.UNKNOWN, "d.x": Origin.SOURCE}
+
+
+def test_a_table_made_from_itself_only_is_its_own_root(store: Store, words: Any) -> None:
+    store.ingest([words.told("merge", words.written("t", {"x": ["t.x"], "y": ["t.y", "s.y"]}))])
+    store.ingest(
+        [
+            words.told("there", words.written("p", {"x": ["q.x"]})),
+            words.told("back", words.written("q", {"x": ["p.x"]})),
+        ]
+    )
+    store.ingest([words.told("out", words.written("o", {"x": ["t.x", "t.y", "q.x"]}))])
+    assert roots_of(store, "t.x").origin is Origin.CYCLE
+    origins = {short(root.column): root.origin for root in roots_of(store, "o.x").roots}
+    assert origins == {"t.x": Origin.CYCLE, "s.y": Origin.SOURCE, "p.x": Origin.CYCLE, "q.x": Origin.CYCLE}
+
+
+def test_impact_groups_what_depends_by_dataset(shop: Store) -> None:
+    impact = impact_of(shop, "orders.void")
+    assert [(str(one.dataset), one.distance, [job.name for job in one.jobs]) for one in impact.datasets] == [
+        ("file:/clean", 1, ["clean"]),
+        ("file:/report", 2, ["report"]),
+        ("file:/best", 3, ["best"]),
+    ]
+    assert [one.column.name for one in impact.datasets[1].columns] == ["made_on", "name", "spent"]
+
+
+def test_a_dataset_may_be_asked_for_as_a_whole(shop: Store) -> None:
+    up = walk_from(shop, "report", Direction.UP)
+    assert {short(column) for column, far in up.columns.items() if far == 1} == {
+        *("clean.id", "clean.total", "customers.id", "customers.name"),
+    }
+    assert {str(one.dataset) for one in impact_of(shop, "orders").datasets} == {
+        "file:/clean",
+        "file:/report",
+        "file:/best",
+    }
+
+
+def test_depth_cuts_and_says_so_only_when_there_is_more(shop: Store) -> None:
+    assert walk_from(shop, "clean.id", bounds=Bounds(depth=1)).truncated == ()
+    cut = walk_from(shop, "best.spent", bounds=Bounds(depth=1))
+    assert cut.truncated == ("depth",)
+    assert {short(column) for column in cut.columns} == {"best.spent", "report.spent", "report.name"}
+
+
+def test_a_cut_walk_takes_nothing_for_a_root_that_it_did_not_look_behind(shop: Store) -> None:
+    answer = roots_of(shop, "best.spent", Bounds(columns=1))
+    assert (answer.roots, answer.truncated) == ((), ("columns",))
+    assert roots_of(shop, "best.spent", Bounds(seconds=0)).truncated == ("time",)
+
+
+def test_paths_come_shortest_first_with_every_step(shop: Store) -> None:
+    answer = paths_between(shop, "orders.id", "best.spent")
+    steps = [[(hop.output is None, hop.job.name) for (hop,) in path.steps] for path in answer.paths]
+    assert steps == [
+        [(False, "clean"), (True, "report"), (False, "best")],
+        [(False, "clean"), (True, "report"), (False, "best")],
+    ]
+    assert {short(path.columns[2]) for path in answer.paths} == {"report.spent", "report.name"}
+
+
+def test_a_path_is_found_from_either_end(shop: Store) -> None:
+    answer = paths_between(shop, "best.spent", "orders.price")
+    assert (short(answer.source), short(answer.target)) == ("orders.price", "best.spent")
+    assert paths_between(shop, "orders.price", "customers.name").paths == ()
+
+
+def test_paths_are_bounded_where_there_are_very_many(store: Store, words: Any) -> None:
+    fields = [f"f{place}" for place in range(8)]
+    for level in range(8):
+        lineage = {field: [f"l{level}.{other}" for other in fields] for field in fields}
+        store.ingest([words.told(f"j{level}", words.written(f"l{level + 1}", lineage))])
+    answer = paths_between(store, "l0.f0", "l8.f0", most=5)
+    assert [len(path.steps) for path in answer.paths] in ([8] * 5, [])
+    assert len(roots_of(store, "l8.f0").roots) == 8
+
+
+EDGE = st.tuples(
+    st.sampled_from(DATASETS),
+    st.sampled_from([*COLUMNS, "*"]),
+    st.sampled_from(DATASETS),
+    st.sampled_from(COLUMNS),
+    st.sampled_from(SUBTYPES),
+)
+
+
+def graph_store(words: Any, folder: str, edges: list[tuple[str, ...]]) -> Store:
+    store = open_store(f"{folder}/lineage.db")
+    for dataset in DATASETS:
+        fields: dict[str, list[str]] = {column: [] for column in COLUMNS}
+        for output, column, *source, subtype in edges:
+            if output == dataset:
+                how = "FILTER" if column == "*" else subtype
+                fields.setdefault(column, []).append(f"{'.'.join(source)} {how}")
+        store.ingest([words.told(dataset, words.written(dataset, fields))])
+    return store
+
+
+def composed(edges: list[tuple[str, ...]], start: str) -> dict[str, set[Transformation]]:
+    """Every composed transformation from every column to ``start``, to a fixed point."""
+    steps = set()
+    for output, column, dataset, field, subtype in edges:
+        for each in COLUMNS if column == "*" else (column,):
+            way = Transformation(Subtype.FILTER if column == "*" else Subtype(subtype))
+            steps.add((f"{output}.{each}", f"{dataset}.{field}", way))
+    found = {(start, IDENTITY)}
+    while True:
+        more = {
+            (source, compose(outer, way))
+            for (node, outer), (output, source, way) in product(found, steps)
+            if node == output
+        }
+        if more <= found:
+            break
+        found |= more
+    ways: dict[str, set[Transformation]] = {}
+    for node, way in found:
+        ways.setdefault(node, set()).add(way)
+    return ways
+
+
+@settings(max_examples=40, deadline=None)
+@given(edges=st.lists(EDGE, max_size=10))
+def test_up_and_down_are_the_same_relation_and_ways_compose(words: Any, edges: list[tuple[str, ...]]) -> None:
+    columns = [f"{dataset}.{column}" for dataset, column in product(DATASETS, COLUMNS)]
+    with tempfile.TemporaryDirectory() as folder, graph_store(words, folder, edges) as store:
+        expected = {column: composed(edges, column) for column in columns}
+        up = {column: reached(walk_from(store, column, Direction.UP)) for column in columns}
+        down = {column: reached(walk_from(store, column, Direction.DOWN)) for column in columns}
+        assert up == {column: set(ways) for column, ways in expected.items()}
+        assert {(a, b) for a in columns for b in up[a]} == {(a, b) for b in columns for a in down[b]}
+        for column in columns:
+            for root in roots_of(store, column).roots:
+                assert {way.transformation for way in root.ways} == expected[column][short(root.column)]
+            for dataset in impact_of(store, column).datasets:
+                for one in dataset.columns:
+                    assert {way.transformation for way in one.ways} == expected[short(one.column)][column]
+
+
+def reached(graph: Graph) -> set[str]:
+    return {short(column) for column in graph.columns}
