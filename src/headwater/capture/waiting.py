@@ -1,12 +1,14 @@
-"""Hook pyspark when, and only when, the program imports it. Imports nothing heavy itself."""
+"""Hook pyspark when, and only when, the program imports it.
 
-import importlib.abc
-import importlib.machinery
-import importlib.util
+Every start of an interpreter waits for this module: it imports next to nothing (``importlib.abc`` alone would cost
+more than all the rest), and its classes are finder and loader by what they do.
+"""
+
 import sys
 from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 # Where SparkContext lives: 4.x, and 3.5.
 _MODULES = ("pyspark.core.context", "pyspark.context")
@@ -15,15 +17,15 @@ _MODULES = ("pyspark.core.context", "pyspark.context")
 def wait_for_pyspark() -> None:
     """Attach to every SparkContext, once the program imports pyspark; a Spark worker is left alone."""
     if not any("pyspark.daemon" in word or "pyspark.worker" in word for word in sys.orig_argv):
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, cast(Any, _Finder()))
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds the module of SparkContext like everybody else, and has a word with its loader."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
         if fullname not in _MODULES:
             return None
         others = [finder for finder in sys.meta_path if finder is not self]
@@ -31,18 +33,19 @@ class _Finder(importlib.abc.MetaPathFinder):
         spec = next((spec for spec in found if spec is not None), None)
         if spec is not None and spec.loader is not None:
             # A loader may serve many modules (a zip of pyspark): wrap it, never change it.
-            spec.loader = _Loader(spec.loader)
+            spec.loader = cast(Any, _Loader(spec.loader))
         return spec
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:
     """Loads as the loader it wraps does, and hooks SparkContext when it is there."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self._inner.create_module(spec)
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        create = getattr(self._inner, "create_module", None)
+        made: ModuleType | None = create(spec) if create else None
         return made
 
     def exec_module(self, module: ModuleType) -> None:

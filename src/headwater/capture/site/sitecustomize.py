@@ -8,16 +8,16 @@ import importlib
 import os
 import sys
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.dirname(__file__)
 
 
 def _step_aside() -> None:
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _HERE]
-    rest = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry != _HERE]
-    if rest:
-        os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+    sys.path[:] = [entry for entry in sys.path if entry != _HERE]
+    given = os.environ.get("PYTHONPATH", "")
+    if given == _HERE:
+        del os.environ["PYTHONPATH"]
     else:
-        os.environ.pop("PYTHONPATH", None)
+        os.environ["PYTHONPATH"] = given.removeprefix(_HERE + os.pathsep)
     own = sys.modules.pop("sitecustomize")
     try:
         importlib.import_module("sitecustomize")
