@@ -77,8 +77,24 @@ CATALOGS = [
         Catalog(warehouse="file:/wh/"),
         named(Dataset("file", "/wh/db.db/t x"), Dataset("file:/wh", "db.t")),
     ),
-    (TABLE, "file:/elsewhere/dt=1", Catalog(warehouse="file:/wh"), named(Dataset("file", "/elsewhere/dt=1"))),
-    (TABLE, "file:/wh-old/t", Catalog(warehouse="file:/wh"), named(Dataset("file", "/wh-old/t"))),
+    (
+        TABLE,
+        "file:/elsewhere/dt=1",
+        Catalog(warehouse="file:/wh"),
+        named(Dataset("file", "/elsewhere/dt=1"), Dataset("file:/elsewhere/dt=1", "db.t")),
+    ),
+    (
+        TABLE,
+        "s3a://b/t",
+        Catalog(warehouse="file:/wh"),
+        named(Dataset("s3://b", "t"), Dataset("s3://b/t", "db.t")),
+    ),
+    (
+        TABLE,
+        "file:/wh-old/t",
+        Catalog(warehouse="file:/wh"),
+        named(Dataset("file", "/wh-old/t"), Dataset("file:/wh-old/t", "db.t")),
+    ),
     (
         TABLE,
         "s3a://b/t",

@@ -35,8 +35,8 @@ def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """CTAS, ``saveAsTable`` and the Hive INSERT: the table's metadata is in the command."""
     facts = node.facts("table") or node.facts("tableDesc")
     target = naming.table_description(facts, extraction)
-    how = "CREATE" if "Create" in node.name or "SaveAs" in node.name else ""
-    how = "OVERWRITE" if _mode(node) == "OVERWRITE" else how
+    creates = node.name != "InsertIntoHiveTable" and node.text("mode") != "Append"
+    how = _mode(node) or ("CREATE" if creates else "")
     return _written(target, _query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
 
 

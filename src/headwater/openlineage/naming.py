@@ -96,16 +96,19 @@ def catalog_dataset(identifier: Sequence[str], location: str, catalog: Catalog) 
     """A catalog table or view, named by its location, with its catalog name as a TABLE symlink.
 
     ``identifier`` is ``(table)``, ``(database, table)`` or ``(catalog, database, table)``; ``location`` is a URI,
-    empty for a view. Without a location the catalog name is the name. A table outside the warehouse has no
-    symlink unless a metastore knows it: the same ``default.t`` of two applications would else be one dataset
-    (``PathUtils.fromTableIdentifier``). The location is a root and is never trimmed.
+    empty for a view. Without a location the catalog name is the name. The symlink of a table outside the
+    warehouse, unless a metastore knows it, has the location as its namespace: the same ``default.t`` of two
+    applications would else be one dataset (``PathUtils.fromCatalogTable``). The location is a root and is
+    never trimmed.
     """
-    symbolic = Dataset(_catalog_namespace(catalog), _catalog_name(identifier, catalog))
+    name = _catalog_name(identifier, catalog)
+    symbolic = Dataset(_catalog_namespace(catalog), name)
     if not location:
         return DatasetDescription(symbolic)
     dataset = location_dataset(location)
-    known = catalog.metastore or catalog.glue or _inside(location, catalog.warehouse)
-    return DatasetDescription(dataset, symlinks=(Symlink(symbolic),) if known else ())
+    if not (catalog.metastore or catalog.glue or _inside(location, catalog.warehouse)):
+        symbolic = Dataset(_folder_namespace(dataset), name)
+    return DatasetDescription(dataset, symlinks=(Symlink(symbolic),))
 
 
 def _catalog_name(identifier: Sequence[str], catalog: Catalog) -> str:
