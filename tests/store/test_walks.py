@@ -173,7 +173,7 @@ def test_paths_are_bounded_where_there_are_very_many(store: Store, words: Any) -
         lineage = {field: [f"l{level}.{other}" for other in fields] for field in fields}
         store.ingest([words.told(f"j{level}", words.written(f"l{level + 1}", lineage))])
     answer = paths_between(store, "l0.f0", "l8.f0", most=5)
-    assert [len(path.steps) for path in answer.paths] in ([8] * 5, [])
+    assert [len(path.steps) for path in answer.paths] == [8] * 5
     assert len(roots_of(store, "l8.f0").roots) == 8
 
 
@@ -221,7 +221,7 @@ def composed(edges: list[tuple[str, ...]], start: str) -> dict[str, set[Transfor
     return ways
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(edges=st.lists(EDGE, max_size=10))
 def test_up_and_down_are_the_same_relation_and_ways_compose(words: Any, edges: list[tuple[str, ...]]) -> None:
     columns = [f"{dataset}.{column}" for dataset, column in product(DATASETS, COLUMNS)]

@@ -73,8 +73,10 @@ def _datasets(connection: Connection, ending: str) -> Ranks:
 
 def _columns(connection: Connection, name: Typed) -> Ranks:
     ranks: Ranks = {}
-    for ending, field in name.splits():
-        _note_columns(connection, ranks, ending, field)
+    splits = {key_of(field.casefold()): (ending, field) for ending, field in name.splits()}
+    known = select(_FIELD.c.folded_key).distinct()
+    for row in names.rows_for(connection, splits, lambda some: known.where(_FIELD.c.folded_key.in_(some))):
+        _note_columns(connection, ranks, *splits[row.folded_key])
     return ranks or _columns_anywhere(connection, name.text)
 
 

@@ -1,7 +1,7 @@
 """From ids back to names, for what is shown."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, select
 
@@ -9,11 +9,12 @@ from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
 from headwater.store.questions.answers import Column, KnownDataset
 
+Key = TypeVar("Key", int, bytes)
 _AT_ONCE = 5_000  # well under the limits for parameters: 32,766 in SQLite, 65,535 in PostgreSQL
 
 
 def rows_for(
-    connection: Connection, ids: Collection[int], question: Callable[[list[int]], Select[Any]]
+    connection: Connection, ids: Collection[Key], question: Callable[[list[Key]], Select[Any]]
 ) -> Iterator[Any]:
     """The rows of a question about ids, asked for so many ids at once as the database takes."""
     ordered = list(ids)

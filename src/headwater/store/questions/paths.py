@@ -1,7 +1,7 @@
 """Paths between two columns, the shortest first."""
 
-from collections import deque
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from itertools import islice, pairwise
 
 from sqlalchemy import Connection
@@ -11,7 +11,7 @@ from headwater.store.questions.answers import UNBOUNDED, Bounds, Direction, Hop,
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.find import find_column
 from headwater.store.questions.graphs import named_hops
-from headwater.store.questions.ways import Steps, reached
+from headwater.store.questions.ways import Steps, distances
 from headwater.store.store import Store
 
 _MOST_TRIED = 50_000  # beginnings of paths; simple paths can be exponentially many
@@ -42,30 +42,34 @@ def paths_between(store: Store, one: str, other: str, *, most: int = 10, bounds:
 
 
 class _Search:
-    """Breadth-first over beginnings of paths, of which every one can be completed but for columns passed twice."""
+    """Best-first over beginnings of paths, by how long each must become: the shortest is found without detours."""
 
     def __init__(self, closure: Closure, source: int, target: int) -> None:
         self._source, self._target = source, target
         self._steps = Steps(closure, Direction.UP)
-        self._between = reached([source], Steps(closure, Direction.DOWN)) if source in closure.distance else set()
+        self._ahead = distances(source, Steps(closure, Direction.DOWN)) if source in closure.distance else {}
+        self._queue: list[tuple[int, int, Nodes]] = []
         self.gave_up = False
 
     def paths(self) -> Iterator[Nodes]:
-        queue: deque[Nodes] = deque([(self._target,)] if self._target in self._between else [])
+        if self._target in self._ahead:
+            heappush(self._queue, (self._ahead[self._target], 0, (self._target,)))
         for _ in range(_MOST_TRIED):
-            if not queue:
+            if not self._queue:
                 return
-            path = queue.popleft()
+            _, behind, path = heappop(self._queue)
             if path[-1] == self._source:
                 yield path[::-1]
             else:
-                self._extend(queue, path)
+                self._extend(-behind, path)
         self.gave_up = True
 
-    def _extend(self, queue: deque[Nodes], path: Nodes) -> None:
-        onward = {node: link for node, link in self._steps(path[-1]) if node in self._between and node not in path}
-        for node, link in onward.items():
-            (queue.append if link is not None else queue.appendleft)((*path, node))
+    def _extend(self, behind: int, path: Nodes) -> None:
+        links = {node: link for node, link in self._steps(path[-1]) if node in self._ahead and node not in path}
+        for node, link in links.items():
+            far = behind + (link is not None)
+            # Of paths of equal length the one nearest to its end goes first, hence the sign.
+            heappush(self._queue, (far + self._ahead[node], -far, (*path, node)))
 
 
 def _named(connection: Connection, closure: Closure, found: list[Nodes]) -> tuple[Path, ...]:

@@ -72,6 +72,20 @@ def arrivals(
     return found
 
 
+def distances(start: int, steps: Steps) -> dict[int, int]:
+    """How many links there are between a node and each that steps lead to."""
+    found = {start: 0}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for then, link in steps(node):
+            far = found[node] + (link is not None)
+            if far < found.get(then, far + 1):
+                found[then] = far
+                (queue.append if link is not None else queue.appendleft)(then)
+    return found
+
+
 def reached(nodes: Iterable[int], steps: Steps) -> set[int]:
     """The nodes that steps lead to from these, themselves included."""
     found = set(nodes)
