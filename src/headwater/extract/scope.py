@@ -45,12 +45,16 @@ class Rows:
 
 @dataclass(slots=True)
 class Extraction:
-    """The state of one extraction: results by operator, definitions by CTE id, datasets met, gaps found."""
+    """The state of one extraction.
+
+    Results by operator, definitions by CTE id, what a filter compares with the query around it, datasets, gaps.
+    """
 
     settings: ExtractSettings
     session: Mapping[str, object]
     results: dict[Operator, Rows] = field(default_factory=dict)
     definitions: dict[int, Rows] = field(default_factory=dict)
+    correlations: dict[Operator, Paths] = field(default_factory=dict)
     datasets: dict[DatasetDescription, None] = field(default_factory=dict)
     gaps: dict[Gap, None] = field(default_factory=dict)
 

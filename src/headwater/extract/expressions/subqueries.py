@@ -2,8 +2,20 @@
 
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Rows, Scope
-from headwater.extract.trace import TRANSFORMED, Paths, Trace, flat, merge, step, substitute, substitute_paths, union
-from headwater.plan import Expression
+from headwater.extract.trace import (
+    JOIN,
+    NOTHING,
+    TRANSFORMED,
+    Paths,
+    Trace,
+    flat,
+    merge,
+    step,
+    substitute,
+    substitute_paths,
+    union,
+)
+from headwater.plan import Expression, Operator
 
 
 def inner(node: Expression, scope: Scope) -> Rows:
@@ -20,8 +32,21 @@ def scalar_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope)
 
 
 def exists(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``EXISTS (SELECT …)`` as a value: only what decides on the rows counts."""
-    return inner(node, scope).deciding
+    """``EXISTS (SELECT …)`` as a value: the correlated columns are compared, the rest decides on the rows."""
+    compared = _correlation(node.operator("plan"), scope)
+    deciding = scope.extraction.rows(node.operator("plan")).deciding - step(JOIN, compared)
+    return substitute_paths(union((step(TRANSFORMED, compared), deciding)), scope.outer)
+
+
+def _correlation(plan: Operator | None, scope: Scope) -> Paths:
+    """What the filters of a subquery's plan compare with the query around it."""
+    found: list[Paths] = []
+    stack = [plan] if plan else []
+    while stack:
+        operator = stack.pop()
+        found.append(scope.extraction.correlations.get(operator, NOTHING))
+        stack.extend(operator.inputs)
+    return union(found)
 
 
 def in_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

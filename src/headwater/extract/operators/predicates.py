@@ -20,6 +20,12 @@ def predicate(condition: Expression | None, how: Step, scope: Scope) -> Paths:
     return union(_conjunct(part, how, scope) for part in _split(condition, ("And",)))
 
 
+def correlation(condition: Expression | None, scope: Scope) -> Paths:
+    """What the conjuncts compare that correlate this query with the one around it."""
+    traces = (flat(evaluate(part, scope)) for part in _split(condition, ("And",)))
+    return union(trace for trace in traces if has_outer(trace))
+
+
 def _conjunct(condition: Expression, how: Step, scope: Scope) -> Paths:
     parts = [_part(part, how, scope) for part in _split(condition, _LOGIC)]
     correlated = how == FILTER and any(has_outer(part) for part in parts)

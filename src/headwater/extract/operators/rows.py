@@ -1,10 +1,10 @@
 """Operators that keep or compute columns row by row, and choose, order or repeat rows."""
 
 from headwater.extract.expressions.evaluate import evaluate
-from headwater.extract.operators.predicates import predicate
+from headwater.extract.operators.predicates import correlation, predicate
 from headwater.extract.operators.table import Visitors, computed, deciding, passes_through, scope_of, touching
 from headwater.extract.scope import Extraction, Rows, attribute
-from headwater.extract.trace import FILTER, GROUP_BY, NOTHING, SORT, Paths, flat, merge, step, union
+from headwater.extract.trace import FILTER, GROUP_BY, NOTHING, SORT, Paths, flat, has_outer, merge, step, union
 from headwater.plan import Operator
 
 
@@ -16,7 +16,11 @@ def project(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
 
 def filter_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``WHERE``, ``HAVING``, ``QUALIFY``."""
-    return _decided(children[0], predicate(node.expression("condition"), FILTER, scope_of(children, extraction)))
+    scope = scope_of(children, extraction)
+    tested = predicate(node.expression("condition"), FILTER, scope)
+    if has_outer(tested):
+        extraction.correlations[node] = correlation(node.expression("condition"), scope)
+    return _decided(children[0], tested)
 
 
 def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
