@@ -130,7 +130,9 @@ def _nobody_can_write(path: Path) -> bool:
     Reading a WAL file needs its ``-shm`` file; where none can be made, only ``immutable`` opens it
     (SQLite, "Write-Ahead Logging", section "Read-Only Databases").
     """
-    return not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+    own_rights = os.access in os.supports_effective_ids
+    may_write = os.access(path.parent, os.W_OK, effective_ids=own_rights)
+    return not may_write and not Path(f"{path}-wal").exists()
 
 
 def _begin(connection: Connection) -> None:

@@ -136,19 +136,19 @@ def _readable(events: Iterable[RawEvent], rejected: list[Rejected]) -> Iterator[
 
 
 def _require_file(path: Path, *, create: bool) -> None:
-    if path.is_file():
-        return
-    if path.exists():
+    try:
+        if not path.exists() and create:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        missing, file = not path.exists(), path.is_file()
+    except OSError as fault:
+        raise StoreUnavailable(
+            f"Store {path} cannot be reached ({fault.strerror}). Check the rights of its folders, or name "
+            "another with --store or HEADWATER_STORE."
+        ) from fault
+    if not missing and not file:
         raise StoreUnavailable(f"Store {path} is no file: expected an SQLite file. Name another with --store.")
-    if not create:
+    if missing and not create:
         raise StoreUnavailable(
             f"No store at {path}: expected a file that `headwater run` or `headwater ingest` made. "
             "Change to the folder of the job, or name the file with --store or HEADWATER_STORE."
         )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise StoreUnavailable(
-            f"Store {path}: the folder cannot be made ({fault.strerror}). Check its rights, or name "
-            "another with --store."
-        ) from fault
