@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the three jobs under headwater, as three Spark applications, and asks where one gold column comes from.
+# Runs the three jobs under headwater, as three Spark applications, and asks where two gold columns come from.
 # Usage: run.sh [LAKE]. Needs `python` and `headwater` of one environment on the PATH, and a Java; `make demo` brings both.
 set -euo pipefail
 
@@ -13,7 +13,10 @@ headwater run "$here/01_land.py" "$lake/raw" "$lake"
 headwater run "$here/02_clean.py" "$lake"
 headwater run "$here/03_gold.py" "$lake"
 
-for column in gold/scorecard.seat_hours_lost gold/fleet.seat_km; do
-  printf '\n$ headwater roots %s\n' "$column"
-  headwater roots "$column"
-done
+ask() {
+  printf '\n$ headwater roots %s\n' "$*"
+  headwater roots "$@"
+}
+
+ask gold/scorecard.seat_hours_lost
+ask gold/fleet.seat_km --type direct
