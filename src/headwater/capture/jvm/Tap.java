@@ -60,7 +60,7 @@ public class Tap extends SparkListener {
   }
 
   private void onStart(SparkListenerSQLExecutionStart event) {
-    Object root = PlanWriter.call(event, "rootExecutionId");
+    Object root = Reflection.call(event, "rootExecutionId");
     if (root instanceof scala.Option && ((scala.Option) root).isDefined() && !((scala.Option) root).get().equals(Long.valueOf(event.executionId()))) return;
     Long id = Long.valueOf(event.executionId());
     roots.add(id);
@@ -73,7 +73,7 @@ public class Tap extends SparkListener {
     if (!roots.remove(id)) return;
     QueryExecution execution = event.qe();
     if (execution == null || !isInteresting(execution)) return;
-    Object failure = PlanWriter.call(event, "executionFailure");
+    Object failure = Reflection.call(event, "executionFailure");
     offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure instanceof scala.Option && ((scala.Option) failure).isDefined() ? ((scala.Option) failure).get() : null});
   }
 
@@ -81,7 +81,7 @@ public class Tap extends SparkListener {
   private boolean isInteresting(QueryExecution execution) {
     if (reads) return true;
     LogicalPlan plan = execution.logical();
-    String name = PlanWriter.simpleName(plan);
+    String name = Reflection.simpleName(plan);
     if (name.equals("CommandResult")) return false;
     if (plan instanceof org.apache.spark.sql.catalyst.plans.logical.Command) return true;
     return name.startsWith("Write") || name.startsWith("Insert") || name.equals("Union") || name.equals("WithCTE") || name.startsWith("Unresolved") || name.startsWith("Create") || name.startsWith("Replace");
@@ -154,7 +154,7 @@ public class Tap extends SparkListener {
 
   /** The plan of a DataFrame that need not run, packed like a reply of poll(). */
   public String read(Object dataFrame) throws Exception {
-    QueryExecution execution = (QueryExecution) PlanWriter.call(dataFrame, "queryExecution");
+    QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
     return pack(PlanWriter.write(execution, execution.analyzed(), mostNodes, milliseconds, longestSql));
   }
 

@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 
-SOURCES = ("PlanWriter.java", "Tap.java")
+SOURCES = ("Reflection.java", "FactWriter.java", "PlanWriter.java", "Tap.java")
 """In the order in which they are compiled: each may use those before it."""
 
 

@@ -1,0 +1,151 @@
+package headwater;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import com.fasterxml.jackson.core.JsonGenerator;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.types.DataType;
+
+/** Writes values that are no nodes: texts, numbers, sequences, and what is worth knowing of tables, paths and relations. */
+public class FactWriter {
+  private static final int LONGEST_TEXT = 32768;
+  private static final int DEEPEST = 6;
+  /** Option keys that say where data is; every other value may be a secret and stays in the JVM. */
+  private static final Set PLACES = new HashSet(Arrays.asList(new Object[] {
+    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "kafka.bootstrap.servers", "checkpointlocation"}));
+
+  private final JsonGenerator out;
+  private final Map positions;
+  private final Object catalog;
+
+  /** Writes to ``out``; ``positions`` has the place of each node in the table, ``catalog`` is the session's. */
+  public FactWriter(JsonGenerator out, Map positions, Object catalog) {
+    this.out = out;
+    this.positions = positions;
+    this.catalog = catalog;
+  }
+
+  /** Any value: as itself where JSON has it, as facts where it is an object worth knowing, else by its class. */
+  public void writeValue(Object value, int depth) throws IOException {
+    if (value == null || depth > DEEPEST) out.writeNull();
+    else if (value instanceof String) out.writeString(shorten((String) value, LONGEST_TEXT));
+    else if (value instanceof Boolean) out.writeBoolean(((Boolean) value).booleanValue());
+    else if (value instanceof Integer || value instanceof Long || value instanceof Short) out.writeNumber(((Number) value).longValue());
+    else if (positions.containsKey(value)) { out.writeStartObject(); out.writeNumberField("$", ((Integer) positions.get(value)).intValue()); out.writeEndObject(); }
+    else if (value instanceof ExprId) out.writeNumber(((ExprId) value).id());
+    else if (value instanceof DataType) out.writeString(shorten(((DataType) value).catalogString(), LONGEST_TEXT));
+    else if (value instanceof scala.Option) writeValue(((scala.Option) value).isDefined() ? ((scala.Option) value).get() : null, depth);
+    else if (value instanceof scala.collection.Map) writeOptions((scala.collection.Map) value);
+    else if (value instanceof scala.collection.Iterable) writeItems(((scala.collection.Iterable) value).iterator(), depth);
+    else if (Reflection.isTuple(value)) writeItems(((scala.Product) value).productIterator(), depth);
+    else if (value instanceof Enum) out.writeString(((Enum) value).name());
+    else writeObject(value, depth);
+  }
+
+  private void writeItems(scala.collection.Iterator items, int depth) throws IOException {
+    out.writeStartArray();
+    while (items.hasNext()) writeValue(items.next(), depth + 1);
+    out.writeEndArray();
+  }
+
+  private void writeOptions(scala.collection.Map options) throws IOException {
+    out.writeStartObject();
+    scala.collection.Iterator i = options.iterator();
+    while (i.hasNext()) {
+      scala.Product entry = (scala.Product) i.next();
+      String key = String.valueOf(entry.productElement(0));
+      if (PLACES.contains(key.toLowerCase())) out.writeStringField(key, String.valueOf(entry.productElement(1)));
+      else out.writeNullField(key);
+    }
+    out.writeEndObject();
+  }
+
+  private void writeObject(Object value, int depth) throws IOException {
+    String name = Reflection.simpleName(value);
+    if (name.equals("TableIdentifier") || name.equals("AliasIdentifier") || name.equals("FunctionIdentifier")) writeIdentifier(value);
+    else if (name.equals("Path") || name.equals("URI")) out.writeString(value.toString());
+    else if (name.endsWith("$")) out.writeString(name.substring(0, name.length() - 1));
+    else if (name.equals("CommonExpressionId")) out.writeNumber(((Number) Reflection.call(value, "id")).longValue());
+    else {
+      out.writeStartObject();
+      out.writeStringField("class", Reflection.className(value));
+      writeFacts(value, name);
+      out.writeEndObject();
+    }
+  }
+
+  private void writeIdentifier(Object identifier) throws IOException {
+    out.writeStartArray();
+    String[] parts = new String[] {"catalog", "database", "table", "identifier", "funcName", "name"};
+    Set written = new HashSet();
+    for (int i = 0; i < parts.length; i++) {
+      Object part = Reflection.unwrap(Reflection.call(identifier, parts[i]));
+      if (part instanceof String && !(i > 2 && !written.isEmpty() && written.contains(part))) { out.writeString((String) part); written.add(part); }
+    }
+    out.writeEndArray();
+  }
+
+  private void writeFacts(Object value, String name) throws IOException {
+    if (name.equals("CatalogTable")) writeCatalogTable(value);
+    else if (name.equals("CatalogStorageFormat")) writeText("location", Reflection.unwrap(Reflection.call(value, "locationUri")));
+    else if (Reflection.has(value, "location") && Reflection.has(value, "fileFormat")) writeFiles(value);
+    else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
+    else if (value instanceof org.apache.spark.sql.connector.catalog.Table) writeTableV2(value);
+    else if (value instanceof org.apache.spark.sql.connector.catalog.CatalogPlugin) writeText("name", Reflection.call(value, "name"));
+    else if (value instanceof org.apache.spark.sql.connector.catalog.Identifier) writeIdentifierV2(value);
+    else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
+    else if (value instanceof org.apache.spark.rdd.RDD) out.writeNumberField("rdd", ((org.apache.spark.rdd.RDD) value).id());
+    else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writeText("location", Reflection.unwrap(Reflection.call(value, "location"))); }
+  }
+
+  private void writeCatalogTable(Object table) throws IOException {
+    Object identifier = Reflection.call(table, "identifier");
+    out.writeFieldName("identifier"); writeIdentifier(identifier);
+    writeText("kind", Reflection.call(Reflection.call(table, "tableType"), "name"));
+    writeText("provider", Reflection.unwrap(Reflection.call(table, "provider")));
+    Object location = Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "locationUri"));
+    if (location == null && "MANAGED".equals(Reflection.call(Reflection.call(table, "tableType"), "name"))) location = Reflection.call(catalog, "defaultTablePath", identifier);
+    writeText("location", location);
+    out.writeFieldName("partitions"); writeValue(Reflection.call(table, "partitionColumnNames"), 0);
+  }
+
+  private void writeFiles(Object relation) throws IOException {
+    Object location = Reflection.call(relation, "location");
+    out.writeFieldName("paths"); writeValue(Reflection.call(location, "rootPaths"), 0);
+    writeText("format", Reflection.simpleName(Reflection.call(relation, "fileFormat")));
+  }
+
+  private void writeJdbc(Object options) throws IOException {
+    writeText("url", Reflection.call(options, "url"));
+    writeText("table", Reflection.call(options, "tableOrQuery"));
+  }
+
+  private void writeTableV2(Object table) throws IOException {
+    writeText("name", Reflection.call(table, "name"));
+    Object properties = Reflection.call(table, "properties");
+    if (properties instanceof Map) {
+      writeText("location", ((Map) properties).get("location"));
+      writeText("provider", ((Map) properties).get("provider"));
+    }
+    if (Reflection.has(table, "paths")) { out.writeFieldName("paths"); writeValue(Reflection.call(table, "paths"), 0); }
+    if (Reflection.has(table, "jdbcOptions")) writeJdbc(Reflection.call(table, "jdbcOptions"));
+  }
+
+  private void writeIdentifierV2(Object identifier) throws IOException {
+    out.writeArrayFieldStart("parts");
+    String[] namespace = (String[]) Reflection.call(identifier, "namespace");
+    for (int i = 0; namespace != null && i < namespace.length; i++) out.writeString(namespace[i]);
+    out.writeString(String.valueOf(Reflection.call(identifier, "name")));
+    out.writeEndArray();
+  }
+
+  /** A field of text, left out when there is none. */
+  public void writeText(String name, Object value) throws IOException {
+    if (value != null) out.writeStringField(name, shorten(String.valueOf(value), LONGEST_TEXT));
+  }
+
+  public static String shorten(String text, int length) { return text.length() <= length ? text : text.substring(0, length); }
+}

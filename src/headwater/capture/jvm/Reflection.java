@@ -1,0 +1,93 @@
+package headwater;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Names of classes and fields, and calls of methods that not every version of Spark or a connector has. */
+public class Reflection {
+  private static final Map NAMES = new ConcurrentHashMap();
+  private static final Map METHODS = new ConcurrentHashMap();
+  private static final Object MISSING = new Object();
+
+  public static boolean isTuple(Object value) {
+    return value instanceof scala.Product && value.getClass().getName().startsWith("scala.Tuple");
+  }
+
+  public static Object unwrap(Object value) {
+    if (!(value instanceof scala.Option)) return value;
+    return ((scala.Option) value).isDefined() ? ((scala.Option) value).get() : null;
+  }
+
+  public static String simpleName(Object value) {
+    if (value == null) return "";
+    String name = value.getClass().getName();
+    return name.substring(name.lastIndexOf('.') + 1);
+  }
+
+  /** Spark's own classes go by their last component, others by their full name. */
+  public static String className(Object value) {
+    String name = value.getClass().getName();
+    return name.startsWith("org.apache.spark.") ? simpleName(value) : name;
+  }
+
+  public static String[] fieldNames(Object node) {
+    String[] names = (String[]) NAMES.get(node.getClass());
+    if (names != null) return names;
+    scala.Product product = (scala.Product) node;
+    names = new String[product.productArity()];
+    for (int i = 0; i < names.length; i++) {
+      Object name = call(node, "productElementName", Integer.valueOf(i));
+      names[i] = name == null ? null : (String) name;
+    }
+    if (names.length > 0 && names[0] == null) names = constructorNames(node.getClass(), names.length);
+    NAMES.put(node.getClass(), names);
+    return names;
+  }
+
+  /** Scala 2.12 has no productElementName; Spark knows the names of a constructor's parameters for its own toJSON. */
+  private static String[] constructorNames(Class type, int arity) {
+    String[] names = new String[arity];
+    Arrays.fill(names, "");
+    try {
+      Class reflection = Class.forName("org.apache.spark.sql.catalyst.ScalaReflection");
+      Object found = reflection.getMethod("getConstructorParameterNames", new Class[] {Class.class}).invoke(null, new Object[] {type});
+      scala.collection.Iterator i = ((scala.collection.Iterable) found).iterator();
+      for (int n = 0; n < arity && i.hasNext(); n++) names[n] = (String) i.next();
+    } catch (Throwable unknown) { }
+    return names;
+  }
+
+  public static boolean has(Object value, String method) { return value != null && method(value.getClass(), method, 0) != MISSING; }
+
+  public static Object call(Object value, String name) { return invoke(value, name, new Object[0]); }
+
+  public static Object call(Object value, String name, Object argument) { return invoke(value, name, new Object[] {argument}); }
+
+  /** The result of a method that some version of Spark or a connector has; null where it is missing or fails. */
+  private static Object invoke(Object value, String name, Object[] arguments) {
+    if (value == null) return null;
+    Object method = method(value.getClass(), name, arguments.length);
+    if (method == MISSING) return null;
+    try { return ((Method) method).invoke(value, arguments); } catch (Throwable failed) { return null; }
+  }
+
+  private static Object method(Class type, String name, int arity) {
+    String key = type.getName() + "@" + System.identityHashCode(type) + "." + name + "/" + arity;
+    Object found = METHODS.get(key);
+    if (found != null) return found;
+    found = MISSING;
+    Method[] methods = type.getMethods();
+    for (int i = 0; i < methods.length; i++)
+      if (methods[i].getName().equals(name) && methods[i].getParameterTypes().length == arity && fits(methods[i])) { found = methods[i]; break; }
+    if (found != MISSING) try { ((Method) found).setAccessible(true); } catch (Throwable refused) { }
+    METHODS.put(key, found);
+    return found;
+  }
+
+  private static boolean fits(Method method) {
+    Class[] types = method.getParameterTypes();
+    return !method.isBridge() && (types.length == 0 || types[0] == int.class || types[0] == String.class || types[0].getName().endsWith("TableIdentifier"));
+  }
+}
