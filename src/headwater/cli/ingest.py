@@ -59,7 +59,7 @@ class _Taken:
         Raises:
             typer.Exit: with code 1, when an event was rejected.
         """
-        print_lines([f"{self._added} events added, {self._known} known already, {len(self._rejected)} rejected"])
+        print_lines([f"events: {self._added} added, {self._known} known already, {len(self._rejected)} rejected"])
         for line in self._rejected[:_SHOWN]:
             note(line)
         if len(self._rejected) > _SHOWN:
