@@ -57,4 +57,7 @@ def test_it_tells_its_version(clean_environment: Path, wheel: Path, tmp_path: Pa
 
 
 def test_it_answers_from_an_empty_store(clean_environment: Path, tmp_path: Path) -> None:
-    run(clean_environment / "headwater", "datasets", cwd=tmp_path)
+    (tmp_path / "events.ndjson").touch()
+    run(clean_environment / "headwater", "ingest", "events.ndjson", cwd=tmp_path)
+    assert (tmp_path / ".headwater" / "lineage.db").is_file()
+    assert run(clean_environment / "headwater", "datasets", cwd=tmp_path) == ""
