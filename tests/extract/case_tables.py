@@ -1,0 +1,81 @@
+"""The three small tables that every case reads, and Spark sessions for cases."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+SETTINGS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.pyspark.jvmStacktrace.enabled": "false",
+}
+
+TABLES: Mapping[str, str] = {
+    "customers": """
+        SELECT * FROM VALUES
+          (1, 'Ann', 'ann@x.io', 'DE', 30, named_struct('code', 'a', 'tier', 1), array('x', 'y'), map('k', 'v')),
+          (2, 'Bob', 'bob@x.io', 'FR', 40, named_struct('code', 'b', 'tier', 2), array('y'), map('k', 'w'))
+        AS t(id, name, email, country, age, segment, tags, props)""",
+    "orders": """
+        SELECT * FROM VALUES
+          (10, 1, 100, 5.0D, 2, 'ok', TIMESTAMP '2026-01-01 00:00:00', 'n1'),
+          (11, 2, 101, 7.5D, 1, 'bad', TIMESTAMP '2026-01-02 00:00:00', 'n2')
+        AS t(order_id, customer_id, product_id, amount, qty, status, ts, note)""",
+    "products": """
+        SELECT * FROM VALUES (100, 'Pen', 2.5D, 'office'), (101, 'Cup', 7.5D, 'kitchen')
+        AS t(product_id, title, price, category)""",
+}
+
+
+@contextmanager
+def spark_for_cases(folder: Path) -> Iterator[Any]:
+    """A running Spark whose warehouse below ``folder`` has the three tables; stopped at the end."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").appName("cases")
+    builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    try:
+        spark.sparkContext.setLogLevel("OFF")
+        for name, query in TABLES.items():
+            spark.sql(f"CREATE TABLE {name} USING parquet AS {query}")
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def session_of_its_own(spark: Any) -> Iterator[Any]:
+    """A session with its own views, functions, variables and settings; what it left in the catalog is dropped."""
+    from pyspark.sql import SparkSession
+
+    session = spark.newSession()
+    jvm = spark.sparkContext._jvm.org.apache.spark.sql
+    jvm.SparkSession.setActiveSession(session._jsparkSession)
+    before, SparkSession._instantiatedSession = SparkSession._instantiatedSession, session
+    try:
+        yield session
+    finally:
+        SparkSession._instantiatedSession = before
+        jvm.SparkSession.setActiveSession(spark._jsparkSession)
+        spark.catalog.clearCache()
+        _drop_all_but_the_tables(spark)
+
+
+def _drop_all_but_the_tables(spark: Any) -> None:
+    for database in spark.catalog.listDatabases():
+        if database.name != "default":
+            spark.sql(f"DROP DATABASE `{database.name}` CASCADE")
+    for table in spark.catalog.listTables("default"):
+        if table.name not in TABLES:
+            kind = "VIEW" if table.tableType == "VIEW" else "TABLE"
+            spark.sql(f"DROP {kind} IF EXISTS default.`{table.name}`")
+    for view in spark.sql("SHOW VIEWS IN global_temp").collect():
+        spark.catalog.dropGlobalTempView(view.viewName)
+    for function in spark.sql("SHOW USER FUNCTIONS").collect():
+        spark.sql(f"DROP FUNCTION IF EXISTS {function.function}")

@@ -1,0 +1,156 @@
+"""The plans of all cases as Spark made them, one file per family and version, so that lineage is tested without a JVM.
+
+``python -m tests.extract.recordings [family[/name] ...]`` makes those of the installed Spark anew (``make record``).
+"""
+
+import gzip
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.extract.case_file import Case, cases
+from tests.extract.case_run import run
+from tests.extract.case_tables import session_of_its_own, spark_for_cases
+from tests.extract.edge_text import last_component
+
+from headwater.extract import column_lineage, statement
+from headwater.model import ColumnLineage, Gap, Output
+from headwater.plan import decode_document
+
+FOLDER = Path(__file__).resolve().parents[1] / "plans"
+VERSIONS = ("3.5", "4.1", "4.3")
+DATA = "/data"
+
+Found = tuple[ColumnLineage, tuple[Gap, ...]]
+
+
+def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
+    """The lineage and gaps of the output that a case is about; None when the plan does not write it."""
+    plan = decode_document(dict(document))
+    if case.frame:
+        return column_lineage(plan)
+    found = statement(plan)
+    for output in found.outputs:
+        if case.output.lower() in _names(output):
+            return output.lineage, found.gaps
+    return None
+
+
+def recorded(version: str, case: Case) -> Mapping[str, Any]:
+    """The recorded plan of a case.
+
+    Raises:
+        KeyError: it was not recorded; ``make record`` does that.
+    """
+    return _family(version, case.family)[case.name]
+
+
+@cache
+def _family(version: str, family: str) -> Mapping[str, Mapping[str, Any]]:
+    path = _file(version, family)
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines() if path.exists() else []
+    return {line["case"]: line["plan"] for line in map(json.loads, lines)}
+
+
+class LivePlans:
+    """Runs cases on a Spark that is watched, and hands out the plan of what each is about."""
+
+    def __init__(self, spark: Any, folder: Path) -> None:
+        from headwater.capture.settings import CaptureSettings
+        from headwater.capture.spark import SparkTap
+
+        self._spark = spark
+        self._folder = folder
+        self._tap = SparkTap(spark.sparkContext, CaptureSettings())
+        self._tap.connect()
+
+    def plan(self, case: Case) -> Mapping[str, Any]:
+        """The plan of a case in the recorded form, the folder it ran in called /data.
+
+        Raises:
+            LookupError: nothing that the case did writes its output.
+        """
+        own = self._folder / "cases" / case.family / case.name
+        own.mkdir(parents=True)
+        self._documents()
+        with session_of_its_own(self._spark) as session:
+            frame = run(case, session, own)
+            found = [self._read(frame)] if frame is not None else self._documents()
+        documents = [json.loads(text.replace(str(self._folder), DATA)) for text in found]
+        wanted = [document for document in documents if lineage(case, document) is not None]
+        if not wanted:
+            raise LookupError(f"{case}: none of {len(documents)} plans writes {case.output!r}")
+        return wanted[-1]
+
+    def _read(self, frame: Any) -> str:
+        from headwater.capture.rows import unpack
+
+        return unpack(self._tap.read(frame))
+
+    def _documents(self) -> list[str]:
+        from headwater.capture.rows import unpack
+
+        self._tap.settle(30_000)
+        lines: list[str] = []
+        while (reply := self._tap.poll(0)) is not None:
+            lines.extend(unpack(reply).split("\n"))
+        return [json.dumps(row["plan"]) for row in map(json.loads, lines) if "plan" in row]
+
+
+def record(version: str, asked: Sequence[str]) -> Iterator[tuple[Case, str]]:
+    """Write the files of the families asked for (or of all), and yield each case with its fault, if any."""
+    wanted = [case for case in cases() if not asked or case.family in asked or str(case) in asked]
+    with TemporaryDirectory() as folder, spark_for_cases(Path(folder)) as spark:
+        live = LivePlans(spark, Path(folder))
+        for family in sorted({case.family for case in wanted}):
+            plans = dict(_family(version, family))
+            for case in (case for case in wanted if case.family == family and case.is_for(version)):
+                try:
+                    plans[case.name] = live.plan(case)
+                    yield case, ""
+                except Exception as error:
+                    yield case, f"{type(error).__name__}: {str(error)[:300]}"
+            _write(version, family, plans)
+
+
+def _write(version: str, family: str, plans: Mapping[str, Mapping[str, Any]]) -> None:
+    known = {case.name for case in cases() if case.family == family and case.is_for(version)}
+    lines = (_line(name, plan) for name, plan in sorted(plans.items()) if name in known)
+    path = _file(version, family)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
+
+
+def _line(name: str, plan: Mapping[str, Any]) -> str:
+    return json.dumps({"case": name, "plan": plan}, separators=(",", ":"))
+
+
+def _file(version: str, family: str) -> Path:
+    return FOLDER / version / f"{family}.jsonl.gz"
+
+
+def _names(output: Output) -> Iterable[str]:
+    description = output.description
+    datasets = (description.dataset, *(symlink.dataset for symlink in description.symlinks))
+    return {last_component(dataset.name).lower() for dataset in datasets}
+
+
+def main(asked: Sequence[str]) -> int:
+    """Record with the installed Spark; the number of cases that could not be."""
+    import pyspark
+
+    version = ".".join(pyspark.__version__.split(".")[:2])
+    wrong = 0
+    for count, (case, fault) in enumerate(record(version, asked), start=1):
+        wrong += bool(fault)
+        print(f"{count} {case} {fault}".rstrip(), flush=True)
+    print(f"Spark {version}: {wrong} cases could not be recorded")
+    return min(wrong, 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
