@@ -6,7 +6,6 @@ import subprocess
 import time
 
 import pytest
-
 from tests.capture.conftest import PYTHON, WATCHED, Ended, Jobs
 
 TELLING = """\

@@ -3,11 +3,11 @@
 import atexit
 import functools
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from headwater.capture import applications
+from headwater.capture.faults import Uncaught
 from headwater.capture.guard import guarded
 from headwater.capture.settings import CaptureSettings, capture_settings
 from headwater.errors import CaptureError
@@ -53,19 +53,22 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
     if "init" in _hooked:
         return
     kind = context_type or _context_type()
-    _hooked.update(type=kind, init=kind.__init__, stop=kind.stop, process=os.getpid())
+    _hooked.update(type=kind, init=kind.__init__, stop=kind.stop, process=os.getpid(), uncaught=Uncaught(__file__))
     kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
-    _hooked["excepthook"] = sys.excepthook
-    sys.excepthook = _noting(sys.excepthook)
+    _hooked["ours"] = (kind.__init__, kind.stop)
     atexit.register(_at_exit)
 
 
 def unhook() -> None:
-    """Put SparkContext back as it was."""
-    if "init" in _hooked:
-        _hooked["type"].__init__, _hooked["type"].stop = _hooked["init"], _hooked["stop"]
-        atexit.unregister(_at_exit)
-        _hooked.clear()
+    """Put SparkContext back as it was; a wrapper that another put over ours stays, and ours does nothing below it."""
+    if "init" not in _hooked:
+        return
+    kind, (init, stop) = _hooked["type"], _hooked["ours"]
+    if kind.__init__ is init and kind.stop is stop:
+        kind.__init__, kind.stop = _hooked["init"], _hooked["stop"]
+    _hooked["uncaught"].let_go()
+    atexit.unregister(_at_exit)
+    _hooked.clear()
 
 
 def _watching_init(original: Callable[..., None]) -> Callable[..., None]:
@@ -73,7 +76,8 @@ def _watching_init(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         with guarded("attaching to Spark"):
-            applications.begin(self, _hooked["settings"])
+            if "settings" in _hooked:
+                applications.begin(self, _hooked["settings"])
 
     return init
 
@@ -88,20 +92,10 @@ def _telling_stop(original: Callable[..., None]) -> Callable[..., None]:
     return stop
 
 
-def _noting(original: Callable[..., Any]) -> Callable[..., Any]:
-    """An exception that ends the program is the error of the application's run."""
-
-    def excepthook(kind: type[BaseException], error: BaseException, trace: Any) -> Any:
-        _hooked["error"] = f"{kind.__name__}: {error}"
-        return original(kind, error, trace)
-
-    return excepthook
-
-
 def _at_exit() -> None:
     if os.getpid() != _hooked.get("process"):
         return
-    error = str(_hooked.get("error", ""))
+    error = str(_hooked["uncaught"].text)
     with guarded("ending the capture"):
         applications.end_all(RunState.FAIL if error else RunState.COMPLETE, error)
 

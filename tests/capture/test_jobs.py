@@ -1,0 +1,104 @@
+"""Spark jobs under ``headwater run``: they end as without, and what they wrote is known however they end."""
+
+import signal
+import subprocess
+from collections import Counter
+
+import pytest
+from tests.capture.conftest import SPARK, WATCHED, Jobs, statements, states
+
+pytestmark = pytest.mark.spark
+
+
+def test_an_exception_ends_a_job_as_without_and_its_lineage_stays(jobs: Jobs) -> None:
+    """The exception comes out of SparkContext itself, through headwater's hook."""
+    jobs.write(f"{SPARK}\nitems.write.mode('overwrite').parquet('out')\ntype(spark.sparkContext)()\n")
+    plain, watched = jobs.plain("job.py"), jobs.watched("job.py")
+    assert (watched.code, watched.out) == (plain.code, plain.out)
+    line = "headwater: captured the lineage of 2 columns in 1 dataset. Look: headwater show out\n"
+    assert watched.traceback == plain.traceback + line
+    events = jobs.events()
+    assert [state for _, state in states(events)] == ["START", "START", "COMPLETE", "FAIL"]
+    assert (
+        "ValueError: Cannot run multiple SparkContexts at once"
+        in events[-1]["run"]["facets"]["errorMessage"]["message"]
+    )
+
+
+def test_workers_know_nothing_of_it_and_the_exit_code_is_the_jobs(jobs: Jobs) -> None:
+    jobs.write(
+        f"{SPARK}\n"
+        "def seen(x):\n"
+        "    import os, sys\n"
+        "    return repr([name for name in sys.modules if 'headwater' in name])"
+        " + str('capture/site' in os.environ.get('PYTHONPATH', '') + ''.join(sys.path))\n"
+        "items.select(sf.udf(seen)('id').alias('seen')).write.parquet('out')\n"
+        "print(spark.read.parquet('out').distinct().collect())\n"
+        "import sys; sys.exit(3)\n"
+    )
+    ended = jobs.watched("job.py")
+    assert (ended.code, ended.out) == (3, "[Row(seen='[]False')]\n")
+    assert Counter(state for _, state in states(jobs.events())) == {"START": 2, "COMPLETE": 2}
+
+
+def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
+    jobs.write(f"{SPARK}\nitems.write.parquet('out')\nprint('ready', flush=True)\nimport time\ntime.sleep(60)\n")
+    with subprocess.Popen(
+        [*WATCHED, "job.py"],
+        cwd=jobs.folder,
+        env=jobs.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM
+    assert "Traceback" not in err
+    assert [state for _, state in states(jobs.events())] == ["START", "START", "COMPLETE"]
+
+
+LIVES = """
+from concurrent.futures import ThreadPoolExecutor
+from pyspark import SparkContext
+
+items.write.parquet("first")
+spark.newSession().range(2).selectExpr("id AS own").write.parquet("second")
+with ThreadPoolExecutor(10) as pool:
+    list(pool.map(lambda n: spark.range(2).selectExpr(f"id AS c{n}").write.parquet(f"many/t{n}"), range(50)))
+spark.stop()
+spark.stop()
+
+other = SparkContext("local[1]", "warehouse")
+other.setLogLevel("OFF")
+session = SparkSession(other)
+session.range(2).write.parquet("third")
+other.stop()
+other.stop()
+
+third = SparkSession.builder.master("local[1]").appName("again").config("spark.ui.enabled", "false").getOrCreate()
+third.sparkContext.setLogLevel("OFF")
+third.range(2).write.parquet("fourth")
+"""
+
+
+def test_contexts_sessions_and_threads_are_all_seen(jobs: Jobs) -> None:
+    jobs.write(SPARK + LIVES)
+    ended = jobs.watched("job.py")
+    assert (ended.code, ended.out) == (0, "")
+    events = jobs.events()
+    assert [pair for pair in states(events) if "." not in pair[0]] == [
+        (name, state) for name in ("shop", "warehouse", "again") for state in ("START", "COMPLETE")
+    ]
+    told = statements(events)
+    command = "insert_into_hadoop_fs_relation_command"
+    names = ["shop.{}.first", "shop.{}.second", "warehouse.{}.third", "again.{}.fourth"]
+    names += ["shop.{}." + f"t{n}" for n in range(50)]
+    assert told == {name.format(command): ["START", "COMPLETE"] for name in names}
+    assert [line for line in ended.err.splitlines() if line.startswith("headwater")] == [
+        "headwater: captured the lineage of 53 columns in 52 datasets. Look: headwater show t49",
+        "headwater: captured the lineage of 1 columns in 1 dataset. Look: headwater show third",
+        "headwater: captured the lineage of 1 columns in 1 dataset. Look: headwater show fourth",
+    ]
