@@ -11,6 +11,8 @@ import pytest
 from headwater.capture.java import java_home
 
 ROOT = Path(__file__).resolve().parents[2]
+# Three Spark applications on a machine that may have other work.
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 README_LAKE = "/home/you/headwater/examples/flights/data"
 
 
@@ -36,7 +38,6 @@ def words(line: str) -> str:
     return re.sub(r"\s+", " ", line).strip()
 
 
-@pytest.mark.spark
 def test_the_readme_shows_what_the_demo_prints(printed: str) -> None:
     readme = (ROOT / "README.md").read_text()
     shown = re.search(r"^    \$ headwater roots.*?(?=^\S)", readme, re.MULTILINE | re.DOTALL)
@@ -45,7 +46,6 @@ def test_the_readme_shows_what_the_demo_prints(printed: str) -> None:
     assert [line for line in lines if line not in map(words, printed.splitlines())] == []
 
 
-@pytest.mark.spark
 def test_the_demo_leads_back_to_the_raw_files(printed: str) -> None:
     for source in ("flights.csv.arr_delay", "planes.csv.seats", "airports.csv.lat"):
         assert source in printed
