@@ -9,6 +9,7 @@ from typing import Any
 from headwater.capture import applications
 from headwater.capture.faults import Uncaught
 from headwater.capture.guard import guarded
+from headwater.capture.janino import prepare
 from headwater.capture.settings import CaptureSettings, capture_settings
 from headwater.errors import CaptureError
 from headwater.model import RunState
@@ -56,6 +57,7 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
     _hooked.update(type=kind, init=kind.__init__, stop=kind.stop, process=os.getpid(), uncaught=Uncaught(__file__))
     kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
     _hooked["ours"] = (kind.__init__, kind.stop)
+    _compile_while_spark_starts(kind)
     atexit.register(_at_exit)
 
 
@@ -69,6 +71,22 @@ def unhook() -> None:
     _hooked["uncaught"].let_go()
     atexit.unregister(_at_exit)
     _hooked.clear()
+
+
+def _compile_while_spark_starts(kind: Any) -> None:
+    """The JVM is up well before its SparkContext: the tap is compiled in between, beside Spark's own start."""
+    original = kind._ensure_initialized
+    if getattr(original, "headwater", False):
+        return
+
+    def ensure_initialized(cls: Any, *args: Any, **kwargs: Any) -> None:
+        original(*args, **kwargs)
+        with guarded("compiling the tap"):
+            if "settings" in _hooked and cls._gateway is not None:
+                prepare(cls._gateway)
+
+    ensure_initialized.headwater = True  # type: ignore[attr-defined]
+    kind._ensure_initialized = classmethod(ensure_initialized)
 
 
 def _watching_init(original: Callable[..., None]) -> Callable[..., None]:

@@ -1,5 +1,7 @@
 """Compile headwater's Java source in the driver's JVM, once per JVM."""
 
+import contextlib
+import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -8,6 +10,17 @@ from headwater.errors import CaptureError
 
 # py4j caches reflection by class name: a second class of the same name in one JVM breaks its calls.
 _classes: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
+_compiling = threading.Lock()
+
+
+def prepare(gateway: Any) -> None:
+    """Begin to compile while Spark starts, on a thread of its own; new_tap() waits for it."""
+
+    def compile_quietly() -> None:
+        with contextlib.suppress(Exception):
+            _loaded(gateway)
+
+    threading.Thread(target=compile_quietly, name="headwater-compiler", daemon=True).start()
 
 
 def new_tap(gateway: Any) -> Any:
@@ -17,7 +30,7 @@ def new_tap(gateway: Any) -> Any:
         CaptureError: Janino is missing or refuses the source.
     """
     try:
-        loaded = _classes.get(gateway) or _load(gateway)
+        loaded = _loaded(gateway)
         none = gateway.new_array(gateway.jvm.java.lang.Object, 0)
         return loaded.getDeclaredConstructor(gateway.new_array(gateway.jvm.java.lang.Class, 0)).newInstance(none)
     except Exception as error:
@@ -25,6 +38,11 @@ def new_tap(gateway: Any) -> Any:
             f"The tap could not be compiled in Spark's JVM ({str(error).splitlines()[0][:300]}); "
             "headwater needs the Janino that Spark ships, and falls back to a query execution listener."
         ) from error
+
+
+def _loaded(gateway: Any) -> Any:
+    with _compiling:
+        return _classes.get(gateway) or _load(gateway)
 
 
 def _load(gateway: Any) -> Any:
