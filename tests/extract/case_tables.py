@@ -7,6 +7,7 @@ from typing import Any
 
 SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
+    "spark.driver.memory": "3g",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.ansi.enabled": "false",

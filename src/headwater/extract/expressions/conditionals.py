@@ -8,6 +8,8 @@ from headwater.plan import Expression, Node
 
 def if_else(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``IF(test, a, b)``."""
+    if _is_struct_cast(node):
+        return step(TRANSFORMED, union(map(flat, children)))
     return _choice(children[:1], children[1:])
 
 
@@ -17,6 +19,21 @@ def case_when(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Tr
         return step(TRANSFORMED, union(map(flat, children)))
     pairs = len(children) // 2 * 2
     return _choice(children[0:pairs:2], (*children[1:pairs:2], *children[pairs:]))
+
+
+def _is_struct_cast(node: Expression) -> bool:
+    """``IF(s IS NULL, NULL, named_struct(s.a, …))``: how an INSERT renames the fields of a struct (TableOutputResolver)."""
+    test, null, rebuilt = node.children
+    if test.name != "IsNull" or null.children or rebuilt.name != "CreateNamedStruct":
+        return False
+    return all(_leaf_of(value) is test.children[0] for value in rebuilt.children[1::2])
+
+
+def _leaf_of(value: Node) -> Node:
+    """What a leaf of a struct is taken from, below casts."""
+    while value.children and value.name != "GetStructField":
+        value = value.children[0]
+    return value.children[0] if value.children else value
 
 
 def _is_time_window(node: Expression) -> bool:
