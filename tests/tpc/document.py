@@ -42,10 +42,18 @@ BY_QUERY = """\
 *Ours* is what headwater says of the input column; *theirs* what sqlglot says; *kind* is the explanation above.
 """
 
+CHANGED = """\
+## Values changed
+
+`tests/tpc/test_perturbation.py` runs each query in DuckDB on generated rows, changes the values of one input column
+(another value in every row, NULL in half of them), runs it again and compares the output columns. Columns with an edge
+on the dataset are left out, as that edge covers everything. What then changes must have an edge on the column.
+"""
+
 
 def document() -> str:
     """The whole text."""
-    return "\n".join((*_counts(), *_kinds(), *_rows(), *_readings()))
+    return "\n".join((*_counts(), *_kinds(), *_rows(), CHANGED, *_readings()))
 
 
 def _counts() -> Iterator[str]:

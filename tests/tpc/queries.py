@@ -12,6 +12,7 @@ import sqlglot
 
 EXTENSIONS = {"tpcds": "CALL dsdgen(sf={scale})", "tpch": "CALL dbgen(sf={scale})"}
 SUITES = tuple(EXTENSIONS)
+NUMBERED = [(suite, number) for suite, last in (("tpcds", 99), ("tpch", 22)) for number in range(1, last + 1)]
 TYPES = {"VARCHAR": "STRING", "INTEGER": "INT"}
 PATCHES: Mapping[tuple[str, int], tuple[tuple[str, str], ...]] = {}
 
@@ -34,6 +35,11 @@ def queries(suite: str) -> tuple[Query, ...]:
     """The queries of ``tpcds`` (99) or ``tpch`` (22), in order."""
     found = database(suite).execute(f"SELECT query_nr, query FROM {suite}_queries() ORDER BY 1").fetchall()
     return tuple(Query(suite, number, text, _translated(suite, number, text)) for number, text in found)
+
+
+def query(suite: str, number: int) -> Query:
+    """One query of a suite by its number there, which counts from 1."""
+    return queries(suite)[number - 1]
 
 
 @cache

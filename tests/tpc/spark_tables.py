@@ -34,9 +34,9 @@ def _builder(builder: Any, folder: str) -> Any:
 
 
 def create_tables(spark: Any, suite: str, files: str = "") -> None:
-    """Create the database of a suite and its tables: empty, or on the Parquet files at ``files``/table."""
+    """Create the database of a suite and its tables: empty, or on Parquet files; ``files`` has ``{}`` for the table."""
     spark.sql(f"CREATE DATABASE IF NOT EXISTS {suite}")
     for name, columns in tables(suite).items():
         described = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-        where = f"LOCATION '{files}/{name}'" if files else ""
+        where = f"LOCATION '{files.format(name)}'" if files else ""
         spark.sql(f"CREATE TABLE IF NOT EXISTS {suite}.{name} ({described}) USING parquet {where}")
