@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 WITH_JAVA = JAVA_HOME="$$($(BIN)/python -m headwater.capture.java)" && export JAVA_HOME &&
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix clean
+.PHONY: help demo test lint bench bench-growth soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -25,6 +25,15 @@ lint: $(READY) ## style, types and the import contract
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+bench: $(READY) ## what watching costs, beside the openlineage-spark jar (15 minutes; downloads the jar)
+	@$(WITH_JAVA) $(BIN)/python -m bench.overhead
+
+bench-growth: $(READY) ## time and memory of extraction over the size of the plan
+	@$(WITH_JAVA) $(BIN)/python -m bench.growth
+
+soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat
+	@$(WITH_JAVA) $(BIN)/python -m bench.soak
 
 fix: $(READY) ## let ruff repair what it can
 	@$(BIN)/ruff check --fix
