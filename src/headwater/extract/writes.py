@@ -59,9 +59,10 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     relation = node.operator("logicalRelation")
     if relation is None:
         return _written(None, Rows(), None, "", extraction)
-    table = naming.table_description(relation.facts("catalogTable"), extraction)
     facts = relation.facts("relation")
-    target = naming.with_symlink(naming.jdbc_description(facts), table) if facts.get("url") else table
+    known_as = naming.catalog_name(relation.facts("catalogTable"), extraction)
+    table = naming.table_description(relation.facts("catalogTable"), extraction)
+    target = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
     names = [column.label for column in relation.expressions("output")]
     return _written(target, _query(node, extraction), names, _mode(node), extraction)
 
@@ -121,8 +122,13 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
 
 
 def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> ColumnLineage:
-    """Column lineage of columns with those names; sources that are no dataset's field are left out."""
-    fields = {name: _dependencies(paths) for name, paths in zip(names, traces, strict=True)}
+    """Column lineage of columns with those names; sources that are no dataset's field are left out.
+
+    A query may give several columns one name: that name then has the edges of all of them.
+    """
+    fields: dict[str, frozenset[Dependency]] = {}
+    for name, paths in zip(names, traces, strict=True):
+        fields[name] = fields.get(name, frozenset()) | _dependencies(paths)
     return ColumnLineage(fields, _dependencies(deciding))
 
 
