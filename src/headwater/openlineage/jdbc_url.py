@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 class Engine:
     """A kind of database, by its name in namespaces.
 
-    ``levels`` is how many parts a table's name has below the namespace, database first.
+    ``levels`` is how many parts a table's name has below the namespace, database first. ``fold`` is what it does
+    to names that are not quoted: ``lower``, ``upper``, or nothing.
     """
 
     scheme: str
@@ -21,6 +22,13 @@ class Engine:
     levels: int = 3
     schema: str = ""
     database: str = ""
+    fold: str = ""
+
+    def folded(self, name: str) -> str:
+        """A name as the database keeps it that was written without quotes."""
+        if self.fold == "lower":
+            return name.lower()
+        return name.upper() if self.fold == "upper" else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +50,25 @@ class Server:
 
 
 _ENGINES: Mapping[str, Engine] = {
-    "postgresql": Engine("postgres", "5432", schema="public"),
-    "postgres": Engine("postgres", "5432", schema="public"),
+    "postgresql": Engine("postgres", "5432", schema="public", fold="lower"),
+    "postgres": Engine("postgres", "5432", schema="public", fold="lower"),
     "mysql": Engine("mysql", "3306", levels=2),
     # One server, two drivers: either may read what the other wrote.
     "mariadb": Engine("mysql", "3306", levels=2),
     "sqlserver": Engine("mssql", "1433", schema="dbo"),
-    "oracle": Engine("oracle", "1521"),
-    "redshift": Engine("redshift", "5439", schema="public"),
-    "snowflake": Engine("snowflake", schema="PUBLIC"),
-    "trino": Engine("trino", "443"),
-    "presto": Engine("presto", "8080"),
-    "db2": Engine("db2", "6789"),
+    "oracle": Engine("oracle", "1521", fold="upper"),
+    "redshift": Engine("redshift", "5439", schema="public", fold="lower"),
+    "snowflake": Engine("snowflake", schema="PUBLIC", fold="upper"),
+    "trino": Engine("trino", "443", fold="lower"),
+    "presto": Engine("presto", "8080", fold="lower"),
+    "db2": Engine("db2", "6789", fold="upper"),
     "clickhouse": Engine("clickhouse", "8123", levels=2, database="default"),
     "ch": Engine("clickhouse", "8123", levels=2, database="default"),
     "teradata": Engine("teradata", "1025", levels=2),
-    "crate": Engine("crate", "5432", schema="doc"),
-    "derby": Engine("derby", "1527", levels=2, schema="APP"),
-    "h2": Engine("h2", "9092", levels=2, schema="PUBLIC"),
-    "hsqldb": Engine("hsqldb", "9001", levels=2, schema="PUBLIC"),
+    "crate": Engine("crate", "5432", schema="doc", fold="lower"),
+    "derby": Engine("derby", "1527", levels=2, schema="APP", fold="upper"),
+    "h2": Engine("h2", "9092", levels=2, schema="PUBLIC", fold="upper"),
+    "hsqldb": Engine("hsqldb", "9001", levels=2, schema="PUBLIC", fold="upper"),
     "sqlite": Engine("sqlite", levels=1),
     "duckdb": Engine("duckdb", levels=2, schema="main"),
 }

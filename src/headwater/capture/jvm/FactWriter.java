@@ -57,7 +57,7 @@ public class FactWriter {
     while (i.hasNext()) {
       scala.Product entry = (scala.Product) i.next();
       String key = String.valueOf(entry.productElement(0));
-      if (PLACES.contains(key.toLowerCase())) out.writeStringField(key, String.valueOf(entry.productElement(1)));
+      if (PLACES.contains(key.toLowerCase())) out.writeStringField(key, Secrets.place(String.valueOf(entry.productElement(1))));
       else out.writeNullField(key);
     }
     out.writeEndObject();
@@ -66,7 +66,7 @@ public class FactWriter {
   private void writeObject(Object value, int depth) throws IOException {
     String name = Reflection.simpleName(value);
     if (name.equals("TableIdentifier") || name.equals("AliasIdentifier") || name.equals("FunctionIdentifier")) writeIdentifier(value);
-    else if (name.equals("Path") || name.equals("URI")) out.writeString(value.toString());
+    else if (name.equals("Path") || name.equals("URI")) out.writeString(Secrets.place(value.toString()));
     else if (name.endsWith("$")) out.writeString(name.substring(0, name.length() - 1));
     else if (name.equals("CommonExpressionId")) out.writeNumber(((Number) Reflection.call(value, "id")).longValue());
     else {
@@ -90,7 +90,7 @@ public class FactWriter {
 
   private void writeFacts(Object value, String name) throws IOException {
     if (name.equals("CatalogTable")) writeCatalogTable(value);
-    else if (name.equals("CatalogStorageFormat")) writeText("location", Reflection.unwrap(Reflection.call(value, "locationUri")));
+    else if (name.equals("CatalogStorageFormat")) writePlace("location", Reflection.unwrap(Reflection.call(value, "locationUri")));
     else if (Reflection.has(value, "location") && Reflection.has(value, "fileFormat")) writeFiles(value);
     else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
     else if (value instanceof org.apache.spark.sql.connector.catalog.Table) writeTableV2(value);
@@ -98,7 +98,7 @@ public class FactWriter {
     else if (value instanceof org.apache.spark.sql.connector.catalog.Identifier) writeIdentifierV2(value);
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
     else if (value instanceof org.apache.spark.rdd.RDD) out.writeNumberField("rdd", ((org.apache.spark.rdd.RDD) value).id());
-    else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writeText("location", Reflection.unwrap(Reflection.call(value, "location"))); }
+    else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writePlace("location", Reflection.unwrap(Reflection.call(value, "location"))); }
   }
 
   private void writeCatalogTable(Object table) throws IOException {
@@ -108,7 +108,7 @@ public class FactWriter {
     writeText("provider", Reflection.unwrap(Reflection.call(table, "provider")));
     Object location = Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "locationUri"));
     if (location == null && "MANAGED".equals(Reflection.call(Reflection.call(table, "tableType"), "name"))) location = Reflection.call(catalog, "defaultTablePath", identifier);
-    writeText("location", location);
+    writePlace("location", location);
     out.writeFieldName("partitions"); writeValue(Reflection.call(table, "partitionColumnNames"), 0);
   }
 
@@ -119,15 +119,17 @@ public class FactWriter {
   }
 
   private void writeJdbc(Object options) throws IOException {
-    writeText("url", Reflection.call(options, "url"));
+    writePlace("url", Reflection.call(options, "url"));
     writeText("table", Reflection.call(options, "tableOrQuery"));
+    Object prefix = Reflection.call(options, "prepareQuery");
+    if (prefix instanceof String && !((String) prefix).isEmpty()) writeText("prefix", prefix);
   }
 
   private void writeTableV2(Object table) throws IOException {
     writeText("name", Reflection.call(table, "name"));
     Object properties = Reflection.call(table, "properties");
     if (properties instanceof Map) {
-      writeText("location", ((Map) properties).get("location"));
+      writePlace("location", ((Map) properties).get("location"));
       writeText("provider", ((Map) properties).get("provider"));
     }
     if (Reflection.has(table, "paths")) { out.writeFieldName("paths"); writeValue(Reflection.call(table, "paths"), 0); }
@@ -145,6 +147,11 @@ public class FactWriter {
   /** A field of text, left out when there is none. */
   public void writeText(String name, Object value) throws IOException {
     if (value != null) out.writeStringField(name, shorten(String.valueOf(value), LONGEST_TEXT));
+  }
+
+  /** Where data is, without user and password. */
+  private void writePlace(String name, Object value) throws IOException {
+    if (value != null) writeText(name, Secrets.place(value.toString()));
   }
 
   public static String shorten(String text, int length) { return text.length() <= length ? text : text.substring(0, length); }

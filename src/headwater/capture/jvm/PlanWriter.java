@@ -36,7 +36,7 @@ public class PlanWriter {
   private static final Set SKIPPED = new HashSet(Arrays.asList(new Object[] {
     "analyzedQuery", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
     "isStreaming", "evalContext", "nullable", "metadata", "isDistinct", "resultIds", "_resolved", "udfDeterministic",
-    "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders"}));
+    "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv"}));
   /** Expressions whose parts the children alone do not tell apart. */
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
     "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields",
@@ -283,7 +283,7 @@ public class PlanWriter {
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
-    if (longestSql > 0) facts.writeText("sql", Reflection.unwrap(Reflection.call(Reflection.call(plan, "origin"), "sqlText")));
+    if (longestSql > 0) facts.writeText("sql", Secrets.text((String) Reflection.unwrap(Reflection.call(Reflection.call(plan, "origin"), "sqlText"))));
     out.writeEndObject();
     out.writeArrayFieldStart("output");
     Object output = Reflection.call(plan, "output");

@@ -120,7 +120,7 @@ public class Tap extends SparkListener {
     out.writeStringField("kind", (String) row[0]);
     out.writeNumberField("id", ((Long) row[1]).longValue());
     out.writeNumberField("time", ((Long) row[2]).longValue());
-    if (row[4] != null) out.writeStringField("description", (String) row[4]);
+    if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
     if (needsPlan(row)) writePlan(out, (QueryExecution) row[3]);
     out.writeEndObject();
@@ -144,11 +144,11 @@ public class Tap extends SparkListener {
 
   private static void writeFailure(JsonGenerator out, Object failure) throws IOException {
     Throwable root = failure instanceof Throwable ? (Throwable) failure : null;
-    out.writeStringField("failure", root == null ? String.valueOf(failure) : String.valueOf(root.getMessage() == null ? root.toString() : root.getMessage()));
+    out.writeStringField("failure", Secrets.text(root == null || root.getMessage() == null ? String.valueOf(failure) : root.getMessage()));
     if (root == null) return;
     java.io.StringWriter trace = new java.io.StringWriter();
     root.printStackTrace(new java.io.PrintWriter(trace));
-    String text = trace.toString();
+    String text = Secrets.text(trace.toString());
     out.writeStringField("trace", text.length() > 8000 ? text.substring(0, 8000) : text);
   }
 

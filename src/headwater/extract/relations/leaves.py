@@ -4,29 +4,51 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
+from headwater.extract.queries import is_query, query_lineage
 from headwater.extract.relations import naming
+from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
 from headwater.extract.trace import NOTHING, SAME, Paths
 from headwater.model import DatasetDescription, InputField, SchemaField
+from headwater.openlineage.jdbc import jdbc_source
 from headwater.plan import Operator
 
 
 def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """A table or files of the v1 API: JDBC first, then the catalog, then the paths."""
     relation = node.facts("relation")
-    table = naming.table_description(node.facts("catalogTable"), extraction)
     if relation.get("url"):
-        found: tuple[DatasetDescription, ...] = (naming.with_symlink(naming.jdbc_description(relation), table),)
-    elif table:
-        found = (table,)
-    else:
-        found = naming.path_descriptions(relation.get("paths") or (), extraction)
+        return _jdbc(node, relation, naming.catalog_name(node.facts("catalogTable"), extraction), extraction)
+    table = naming.table_description(node.facts("catalogTable"), extraction)
+    found = (table,) if table else naming.path_descriptions(relation.get("paths") or (), extraction)
     return leaf(node, found, extraction)
 
 
 def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """A table of the v2 API."""
+    table = node.facts("table")
+    if table.get("url"):
+        return _jdbc(node, table, None, extraction)
     return leaf(node, naming.v2_descriptions(node.values, extraction), extraction)
+
+
+def _jdbc(node: Operator, relation: Facts, known_as: DatasetDescription | None, extraction: Extraction) -> Rows:
+    """A table behind JDBC, or a query that its database runs: a table in the catalog may be either."""
+    text = str(relation.get("table") or "")
+    if not is_query(text):
+        return leaf(node, (naming.with_symlink(naming.jdbc_description(relation), known_as),), extraction)
+    shown = node.expressions("output")
+    masking = extraction.settings.masking_functions
+    url, prefix = str(relation["url"]), str(relation.get("prefix") or "")
+    found = query_lineage(url, text, [column.label for column in shown], prefix, masking)
+    for problem in found.problems:
+        extraction.report("opaque", "JDBC query", problem)
+    for table in found.tables:
+        note(DatasetDescription(table, source=jdbc_source(url)), (), extraction)
+    if known_as:
+        note(known_as, map(attribute, shown), extraction)
+    columns = {column.expr_id: paths for column, paths in zip(shown, found.columns, strict=True)}
+    return Rows(tuple(map(attribute, shown)), columns, found.deciding)
 
 
 def hive_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

@@ -29,6 +29,14 @@ def table_description(table: Facts, extraction: Extraction) -> DatasetDescriptio
     return named(identifier, str(table.get("location") or ""), extraction)
 
 
+def catalog_name(table: Facts, extraction: Extraction) -> DatasetDescription | None:
+    """The catalog name of a table whose data is elsewhere, such as behind JDBC; None without an identifier.
+
+    Spark gives such a table a location that nothing is ever written to.
+    """
+    return table_description({**table, "location": ""}, extraction)
+
+
 def named(identifier: tuple[str, ...], location: str, extraction: Extraction) -> DatasetDescription:
     """The dataset of a table by its catalog name and, where it has one, its location."""
     parts = identifier if len(identifier) > 1 else (str(extraction.session.get("database") or "default"), *identifier)

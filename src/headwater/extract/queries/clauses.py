@@ -1,0 +1,120 @@
+"""What decides on the rows of a query: WHERE, HAVING, ON, USING, GROUP BY, DISTINCT, ORDER BY."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from headwater.extract.queries import expressions
+from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths, Step, step, union
+
+if TYPE_CHECKING:
+    from headwater.extract.queries.scopes import Reading
+
+_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
+
+
+def deciding(scope: Scope, reading: Reading) -> Paths:
+    """Everything that decides on the rows of a SELECT, what is inside its FROM included."""
+    query = scope.expression
+    below = union(reading.rows(origin, scope) for _, origin in scope.selected_sources.values())
+    filters = (clause for name in ("where", "having", "qualify") if (clause := query.args.get(name)))
+    return union(
+        (
+            below,
+            union(predicate(clause.this, FILTER, scope, reading) for clause in filters),
+            union(_joined(join, scope, reading) for join in query.args.get("joins") or ()),
+            step(GROUP_BY, _grouped(scope, reading)),
+            step(SORT, union(_sorted(scope, reading))),
+        )
+    )
+
+
+def selects(scope: Scope) -> list[exp.Expr]:
+    """What stands after SELECT; nothing in the scope of another kind of query."""
+    return list(scope.expression.selects) if isinstance(scope.expression, exp.Select) else []
+
+
+def predicate(condition: exp.Expr, how: Step, scope: Scope, reading: Reading) -> Paths:
+    """The paths by which a condition decides, conjunct by conjunct; IN and EXISTS subqueries are joins."""
+    return union(_part(part, how, scope, reading) for part in _split(condition))
+
+
+def correlation(scope: Scope, reading: Reading) -> Paths:
+    """What the WHERE of a subquery compares with the query around it."""
+    where = scope.expression.args.get("where")
+    parts = _split(where.this) if where else ()
+    return union(expressions.trace(part, scope, reading) for part in parts if _is_correlated(part, scope, reading))
+
+
+def shared_source(name: str, scope: Scope) -> str | None:
+    """The table that a column of USING is taken from: the one before the join, or after a RIGHT JOIN."""
+    for join in scope.expression.args.get("joins") or ():
+        if name.lower() in (column.name.lower() for column in join.args.get("using") or ()):
+            return join.alias_or_name if join.side == "RIGHT" else next(iter(scope.selected_sources))
+    return None
+
+
+def _part(condition: exp.Expr, how: Step, scope: Scope, reading: Reading) -> Paths:
+    if isinstance(condition, exp.Exists) and (inner := reading.subquery(condition.this, scope)):
+        return reading.result(inner).deciding
+    if isinstance(condition, exp.In) and (query := condition.args.get("query")):
+        compared, within = expressions.in_query(condition, query, scope, reading)
+        return union((step(JOIN, compared), within))
+    found = expressions.trace(condition, scope, reading)
+    return step(JOIN if _is_correlated(condition, scope, reading) else how, found)
+
+
+def _is_correlated(condition: exp.Expr, scope: Scope, reading: Reading) -> bool:
+    return scope.is_subquery and any(reading.is_outer(column, scope) for column in condition.find_all(exp.Column))
+
+
+def _split(condition: exp.Expr) -> Iterator[exp.Expr]:
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, _LOGIC):
+            stack.extend(part.iter_expressions())
+        else:
+            yield part
+
+
+def _joined(join: exp.Join, scope: Scope, reading: Reading) -> Paths:
+    if join.method == "NATURAL":
+        reading.problems.append("which columns a NATURAL JOIN compares is not in the query")
+    condition = join.args.get("on")
+    using = [column.name for column in join.args.get("using") or ()]
+    sides = [*list(scope.selected_sources)[:1], join.alias_or_name] if using else []
+    shared = (
+        expressions.trace(exp.column(name, table=side), scope, reading) for name in using for side in sides if side
+    )
+    return union((predicate(condition, JOIN, scope, reading) if condition else NOTHING, step(JOIN, union(shared))))
+
+
+def _grouped(scope: Scope, reading: Reading) -> Paths:
+    """The grouping columns, those of ROLLUP, CUBE and GROUPING SETS too; with DISTINCT all that is selected."""
+    group, distinct = scope.expression.args.get("group"), scope.expression.args.get("distinct")
+    keys = list(group.iter_expressions()) if group else []
+    if distinct:
+        on = distinct.args.get("on")
+        keys += on.expressions if on else [item for item in selects(scope) if not item.is_star]
+    return union(_selected_or_not(key, scope, reading) for key in keys)
+
+
+def _sorted(scope: Scope, reading: Reading) -> Iterator[Paths]:
+    order = scope.expression.args.get("order")
+    for key in order.expressions if order else ():
+        yield _selected_or_not(key.this if isinstance(key, exp.Ordered) else key, scope, reading)
+
+
+def _selected_or_not(key: exp.Expr, scope: Scope, reading: Reading) -> Paths:
+    """A key may be the number or the name of a selected column."""
+    items = selects(scope)
+    if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.this) <= len(items):
+        key = items[int(key.this) - 1]
+    elif isinstance(key, exp.Column) and not key.table:
+        key = next((item for item in items if item.alias == key.name), key)
+    return NOTHING if key.is_star else expressions.trace(key, scope, reading)

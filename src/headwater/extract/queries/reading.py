@@ -1,0 +1,89 @@
+"""From the text of a query to the lineage of its columns, however little of it is understood."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwater.extract.queries.result import Result, Star, candidates
+from headwater.extract.trace import NOTHING, OPAQUE, Paths
+from headwater.model import Dataset, InputField
+from headwater.openlineage.jdbc import jdbc_dataset
+
+_QUOTED = r'"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]'
+_PART = rf"(?:{_QUOTED}|[\w$#@-]+)"
+_TABLE = re.compile(rf"\b(?:from|join)\s+({_PART}(?:\s*\.\s*{_PART})*)(?!\s*[.(])", re.IGNORECASE)
+_COMMENT_OR_TEXT = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLineage:
+    """Where each column of a query comes from, in order; what decides on its rows; its tables; what stayed unclear."""
+
+    columns: tuple[Paths, ...]
+    deciding: Paths = NOTHING
+    tables: tuple[Dataset, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def is_query(text: str) -> bool:
+    """True when ``text``, JDBC's ``dbtable``, is more than a table's name.
+
+    >>> is_query('sales."Order lines"'), is_query("(SELECT id FROM orders) AS t")
+    (False, True)
+    """
+    return re.search(r"[\s(]", re.sub(_QUOTED, "", text.strip())) is not None
+
+
+def query_lineage(
+    url: str, text: str, names: Sequence[str], prefix: str = "", masking: frozenset[str] = frozenset()
+) -> QueryLineage:
+    """The lineage of the columns ``names`` that the database at ``url`` gives for ``text``.
+
+    ``text`` stands after FROM: a query in parentheses, a join; ``prefix`` before SELECT (JDBC's ``prepareQuery``).
+    ``masking`` are further functions that hide a value, in lower case. What cannot be read leaves opaque edges from
+    the tables that the text names, and is told of in ``problems``.
+    """
+    from headwater.extract.queries import dialects
+
+    try:
+        result, tables, problems = dialects.read(url, f"{prefix} SELECT * FROM {text}", masking)
+        columns, unclear = _placed(result, names)
+        return QueryLineage(columns, result.deciding, tables, (*problems, *unclear))
+    except Exception as error:  # whatever a parser may raise over what a database understands
+        why = f"its SQL could not be read ({type(error).__name__}): the edges are guesses"
+        return _guessed(url, f"{prefix} {text}", names, why)
+
+
+def _placed(result: Result, names: Sequence[str]) -> tuple[tuple[Paths, ...], tuple[str, ...]]:
+    """The query's columns under the names that the database gave them: by position as far as stars allow."""
+    spare = len(names) - len(result.columns)
+    found: list[Paths | Star | None] = [None] * len(names)
+    if len(result.stars) == 1 and spare >= -1:
+        found = [place for _, trace in result.columns for place in _spread(trace, spare + 1)]
+    elif not result.stars and spare == 0:
+        found = [trace for _, trace in result.columns]
+    return _told([_under(trace, name, result) for trace, name in zip(found, names, strict=True)], names)
+
+
+def _spread(trace: Paths | Star, width: int) -> Sequence[Paths | Star]:
+    return [trace] * width if isinstance(trace, Star) else [trace]
+
+
+def _under(trace: Paths | Star | None, name: str, result: Result) -> tuple[Paths, bool]:
+    if trace is None:
+        return result.column(name)
+    return candidates((trace,), name) if isinstance(trace, Star) else (trace, True)
+
+
+def _told(found: Sequence[tuple[Paths, bool]], names: Sequence[str]) -> tuple[tuple[Paths, ...], tuple[str, ...]]:
+    unclear = [name for name, (_, certain) in zip(names, found, strict=True) if not certain]
+    why = (f"which table {', '.join(unclear)} comes from is not in the query",) if unclear else ()
+    return tuple(paths for paths, _ in found), why
+
+
+def _guessed(url: str, text: str, names: Sequence[str], why: str) -> QueryLineage:
+    """Opaque edges from every table after FROM or JOIN, from the columns of the same names."""
+    found = _TABLE.findall(_COMMENT_OR_TEXT.sub(" ", text))
+    tables = tuple(dict.fromkeys(jdbc_dataset(url, re.sub(r"\s*\.\s*", ".", name)) for name in found))
+    columns = tuple(frozenset((InputField(table, name), OPAQUE) for table in tables) for name in names)
+    return QueryLineage(columns, NOTHING, tables, (why,))

@@ -1,0 +1,54 @@
+"""Cases about sources and sinks: what a statement does, and the names and edges that its events must have.
+
+A file holds several cases, each begun by ``# title:``. Above ``---`` stands SQL (statements end with ``;`` at the end
+of a line) or, after ``# language: python``, Python with ``spark``, ``sql``, ``F``, ``data`` and ``db`` in scope.
+Below it stand the outputs of every run in order, with their columns, and the inputs: the text that ``told`` makes.
+``{data}`` is a folder and ``{db}`` a database of the case's own, ``{warehouse}`` the warehouse.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "cases"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCase:
+    """One case; ``application`` is the folder it is in: the kind of Spark application that runs it."""
+
+    application: str
+    family: str
+    title: str
+    language: str
+    body: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.application}/{self.family}: {self.title}"
+
+
+def source_cases() -> list[SourceCase]:
+    """Every case there is."""
+    return [case for path in sorted(FOLDER.glob("*/*.case")) for case in read_cases(path)]
+
+
+def read_cases(path: Path) -> Iterator[SourceCase]:
+    """The cases of a file. Raises ValueError for one without ``---``."""
+    for text in re.split(r"(?m)^(?=# title: )", path.read_text())[1:]:
+        above, line, below = text.partition("\n---\n")
+        if not line:
+            raise ValueError(
+                f"{path.name}: the case {text.splitlines()[0]!r} has no line '---'; put one before the edges."
+            )
+        headers = dict(re.findall(r"(?m)^# (\w+): (.*)$", above))
+        body = re.sub(r"(?m)^# \w+: .*\n?", "", above)
+        yield SourceCase(
+            path.parent.name,
+            path.stem,
+            headers["title"],
+            headers.get("language", "sql"),
+            body.strip(),
+            below.strip(),
+        )

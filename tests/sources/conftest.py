@@ -1,0 +1,130 @@
+"""Runs every case of a kind of application in one Spark application, once a session, and keeps what was told."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from .case_file import SourceCase, source_cases
+from .postgres import PASSWORD, running_postgres
+from .told import told
+
+HERE = Path(__file__).parent
+SOURCES = HERE.parents[1] / "src"
+EVENTS = "events.ndjson"
+
+DRIVER = "org.postgresql.Driver"
+
+COMMON = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.warehouse.dir": "{folder}/warehouse",
+    "spark.driver.extraJavaOptions": "-Dderby.system.home={folder}",
+    "spark.openlineage.columnLineage.descriptionsEnabled": "true",
+}
+CONF: Mapping[str, Mapping[str, str]] = {
+    "memory": {"spark.sql.catalogImplementation": "in-memory"},
+    "hive": {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:;databaseName={folder}/metastore;create=true",
+        "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict",
+    },
+    "connectors": {
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.jars.packages": "org.postgresql:postgresql:42.7.4,org.apache.spark:spark-avro_2.13:4.1.1",
+        "spark.sql.catalog.pg": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        "spark.sql.catalog.pg.url": "{url}?user=postgres&password={password}",
+        "spark.sql.catalog.pg.driver": DRIVER,
+    },
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "source_case" in metafunc.fixturenames:
+        metafunc.parametrize("source_case", source_cases(), ids=str)
+
+
+class Application:
+    """One Spark application that has run the cases of its kind; ``values`` stand for ``{names}`` in cases and conf."""
+
+    def __init__(self, kind: str, folder: Path, values: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.cases = [case for case in source_cases() if case.application == kind]
+        self.values = {**values, "folder": str(folder)}
+        conf = {key: self._filled(value) for key, value in {**COMMON, **CONF[kind]}.items()}
+        plan = {
+            "conf": conf,
+            "folder": str(folder),
+            "scope": {"driver": {"driver": DRIVER}, "connection": _connection(values)},
+            "cases": [{"language": case.language, "body": self._filled(case.body)} for case in self.cases],
+        }
+        (folder / "plan.json").write_text(json.dumps(plan))
+        self.said = run_watched(HERE / "application.py", str(folder / "plan.json"), folder=folder)
+        self.ran = json.loads((folder / "ran.json").read_text())
+        self.events = [json.loads(line) for line in (folder / EVENTS).read_text().splitlines()]
+
+    def told(self, case: SourceCase) -> str:
+        """The text of the case's events, its folder and database as the case calls them."""
+        number = self.cases.index(case)
+        ran = self.ran[number]
+        assert not ran["error"], ran["error"]
+        text = told(event for event in self.events if ran["began"] <= _seconds(event["eventTime"]) <= ran["ended"])
+        text = text.replace(f"{self.folder}/warehouse", "{warehouse}").replace(f"{self.folder}/data_{number}", "{data}")
+        text = text.replace(f"case_{number}", "{db}").replace(str(self.folder), "{folder}")
+        return text.replace(f"postgres://{self.values.get('server', '-')}", "{server}")
+
+    def _filled(self, text: str) -> str:
+        for name, value in self.values.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
+
+
+def run_watched(script: Path, *arguments: str, folder: Path) -> str:
+    """What a job prints that runs in ``folder`` under ``headwater run``; fails when it fails."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES), "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, "-m", "headwater", "run", "--events", EVENTS, str(script), *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if "unresolved dependenc" in done.stderr:
+        pytest.skip("the packages of the connectors cannot be had from here")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def run_application(kind: str, folder: Path, running: ExitStack) -> Application:
+    """The application of a kind after its run, with the database that it needs."""
+    if kind != "connectors":
+        return Application(kind, folder, {})
+    (folder / "postgres").mkdir()
+    setup = (HERE / "postgres.sql").read_text()
+    server = running.enter_context(running_postgres(folder / "postgres", setup))
+    return Application(kind, folder, {"server": server.address, "url": server.url, "password": PASSWORD})
+
+
+def _connection(values: Mapping[str, str]) -> dict[str, str]:
+    """What a case in Python gives to JDBC."""
+    known = {name: values[name] for name in ("url", "password") if name in values}
+    return {"user": "postgres", "driver": DRIVER, **known}
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
+
+
+@pytest.fixture(scope="session")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Application]]:
+    """The application of a kind; it runs when the first test asks for it."""
+    ran: dict[str, Application] = {}
+    with ExitStack() as running:
+
+        def of_kind(kind: str) -> Application:
+            if kind not in ran:
+                ran[kind] = run_application(kind, tmp_path_factory.mktemp(kind), running)
+            return ran[kind]
+
+        yield of_kind

@@ -1,0 +1,72 @@
+"""What events tell, as the text of a case: outputs with their columns, inputs, gaps."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+Event = Mapping[str, Any]
+
+
+def told(events: Iterable[Event]) -> str:
+    """One paragraph for each run that ended, in order; the application's own run is left out."""
+    ended = [event for event in events if event["eventType"] in ("COMPLETE", "FAIL", "ABORT")]
+    runs = [event for event in ended if event["outputs"] or "headwater_coverage" in event["run"]["facets"]]
+    return "\n\n".join("\n".join(_lines(event)) for event in runs)
+
+
+def _lines(event: Event) -> Iterator[str]:
+    if event["eventType"] != "COMPLETE":
+        yield event["eventType"]
+    named = Names(event["inputs"])
+    for output in event["outputs"]:
+        lifecycle = output["facets"].get("lifecycleStateChange", {}).get("lifecycleStateChange", "")
+        yield " ".join(filter(None, ["out", _name(output), lifecycle, _known_as(output)]))
+        yield from _edges(output["facets"], named)
+    for source in event["inputs"]:
+        yield " ".join(filter(None, ["in ", _name(source), _known_as(source)]))
+    for gap in event["run"]["facets"].get("headwater_coverage", {}).get("gaps", ()):
+        yield f"gap: {gap['kind']} {gap['what']}"
+
+
+class Names:
+    """The short names of inputs: the last part, unless two inputs end alike."""
+
+    def __init__(self, inputs: Iterable[Event]) -> None:
+        self._ends = [_last(source["name"]) for source in inputs]
+
+    def field(self, edge: Event) -> str:
+        """``dataset.column``."""
+        last = _last(edge["name"])
+        return f"{last if self._ends.count(last) == 1 else _name(edge)}.{edge['field']}"
+
+
+def _edges(facets: Event, named: Names) -> Iterator[str]:
+    lineage = facets.get("columnLineage", {"fields": {}})
+    columns = [field["name"] for field in facets.get("schema", {"fields": []})["fields"]]
+    columns += [name for name in lineage["fields"] if name not in columns]
+    for column in columns:
+        yield _line(column, lineage["fields"].get(column, {}).get("inputFields", ()), named)
+    if lineage.get("dataset"):
+        yield _line("*", lineage["dataset"], named)
+
+
+def _line(column: str, edges: Iterable[Event], named: Names) -> str:
+    ways = sorted({f"{_kind(way)} {named.field(edge)}" for edge in edges for way in edge["transformations"]})
+    return f"  {column} <- {', '.join(ways)}".rstrip()
+
+
+def _kind(way: Event) -> str:
+    return way["subtype"] + ("!" if way.get("masking") else "") + ("?" if way.get("opaque") else "")
+
+
+def _name(dataset: Event) -> str:
+    joint = ":" if dataset["name"].startswith("/") else "/"
+    return f"{dataset['namespace']}{joint}{dataset['name']}"
+
+
+def _known_as(dataset: Event) -> str:
+    links = dataset["facets"].get("symlinks", {}).get("identifiers", ())
+    return " ".join(f"= {link['namespace']} {link['name']} {link['type']}" for link in links)
+
+
+def _last(name: str) -> str:
+    return name.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
