@@ -45,9 +45,11 @@ public class PlanWriter {
   private static final Set PLAIN = new HashSet(Arrays.asList(new Object[] {
     "Project", "Filter", "Aggregate", "Sort", "Join", "SubqueryAlias", "Window", "Union", "Distinct", "Deduplicate", "GlobalLimit", "LocalLimit",
     "View", "WithCTE", "CTERelationDef", "Intersect", "Except", "Generate", "LateralJoin", "Repartition", "RepartitionByExpression", "ResolvedHint",
-    "Sample", "Offset", "CollectMetrics"}));
+    "Sample", "Offset", "CollectMetrics", "PipeOperator"}));
 
   private final IdentityHashMap seen = new IdentityHashMap();
+  /** Nodes whose references were put on the stack: once is enough, and some nodes make new ones each time they are asked. */
+  private final IdentityHashMap expanded = new IdentityHashMap();
   private final Map attributes = new HashMap();
   private final List references = new ArrayList();
   private final StringWriter text = new StringWriter();
@@ -69,21 +71,93 @@ public class PlanWriter {
     this.longestSql = longestSql;
   }
 
-  /** The plan as JSON: {"nodes": [...], "session": {...}}, with "cut": reason when a limit ended it. */
+  /** The plan as JSON: {"nodes": [...], "session": {...}}; with "cut": reason, and coarse, when a limit ended it. */
   public static String write(Object queryExecution, Object plan, int mostNodes, long milliseconds, int longestSql) throws IOException {
     PlanWriter writer = new PlanWriter(queryExecution, mostNodes, milliseconds, longestSql);
-    writer.writeTable((TreeNode) plan);
+    String cut = writer.writeTable((TreeNode) plan);
+    if (cut != null) {
+      writer = new PlanWriter(queryExecution, Math.max(mostNodes, 100000), Math.max(milliseconds, 2000), longestSql);
+      if (!writer.writeCoarseTable((TreeNode) plan)) throw new IllegalStateException(cut);
+      writer.out.writeStringField("cut", cut);
+    }
     writer.writeSession(queryExecution, plan);
     writer.out.close();
     return writer.text.toString();
   }
 
-  private void writeTable(TreeNode root) throws IOException {
+  private String writeTable(TreeNode root) throws IOException {
     out.writeStartObject();
     out.writeArrayFieldStart("nodes");
     String cut = writeNodes(root);
     out.writeEndArray();
-    if (cut != null) out.writeStringField("cut", cut);
+    return cut;
+  }
+
+  private boolean writeCoarseTable(TreeNode root) throws IOException {
+    out.writeStartObject();
+    out.writeArrayFieldStart("nodes");
+    boolean done = writeCoarse(root);
+    out.writeEndArray();
+    return done;
+  }
+
+  /** The relations of a plan, an operator "Cut" that stands for all between, and the command; false at a limit. */
+  private boolean writeCoarse(TreeNode root) throws IOException {
+    TreeNode top = root;
+    while (Reflection.simpleName(top).equals("WithCTE")) top = (TreeNode) Reflection.call(top, "plan");
+    boolean command = top instanceof org.apache.spark.sql.catalyst.plans.logical.Command;
+    List leaves = leaves(root);
+    for (int i = 0; i < leaves.size(); i++) if (writeNodes((TreeNode) leaves.get(i)) != null) return false;
+    references.clear();
+    if (command) collect(top); else references.add(top);
+    Object[] queries = references.toArray();
+    for (int i = 0; i < queries.length; i++)
+      if (queries[i] instanceof LogicalPlan && !seen.containsKey(queries[i]) && !((TreeNode) queries[i]).children().isEmpty() && !writeCut((TreeNode) queries[i], leaves)) return false;
+    return !command || writeNodes(top) == null;
+  }
+
+  /** What a plan reads, its subqueries too; a reference to a definition within the plan reads nothing. */
+  private static List leaves(TreeNode root) {
+    List found = new ArrayList();
+    IdentityHashMap visited = new IdentityHashMap();
+    ArrayDeque open = new ArrayDeque();
+    open.push(root);
+    while (!open.isEmpty()) {
+      Object node = open.pop();
+      if (!(node instanceof LogicalPlan) || visited.put(node, node) != null) continue;
+      boolean command = node instanceof org.apache.spark.sql.catalyst.plans.logical.Command;
+      String name = Reflection.simpleName(node);
+      if (!command && ((TreeNode) node).children().isEmpty() && !name.endsWith("Ref") && !name.equals("OneRowRelation")) found.add(node);
+      pushAll(((TreeNode) node).children(), open);
+      pushAll(Reflection.call(node, "subqueries"), open);
+      if (!command) continue;
+      Object[] inner = new Object[] {Reflection.call(node, "query"), Reflection.call(node, "plan"), Reflection.call(node, "source")};
+      for (int i = 0; i < inner.length; i++) if (inner[i] != null) open.push(inner[i]);
+    }
+    return found;
+  }
+
+  private static void pushAll(Object plans, ArrayDeque open) {
+    if (!(plans instanceof scala.collection.Iterable)) return;
+    scala.collection.Iterator i = ((scala.collection.Iterable) plans).iterator();
+    while (i.hasNext()) open.push(i.next());
+  }
+
+  private boolean writeCut(TreeNode query, List leaves) throws IOException {
+    Object output = Reflection.call(query, "output");
+    scala.collection.Iterator i = ((scala.collection.Iterable) output).iterator();
+    while (i.hasNext()) if (writeNodes((TreeNode) i.next()) != null) return false;
+    seen.put(query, Integer.valueOf(count++));
+    out.writeStartArray();
+    out.writeString("Cut");
+    out.writeStartArray();
+    for (int n = 0; n < leaves.size(); n++) out.writeNumber(((Integer) seen.get(leaves.get(n))).intValue());
+    out.writeEndArray();
+    out.writeStartObject(); out.writeFieldName("output"); writePositions(output); out.writeEndObject();
+    out.writeStartObject(); out.writeEndObject();
+    out.writeNumber(1);
+    out.writeEndArray();
+    return true;
   }
 
   private String writeNodes(TreeNode root) throws IOException {
@@ -93,7 +167,7 @@ public class PlanWriter {
       TreeNode node = (TreeNode) stack.peek();
       if (seen.containsKey(node)) { stack.pop(); continue; }
       if (isKnownAttribute(node)) { stack.pop(); continue; }
-      if (pushMissing(node, stack)) continue;
+      if (expanded.put(node, Boolean.TRUE) == null && pushMissing(node, stack)) continue;
       stack.pop();
       writeNode(node);
       if (count > mostNodes) return "plan of more than " + mostNodes + " nodes";
@@ -105,11 +179,19 @@ public class PlanWriter {
   private boolean isKnownAttribute(TreeNode node) {
     if (!(node instanceof AttributeReference)) return false;
     AttributeReference attribute = (AttributeReference) node;
-    String key = attribute.exprId().id() + " " + attribute.name();
-    Integer position = (Integer) attributes.get(key);
-    if (position == null) { attributes.put(key, Integer.valueOf(count)); return false; }
+    Integer position = (Integer) attributes.get(key(attribute));
+    if (position == null) { attributes.put(key(attribute), Integer.valueOf(count)); return false; }
     seen.put(node, position);
     return true;
+  }
+
+  private static String key(AttributeReference attribute) { return attribute.exprId().id() + " " + attribute.name(); }
+
+  private int position(Object node) {
+    Integer found = (Integer) seen.get(node);
+    if (found == null && node instanceof AttributeReference) found = (Integer) attributes.get(key((AttributeReference) node));
+    if (found == null) throw new IllegalStateException("no place was written for " + Reflection.simpleName(node));
+    return found.intValue();
   }
 
   private boolean pushMissing(TreeNode node, ArrayDeque stack) {
@@ -219,7 +301,7 @@ public class PlanWriter {
   }
 
   private void writePositions(Object value) throws IOException {
-    if (value instanceof TreeNode) out.writeNumber(((Integer) seen.get(value)).intValue());
+    if (value instanceof TreeNode) out.writeNumber(position(value));
     else if (value instanceof scala.Option) writePositions(((scala.Option) value).get());
     else {
       out.writeStartArray();
