@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 WITH_JAVA = JAVA_HOME="$$($(BIN)/python -m headwater.capture.java)" && export JAVA_HOME &&
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-growth soak fix clean
+.PHONY: help demo test lint record bench bench-growth soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,20 @@ bench-growth: $(READY) ## time and memory of extraction over the size of the pla
 
 soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat
 	@$(WITH_JAVA) $(BIN)/python -m bench.soak
+
+# Spark 3.5 needs what was current in its time: numpy 1, and the distutils that setuptools brings.
+WITH_SPARK_3.5.9 := numpy<2 setuptools
+OTHER_SPARKS := 3.5.9 4.3.0
+
+record: $(READY) ## record the plans of every case anew on Spark 3.5, 4.1 and 4.3 (15 minutes; makes two more environments)
+	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.extract.recordings $(CASES)
+	@$(WITH_JAVA) $(foreach version,$(OTHER_SPARKS),$(call RECORD_ON,$(version)) &&) true
+
+define RECORD_ON
+{ test -x .venv-$(1)/bin/python || { $(PYTHON) -m venv .venv-$(1) && .venv-$(1)/bin/python -m pip install --quiet --disable-pip-version-check \
+-e . 'pyspark==$(1)' 'pandas<3' pyarrow pytest $(foreach package,$(WITH_SPARK_$(1)),'$(package)'); }; } && \
+PYSPARK_PYTHON="$(CURDIR)/.venv-$(1)/bin/python" .venv-$(1)/bin/python -m tests.extract.recordings $(CASES)
+endef
 
 fix: $(READY) ## let ruff repair what it can
 	@$(BIN)/ruff check --fix
