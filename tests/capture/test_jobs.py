@@ -15,7 +15,7 @@ def test_an_exception_ends_a_job_as_without_and_its_lineage_stays(jobs: Jobs) ->
     jobs.write(f"{SPARK}\nitems.write.mode('overwrite').parquet('out')\ntype(spark.sparkContext)()\n")
     plain, watched = jobs.plain("job.py"), jobs.watched("job.py")
     assert (watched.code, watched.out) == (plain.code, plain.out)
-    line = "headwater: captured the lineage of 2 columns in 1 dataset. Look: headwater show out\n"
+    line = "headwater: captured the lineage of 2 columns in 1 dataset, told to events.ndjson\n"
     assert watched.traceback == plain.traceback + line
     events = jobs.events()
     assert [state for _, state in states(events)] == ["START", "START", "COMPLETE", "FAIL"]
@@ -98,7 +98,6 @@ def test_contexts_sessions_and_threads_are_all_seen(jobs: Jobs) -> None:
     names += ["shop.{}." + f"t{n}" for n in range(50)]
     assert told == {name.format(command): ["START", "COMPLETE"] for name in names}
     assert [line for line in ended.err.splitlines() if line.startswith("headwater")] == [
-        "headwater: captured the lineage of 53 columns in 52 datasets. Look: headwater show t49",
-        "headwater: captured the lineage of 1 columns in 1 dataset. Look: headwater show third",
-        "headwater: captured the lineage of 1 columns in 1 dataset. Look: headwater show fourth",
+        "headwater: captured the lineage of 53 columns in 52 datasets, told to events.ndjson",
+        *["headwater: captured the lineage of 1 column in 1 dataset, told to events.ndjson"] * 2,
     ]

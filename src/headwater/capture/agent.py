@@ -4,21 +4,24 @@ import logging
 import re
 import threading
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
 from openlineage.client.event_v2 import RunEvent
 
 from headwater.capture.collector import paused
-from headwater.capture.executions import Executions, dropped
-from headwater.capture.guard import guarded
+from headwater.capture.executions import Executions, lost
+from headwater.capture.guard import guarded, tell_once
 from headwater.capture.rows import rows
-from headwater.model import RunMoment, RunState, Statement
+from headwater.model import Gap, RunMoment, RunState, Statement
 from headwater.openlineage.events import run_event
 from headwater.openlineage.facets import FacetSettings
 
 _LOG = logging.getLogger("headwater")
 _POLL_MILLISECONDS = 1000
+_LONGER = "what was not told is missing; raise HEADWATER_FLUSH_SECONDS"
 
 
 class Tap(Protocol):
@@ -30,8 +33,14 @@ class Tap(Protocol):
     def dropped(self) -> int:
         """How many executions were lost since this was last asked."""
 
-    def settle(self, milliseconds: int) -> None:
-        """Wait until everything that has happened can be polled."""
+    def pending(self) -> int:
+        """How many rows wait to be polled."""
+
+    def wake(self) -> None:
+        """End a poll that waits."""
+
+    def settle(self, milliseconds: int) -> bool:
+        """Wait until everything that has happened can be polled; False when it takes longer."""
 
     def disconnect(self) -> None:
         """Listen no longer."""
@@ -47,78 +56,107 @@ class Sink(Protocol):
         """Deliver what is under way, in no more seconds than that; keep the rest for later, and say so by False."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How an application ended, and until when (``time.monotonic``) what is left may be read and told."""
+
+    state: RunState = RunState.COMPLETE
+    error: str = ""
+    read_until: float = 0.0
+    tell_until: float = 0.0
+
+
 class Agent:
-    """Watches one Spark application from start() to stop()."""
+    """Watches one Spark application from start() to stop(), on a thread of its own: the job's threads never wait."""
 
     def __init__(self, tap: Tap, sink: Sink, executions: Executions, facets: FacetSettings) -> None:
         self._tap = tap
         self._sink = sink
         self._executions = executions
         self._facets = facets
+        self._ending = _Ending()
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="headwater", daemon=True)
-        self._lost = 0
+        self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
 
-    def summary(self, options: str) -> str:
-        """One line: what was captured, and how to look at it; ``options`` are for the command line."""
+    def summary(self) -> str:
+        """What was captured, in a few words; empty when no dataset was written."""
         columns, outputs = self._executions.columns, self._executions.outputs
-        if not outputs:
-            return "headwater: this application wrote no dataset, so there is no lineage to show."
-        name = re.split(r"[/]", outputs[-1].name.rstrip("/"))[-1]
-        many = f"{len(outputs)} dataset" + "s" * (len(outputs) != 1)
-        return f"headwater: captured the lineage of {columns} columns in {many}. Look: headwater show{options} {name}"
+        many = f"{columns} column{'s' * (columns != 1)} in {len(outputs)} dataset{'s' * (len(outputs) != 1)}"
+        return f"captured the lineage of {many}" if outputs else ""
+
+    @property
+    def last_output(self) -> str:
+        """The last part of the name of the dataset written last."""
+        return re.split(r"/", self._executions.outputs[-1].name.rstrip("/"))[-1]
 
     def start(self) -> None:
-        """Tell that the application has begun, and watch it."""
-        self._tell_application(RunState.START)
+        """Watch the application from now on, and tell that it has begun."""
         self._thread.start()
 
     def stop(self, state: RunState, seconds: float, error: str = "") -> None:
-        """Wait for what is under way, no longer than ``seconds``, and tell how the application ended."""
-        deadline = time.monotonic() + seconds
-        with guarded("waiting for the last executions"):
-            self._tap.settle(max(1, int(seconds * 1000)))
+        """Tell what is under way and how the application ended; wait for it, but no longer than ``seconds``."""
+        now = time.monotonic()
+        self._ending = _Ending(state, error, now + seconds * 2 / 3, now + seconds)
         self._stopping.set()
-        self._thread.join(max(0.1, deadline - time.monotonic()))
-        with guarded("closing the tap"):
-            self._lost += self._tap.dropped()
-            self._tap.disconnect()
+        with guarded("waking the tap"):
+            self._tap.wake()
+        self._thread.join(seconds)
+        if self._thread.is_alive():
+            tell_once("flush", f"headwater: {seconds:g} seconds did not suffice to tell all lineage; {_LONGER}.")
+
+    def _run(self) -> None:
+        self._tell_application(RunState.START)
+        while not self._stopping.is_set():
+            with guarded("watching the application"):
+                self._watch(_POLL_MILLISECONDS)
+        gaps: tuple[Gap, ...] = ()
+        with guarded("reading the last executions"):
+            gaps = tuple(self._last())
         for moment in self._executions.abandoned(datetime.now(UTC)):
             self._tell(moment)
-        self._tell_application(state, error)
-        self._sink.close(max(0.5, deadline - time.monotonic()))
+        self._tell_application(self._ending.state, self._ending.error, gaps)
+        self._sink.close(max(0.5, self._ending.tell_until - time.monotonic()))
 
-    def _watch(self) -> None:
-        while True:
-            stopping = self._stopping.is_set()
-            with guarded("watching the application"):
-                reply = self._next(0 if stopping else _POLL_MILLISECONDS)
-                if reply is not None:
-                    self._take(reply)
-                elif stopping:
-                    return
+    def _last(self) -> Iterator[Gap]:
+        """Read what has happened and is not read; give the gaps that stay."""
+        self._tap.settle(self._milliseconds_left())
+        while self._milliseconds_left() and self._watch(0):
+            pass
+        yield from lost(self._tap.dropped(), self._tap.pending())
+        self._tap.disconnect()
 
-    def _next(self, milliseconds: int) -> str | None:
+    def _milliseconds_left(self) -> int:
+        return max(0, int((self._ending.read_until - time.monotonic()) * 1000))
+
+    def _watch(self, milliseconds: int) -> bool:
+        """Take the next rows; False when there are none."""
         try:
-            return self._tap.poll(milliseconds)
+            reply = self._tap.poll(milliseconds)
         except Exception as gone:
-            self._stopping.set()
             _LOG.debug("the JVM is gone: %r", gone)
-            return None
+            self._stopping.wait()
+            return False
+        if reply is not None:
+            self._take(reply)
+        return reply is not None
 
     def _take(self, reply: str) -> None:
         with paused():
-            for row in rows(reply):
-                with guarded("working out the lineage of a statement"):
-                    for moment in self._executions.moments(row):
-                        self._tell(moment)
+            found = rows(reply)
+        for row in found:
+            with guarded("working out the lineage of a statement"):
+                with paused():
+                    moments = list(self._executions.moments(row))
+                for moment in moments:
+                    self._tell(moment)
 
     def _tell(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):
             self._sink.deliver(run_event(moment, self._facets))
 
-    def _tell_application(self, state: RunState, error: str = "") -> None:
-        gaps = (dropped(self._lost),) if self._lost else ()
+    def _tell_application(self, state: RunState, error: str = "", gaps: tuple[Gap, ...] = ()) -> None:
+        for gap in gaps:
+            tell_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
         known = Statement(gaps=gaps) if gaps else None
         executions = self._executions
         self._tell(RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error))

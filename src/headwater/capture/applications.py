@@ -13,18 +13,18 @@ from openlineage.client.uuid import generate_new_uuid
 from headwater import __version__
 from headwater.capture import spark
 from headwater.capture.agent import Agent
-from headwater.capture.destinations import described, destination
+from headwater.capture.destinations import destination, undelivered, whereabouts
 from headwater.capture.executions import Executions
 from headwater.capture.guard import guarded, tell_once
 from headwater.capture.settings import CaptureSettings
 from headwater.extract import ExtractSettings
 from headwater.model import Engine, Job, Run, RunState
-from headwater.openlineage.delivery import read_config
+from headwater.openlineage.delivery import Delivery, read_config
 from headwater.openlineage.settings import Settings, settings_from
 
 _LOG = logging.getLogger("headwater")
 _lock = threading.Lock()
-_agents: dict[int, tuple[Any, Agent, CaptureSettings]] = {}
+_agents: dict[int, tuple[Any, Agent, Delivery, CaptureSettings]] = {}
 
 
 def begin(context: Any, settings: CaptureSettings) -> None:
@@ -40,7 +40,10 @@ def begin(context: Any, settings: CaptureSettings) -> None:
         config = read_config(Path(settings.config)) if settings.config else {}
         known = settings_from(spark.spark_conf(context), os.environ, config)
         for problem in known.problems:
-            tell_once(problem, problem)
+            tell_once(problem, f"headwater: {problem}")
+        if known.disabled:
+            _LOG.info("headwater is off: it is disabled in the configuration")
+            return
         settings = _with_descriptions(settings, known)
         tap = spark.new_listener(context, settings)
         executions = Executions(
@@ -49,10 +52,11 @@ def begin(context: Any, settings: CaptureSettings) -> None:
             ExtractSettings(frozenset(name.lower() for name in settings.masking_functions), known.trimming),
             settings.reads,
         )
-        agent = Agent(tap, destination(settings, known.transport or config), executions, known.facets)
+        sink = destination(settings, known.transport or config)
+        agent = Agent(tap, sink, executions, known.facets)
         tap.connect()
         agent.start()
-        _agents[id(context)] = (context, agent, settings)
+        _agents[id(context)] = (context, agent, sink, settings)
     _LOG.info("headwater watches %s", executions.application.job.name)
 
 
@@ -62,15 +66,15 @@ def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "") -> N
         found = _agents.pop(id(context), None)
     if found is None:
         return
-    _, agent, settings = found
+    _, agent, sink, settings = found
     with guarded("ending the capture"):
         agent.stop(state, settings.flush_seconds, error)
-        _say(agent, settings)
+        _say(agent, sink, settings)
 
 
 def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
     """Stop watching everything."""
-    for context, _, _ in list(_agents.values()):
+    for context, *_ in list(_agents.values()):
         end(context, state, error)
 
 
@@ -82,10 +86,15 @@ def _with_descriptions(settings: CaptureSettings, known: Settings) -> CaptureSet
 
 def _application(context: Any, known: Settings) -> Run:
     name = known.app_name or str(context.appName)
-    return Run(str(generate_new_uuid()), Job(known.namespace, name), known.parent)
+    run_id = known.application_run_id or str(generate_new_uuid())
+    return Run(run_id, Job(known.namespace, name), known.parent)
 
 
-def _say(agent: Agent, settings: CaptureSettings) -> None:
-    if settings.quiet:
+def _say(agent: Agent, sink: Delivery, settings: CaptureSettings) -> None:
+    """One line: what was captured, where it is, and what could not be delivered."""
+    if settings.quiet or sys.stderr is None:
         return
-    print(agent.summary(described(settings)), file=sys.stderr, flush=True)
+    said = agent.summary()
+    seen = whereabouts(settings, sink, agent.last_output) if said else ""
+    line = f"{said or 'this application wrote no dataset'}{undelivered(sink)}{seen}"
+    print(f"headwater: {line}", file=sys.stderr, flush=True)

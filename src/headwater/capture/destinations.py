@@ -1,5 +1,6 @@
 """Where events go: what was asked for, else the OpenLineage client's own configuration, else the store."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,9 @@ from headwater.capture.settings import CaptureSettings
 from headwater.errors import EventError
 from headwater.openlineage.delivery import Delivery, FileTarget, SinkTarget, Target, client_targets
 from headwater.store.location import sqlite_path, store_url
+
+# Events that a locked store does not take go to the spool, so that the end of a job need not wait for another's.
+_PATIENCE = 3.0
 
 
 def destination(settings: CaptureSettings, transport: Mapping[str, Any] | None = None) -> Delivery:
@@ -24,9 +28,21 @@ def destination(settings: CaptureSettings, transport: Mapping[str, Any] | None =
     return Delivery(targets, beside.absolute().parent / "spool")
 
 
-def described(settings: CaptureSettings) -> str:
-    """The option that makes the command line look where the lineage went; empty for the default store."""
-    return f" --store {settings.store}" if settings.store else ""
+def whereabouts(settings: CaptureSettings, delivery: Delivery, dataset: str) -> str:
+    """Where the lineage went, and how to look at ``dataset``: the rest of a sentence."""
+    names = list(delivery.counts)
+    if "store" in names:
+        option = f" --store {settings.store}" if settings.store else ""
+        return f". Look: headwater show{option} {shlex.quote(dataset)}"
+    return f", told to {', '.join(settings.events if name == 'file' else name for name in names)}"
+
+
+def undelivered(delivery: Delivery) -> str:
+    """What waits for a back end that was away, and what was lost: the rest of a sentence, or nothing."""
+    counts = delivery.counts.values()
+    waiting, lost = sum(one.waiting for one in counts), sum(one.lost for one in counts)
+    kept = f"; {waiting} events wait in {delivery.spool_folder} and go with the next run" if waiting else ""
+    return kept + (f"; {lost} events are lost" if lost else "")
 
 
 def _asked_for(settings: CaptureSettings, url: str, transport: Mapping[str, Any]) -> list[Target]:
@@ -51,7 +67,7 @@ def _ingest(url: str) -> Callable[[str], None]:
         from headwater.store import open_store
 
         if not opened:
-            opened.append(open_store(url))
+            opened.append(open_store(url, timeout=_PATIENCE))
         report = opened[0].ingest([line])
         if report.rejected:
             raise EventError(report.rejected[0].reason)

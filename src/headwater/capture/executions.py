@@ -38,12 +38,9 @@ class Executions:
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
-        if row.plan is not None:
-            started = self._started(row)
-            if started is not None:
-                yield started
-        elif row.kind == "start" and row.unreadable:
-            return
+        started = self._started(row) if row.plan is not None else self._unread(row)
+        if started is not None:
+            yield started
         if row.kind == "end" and row.id in self._open:
             yield self._ended(row)
 
@@ -59,9 +56,18 @@ class Executions:
         root = row.plan.root
         if not found.outputs and not (self.reads and found.inputs):
             return None
-        name = self._job_name(root.name if root else "unknown", found)
-        run = Run(str(generate_new_uuid()), Job(self.application.job.namespace, name), self.application)
         sql = str(row.plan.session.get("sql") or "")
+        return self._begun(row, root.name if root else "unknown", found, sql)
+
+    def _unread(self, row: ExecutionRow) -> RunMoment | None:
+        """A plan that could not be read is a run whose coverage says so."""
+        if not row.unreadable:
+            return None
+        return self._begun(row, row.command, Statement(gaps=(Gap("error", row.command, row.unreadable),)))
+
+    def _begun(self, row: ExecutionRow, command: str, found: Statement, sql: str = "") -> RunMoment:
+        job = Job(self.application.job.namespace, self._job_name(command, found))
+        run = Run(str(generate_new_uuid()), job, self.application)
         moment = RunMoment(run, RunState.START, row.time, self.engine, found, sql=sql)
         self._open[row.id] = moment
         return moment
@@ -80,7 +86,7 @@ class Executions:
         Current lineage is kept per job and output: two INSERTs into one table must not take turns.
         """
         target = found.outputs[0].description.dataset if found.outputs else None
-        last = _last_part(target) if target else "read"
+        last = _last_part(target) if target else "read" if found.inputs else "unknown"
         name = f"{self.application.job.name}.{_snake(command)}.{last}"[:_LONGEST_NAME]
         shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
         shapes = self._shapes.setdefault(name, [])
@@ -104,6 +110,13 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.rpartition(".")[2]).lower()
 
 
-def dropped(count: int) -> Gap:
-    """The gap that executions make which did not fit into the queue."""
-    return Gap("dropped", f"{count} executions", "the queue of executions was full: their lineage is missing")
+def lost(dropped: int, late: int) -> Iterator[Gap]:
+    """The gaps that executions make which did not fit into the queue, or were not reached before the end."""
+    if dropped:
+        what = f"{dropped} execution" + "s" * (dropped != 1)
+        yield Gap(
+            "dropped", what, "the queue of executions was full, so their lineage is missing; raise HEADWATER_QUEUE"
+        )
+    if late:
+        why = "not read when the application ended, so their lineage is missing; raise HEADWATER_FLUSH_SECONDS"
+        yield Gap("budget", f"{late} starts and ends of executions", why)

@@ -12,7 +12,10 @@ from headwater.plan import Plan, decode_document
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRow:
-    """A root SQL execution starts or ends. ``plan`` comes with the first row that has one."""
+    """A root SQL execution starts or ends. ``plan`` comes with the first row that has one.
+
+    ``unreadable`` says why there is none, ``command`` then names the operator at its root.
+    """
 
     kind: str
     id: int
@@ -21,6 +24,7 @@ class ExecutionRow:
     description: str = ""
     failure: str | None = None
     trace: str = ""
+    command: str = ""
     unreadable: str = ""
 
 
@@ -43,5 +47,6 @@ def _row(found: dict[str, Any]) -> ExecutionRow:
         description=found.get("description", ""),
         failure=found.get("failure"),
         trace=found.get("trace", ""),
+        command=found.get("command", ""),
         unreadable=found.get("unreadable", ""),
     )

@@ -44,9 +44,17 @@ class SparkTap:
         """How many executions did not fit into the queue since this was last asked."""
         return int(self._tap.dropped())
 
-    def settle(self, milliseconds: int) -> None:
-        """Wait until the bus has handed over what it has; no longer than ``milliseconds``."""
-        self._bus.waitUntilEmpty(milliseconds)
+    def pending(self) -> int:
+        """How many rows wait to be polled."""
+        return int(self._tap.pending())
+
+    def wake(self) -> None:
+        """End a poll that waits."""
+        self._tap.wake()
+
+    def settle(self, milliseconds: int) -> bool:
+        """Wait until the bus has handed over what it has for us; False when it takes longer than ``milliseconds``."""
+        return bool(self._tap.settle(self._bus, milliseconds))
 
 
 def new_listener(context: Any, settings: CaptureSettings) -> SparkTap:

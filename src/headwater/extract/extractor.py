@@ -50,7 +50,7 @@ def column_lineage(plan: Plan, settings: ExtractSettings = _DEFAULTS) -> tuple[C
 def _extract(plan: Plan, settings: ExtractSettings) -> Extraction:
     extraction = Extraction(settings, plan.session)
     if plan.cut:
-        extraction.report("budget", "plan", f"the plan was not read to its end: {plan.cut}")
+        extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
     for operator in plan.operators:
         if operator.name not in WRITES or operator.name == "Union":
             extraction.results[operator] = _visit(operator, extraction)

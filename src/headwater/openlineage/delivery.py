@@ -67,6 +67,7 @@ class Delivery:
             _Outbox(target, Spool(spool_folder, target.name, max_spool_bytes), rest) for target in targets
         ]
         self._lock = threading.Lock()
+        self.spool_folder = spool_folder
 
     def deliver(self, event: RunEvent) -> None:
         """Hand the event to every target, or keep it for those that are away."""

@@ -90,7 +90,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """One analyzed plan: all nodes in order, the root last; ``cut`` says which limit left nodes out."""
+    """One analyzed plan: all nodes in order, the root last.
+
+    ``cut`` says which limit was met: then an operator ``Cut`` stands for all between the relations and the root.
+    """
 
     nodes: tuple[Node, ...]
     output: tuple[Column, ...] = ()
@@ -99,8 +102,8 @@ class Plan:
 
     @property
     def root(self) -> Operator | None:
-        """The topmost operator; None when a limit cut the plan before it was reached."""
-        last = self.nodes[-1] if self.nodes and not self.cut else None
+        """The topmost operator; None of a plan without nodes."""
+        last = self.nodes[-1] if self.nodes else None
         return last if isinstance(last, Operator) else None
 
     @property

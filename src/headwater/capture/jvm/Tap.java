@@ -34,10 +34,14 @@ public class Tap extends SparkListener {
   /** A reply above 8 KB costs py4j 44 ms unless it is packed. */
   private static final int LARGEST_PLAIN = 7000;
 
+  private static final Object[] WAKE = new Object[0];
+
   private final Set roots = Collections.synchronizedSet(new HashSet());
-  private final Set planned = Collections.synchronizedSet(new HashSet());
+  /** Those whose start is queued, or was: their end is never dropped, so that no run stays open for want of room. */
+  private final Set started = Collections.synchronizedSet(new HashSet());
   private final AtomicLong dropped = new AtomicLong();
-  private LinkedBlockingQueue queue = new LinkedBlockingQueue(1);
+  private final LinkedBlockingQueue queue = new LinkedBlockingQueue();
+  private int capacity = 1;
   private boolean reads = false;
   private int mostNodes = 0;
   private long milliseconds = 0;
@@ -45,7 +49,7 @@ public class Tap extends SparkListener {
 
   /** Called once, before the tap is put on the listener bus. */
   public void configure(int capacity, boolean reads, int mostNodes, long milliseconds, int longestSql) {
-    this.queue = new LinkedBlockingQueue(capacity);
+    this.capacity = capacity;
     this.reads = reads;
     this.mostNodes = mostNodes;
     this.milliseconds = milliseconds;
@@ -65,16 +69,17 @@ public class Tap extends SparkListener {
     Long id = Long.valueOf(event.executionId());
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
-    if (execution != null && isInteresting(execution)) offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null});
+    if (execution != null && isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null})) started.add(id);
   }
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
     Long id = Long.valueOf(event.executionId());
     if (!roots.remove(id)) return;
+    Object failure = Reflection.unwrap(Reflection.call(event, "executionFailure"));
+    if (started.remove(id)) { queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure}); return; }
     QueryExecution execution = event.qe();
     if (execution == null || !isInteresting(execution)) return;
-    Object failure = Reflection.call(event, "executionFailure");
-    offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure instanceof scala.Option && ((scala.Option) failure).isDefined() ? ((scala.Option) failure).get() : null});
+    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure})) dropped.incrementAndGet();
   }
 
   /** A query that only reads is left alone unless asked for; logical() never fails, analyzed() may. */
@@ -87,15 +92,34 @@ public class Tap extends SparkListener {
     return name.startsWith("Write") || name.startsWith("Insert") || name.equals("Union") || name.equals("WithCTE") || name.startsWith("Unresolved") || name.startsWith("Create") || name.startsWith("Replace");
   }
 
-  private void offer(Object[] row) {
-    if (!queue.offer(row)) dropped.incrementAndGet();
+  /** Only the thread of the listener queue adds rows: no other can take the room between the question and the answer. */
+  private boolean offer(Object[] row) {
+    return queue.size() < capacity && queue.add(row);
   }
+
+  /** Wait until this tap has heard all that happened; false when it takes longer. Other listeners are not waited for. */
+  public boolean settle(Object bus, long milliseconds) throws Exception {
+    java.lang.reflect.Field field = bus.getClass().getDeclaredField("queues");
+    field.setAccessible(true);
+    java.util.Iterator queues = ((List) field.get(bus)).iterator();
+    while (queues.hasNext()) {
+      Object own = queues.next();
+      if (!"headwater".equals(Reflection.call(own, "name"))) continue;
+      java.lang.reflect.Method wait = own.getClass().getMethod("waitUntilEmpty", new Class[] {long.class});
+      wait.setAccessible(true);
+      return ((Boolean) wait.invoke(own, new Object[] {Long.valueOf(System.currentTimeMillis() + milliseconds)})).booleanValue();
+    }
+    return true;
+  }
+
+  /** Ends a poll that waits. */
+  public void wake() { queue.add(WAKE); }
 
   public long dropped() { return dropped.getAndSet(0); }
 
   public long pending() { return queue.size(); }
 
-  public void close() { queue.clear(); roots.clear(); }
+  public void close() { queue.clear(); roots.clear(); started.clear(); }
 
   /** Up to 50 rows as JSON lines, or null after the wait; large replies are deflated, in base64, after a "~". */
   public String poll(long wait) throws Exception {
@@ -104,6 +128,8 @@ public class Tap extends SparkListener {
     List rows = new ArrayList();
     rows.add(first);
     queue.drainTo(rows, 49);
+    rows.removeAll(Collections.singletonList(WAKE));
+    if (rows.isEmpty()) return null;
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < rows.size(); i++) {
       Object[] row = (Object[]) rows.get(i);
@@ -122,24 +148,24 @@ public class Tap extends SparkListener {
     out.writeNumberField("time", ((Long) row[2]).longValue());
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
-    if (needsPlan(row)) writePlan(out, (QueryExecution) row[3]);
+    if (row[3] != null) writePlan(out, (QueryExecution) row[3]);
     out.writeEndObject();
     out.close();
     return text.toString();
   }
 
-  /** The plan goes with START; with END only when START had none. */
-  private boolean needsPlan(Object[] row) {
-    if (row[0].equals("start")) { planned.add(row[1]); return true; }
-    return !planned.remove(row[1]);
-  }
-
+  /** A statement that Spark cannot analyze writes nothing; a plan that we cannot read must not go unsaid. */
   private void writePlan(JsonGenerator out, QueryExecution execution) throws IOException {
+    LogicalPlan plan;
+    try { plan = execution.analyzed(); } catch (Throwable wrong) { return; }
     try {
-      String plan = PlanWriter.write(execution, execution.analyzed(), mostNodes, milliseconds, longestSql);
+      String text = PlanWriter.write(execution, plan, mostNodes, milliseconds, longestSql);
       out.writeFieldName("plan");
-      out.writeRawValue(plan);
-    } catch (Throwable failed) { out.writeStringField("unreadable", String.valueOf(failed)); }
+      out.writeRawValue(text);
+    } catch (Throwable failed) {
+      out.writeStringField("command", Reflection.simpleName(plan));
+      out.writeStringField("unreadable", Secrets.text(String.valueOf(failed)));
+    }
   }
 
   private static void writeFailure(JsonGenerator out, Object failure) throws IOException {

@@ -34,6 +34,11 @@ def cogrouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction
     return Rows(rows.output, rows.columns, union((rows.deciding, step(GROUP_BY, keys))))
 
 
+def cut(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """What a limit left out of a plan (`Plan.cut`, which is reported once): every input column counts."""
+    return _opaque(node, children, extraction)
+
+
 def unknown(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """An operator without a rule: conservative edges, and a line in the coverage facet."""
     extraction.report("operator", node.name, "headwater has no rule for this operator: every input column counts")
@@ -94,5 +99,6 @@ OPERATORS: Visitors = {
         mapped,
     ),
     **dict.fromkeys(("FlatMapGroupsInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState"), grouped),
+    "Cut": cut,
     **dict.fromkeys(("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas"), cogrouped),
 }

@@ -1,0 +1,148 @@
+"""attach() and detach() on a running session, and the budgets of capture."""
+
+import time
+
+import pytest
+from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements, states
+
+pytestmark = pytest.mark.spark
+
+ATTACHING = (
+    """
+import os, sys, threading, time
+import headwater
+from headwater.errors import SettingError
+
+headwater.attach(events="before.ndjson", quiet=True)
+"""
+    + SPARK
+    + """
+items.write.parquet("a")
+headwater.attach(spark, events="twice.ndjson")
+items.write.parquet("b")
+headwater.detach(spark)
+headwater.detach(spark)
+items.write.parquet("unseen")
+headwater.attach(spark.sparkContext, events="context.ndjson", quiet=True)
+items.write.parquet("d")
+headwater.detach()
+headwater.detach()
+items.write.mode("overwrite").parquet("unseen")
+headwater.attach(spark.newSession(), events="reads.ndjson", reads=True, quiet=True)
+spark.read.parquet("a").filter("id > 0").collect()
+items.write.parquet("e")
+headwater.detach(spark)
+for wrong in ({"qeue": 1}, {"queue": "many"}):
+    try:
+        headwater.attach(spark, **wrong)
+    except SettingError as error:
+        print(error)
+
+wide = spark.read.parquet("a").select("id", *[(sf.col("price") + n).alias(f"c{n}") for n in range(400)])
+headwater.attach(spark, events="nodes.ndjson", plan_nodes=20, quiet=True)
+spark.read.parquet("a").join(spark.read.parquet("b").toDF("id", "cost"), "id").filter("cost > 1").write.parquet("cut")
+wide.createOrReplaceTempView("wide")
+spark.sql("CREATE VIEW IF NOT EXISTS narrow AS SELECT id AS a FROM parquet.`a`")
+headwater.detach(spark)
+headwater.attach(spark, events="seconds.ndjson", plan_seconds=0, quiet=True)
+wide.write.parquet("wide")
+headwater.detach(spark)
+
+def many(count):
+    for n in range(count):
+        spark.sql("CREATE OR REPLACE VIEW fast AS SELECT id FROM parquet.`a`")
+
+os.mkfifo("full.pipe")
+headwater.attach(spark, events="full.pipe", queue=1, quiet=True)
+many(40)
+reading = os.open("full.pipe", os.O_RDWR)
+def copy():
+    with open("full.ndjson", "wb") as file:
+        while True:
+            file.write(os.read(reading, 65536))
+            file.flush()
+threading.Thread(target=copy, daemon=True).start()
+headwater.detach(spark)
+
+os.mkfifo("stuck.pipe")
+headwater.attach(spark, events="stuck.pipe", flush_seconds=1, quiet=True)
+begun = time.monotonic()
+many(3)
+headwater.detach(spark)
+print("stuck", time.monotonic() - begun < 10)
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    return Jobs(tmp_path_factory.mktemp("attaching"))
+
+
+@pytest.fixture(scope="module")
+def ended(jobs: Jobs) -> Ended:
+    jobs.write(ATTACHING)
+    return jobs.plain("job.py")
+
+
+def written(jobs: Jobs, name: str) -> list[str]:
+    return [told.rsplit(".", 1)[1] for told in statements(jobs.events(name))]
+
+
+def test_the_program_goes_through(ended: Ended) -> None:
+    assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
+    unknown, badly, stuck = ended.out.splitlines()
+    assert unknown.startswith("'qeue' is no setting of headwater; the settings are config, ")
+    assert badly == "queue is 'many', but a int was expected."
+    assert stuck == "stuck True"
+
+
+def test_what_is_written_while_attached_is_seen_and_nothing_else(ended: Ended, jobs: Jobs) -> None:
+    assert written(jobs, "before.ndjson") == ["a", "b"]
+    assert jobs.events("twice.ndjson") == []
+    assert written(jobs, "context.ndjson") == ["d"]
+    for name in ("before.ndjson", "context.ndjson"):
+        events = jobs.events(name)
+        assert [state for _, state in (states(events)[0], states(events)[-1])] == ["START", "COMPLETE"]
+
+
+def test_reads_are_told_of_when_asked_for(ended: Ended, jobs: Jobs) -> None:
+    told = statements(jobs.events("reads.ndjson"))
+    assert [name.rsplit(".", 1)[1] for name in told] == ["read", "e"]
+    (read,) = [one for one in jobs.events("reads.ndjson") if one["job"]["name"].endswith(".read")][:1]
+    assert [one["name"].rsplit("/", 1)[1] for one in read["inputs"]] == ["a"]
+    assert read["outputs"] == []
+
+
+@pytest.mark.parametrize(("name", "output", "sources"), [("nodes", "cut", {"a", "b"}), ("seconds", "wide", {"a"})])
+def test_a_plan_above_its_budget_keeps_every_input(
+    ended: Ended, jobs: Jobs, name: str, output: str, sources: set[str]
+) -> None:
+    complete = [one for one in jobs.events(f"{name}.ndjson") if one["outputs"] and one["eventType"] == "COMPLETE"][0]
+    assert complete["outputs"][0]["name"].endswith(f"/{output}")
+    assert gaps(complete)[0] == ("budget", "plan")
+    lineage = complete["outputs"][0]["facets"]["columnLineage"]
+    for column, found in lineage["fields"].items():
+        assert {one["name"].rsplit("/", 1)[1] for one in found["inputFields"]} == sources, column
+        assert {one["field"] for one in found["inputFields"]} == {"id", "price"}
+        assert all(way["opaque"] for one in found["inputFields"] for way in one["transformations"])
+
+
+def test_a_small_plan_stays_within_the_same_budget(ended: Ended, jobs: Jobs) -> None:
+    (view,) = [one for one in jobs.events("nodes.ndjson") if one["job"]["name"].endswith("narrow")][1:]
+    assert gaps(view) == []
+
+
+def test_what_does_not_fit_into_the_queue_is_counted_and_leaves_no_run_open(ended: Ended, jobs: Jobs) -> None:
+    deadline = time.monotonic() + 10
+    while states(jobs.events("full.ndjson"))[-1:] != [("shop", "COMPLETE")] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    events = jobs.events("full.ndjson")
+    (told,) = statements(events).values()
+    assert told == ["START", "COMPLETE"]
+    assert gaps(events[-1]) == [("dropped", "39 executions")]
+    assert "headwater: 39 executions: the queue of executions was full" in ended.err
+
+
+def test_a_back_end_that_hangs_holds_the_program_no_longer_than_it_may(ended: Ended, jobs: Jobs) -> None:
+    assert "headwater: 1 seconds did not suffice to tell all lineage" in ended.err

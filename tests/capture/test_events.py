@@ -1,0 +1,78 @@
+"""What one application tells: which executions are runs, their states, their parents."""
+
+import pytest
+from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements
+
+pytestmark = pytest.mark.spark
+
+PARENT = "airflow/daily.shop/0190e6f2-7b5f-7c4a-9d0e-2b6f1f0a4c11"
+JOB = """
+spark.sql("SELECT count(*) FROM range(3)").collect()
+items.count()
+items.toLocalIterator()
+items.write.saveAsTable("kept")
+spark.sql("CREATE TABLE made USING parquet AS SELECT id, price FROM kept WHERE price > 0")
+spark.sql("INSERT INTO made SELECT price, id FROM kept")
+spark.sql("INSERT INTO made SELECT id, price FROM kept")
+spark.sql("SET spark.sql.shuffle.partitions = 2")
+spark.sql("CACHE TABLE cached AS SELECT id FROM kept")
+for wrong in (
+    lambda: items.select(sf.raise_error(sf.lit("too much")).alias("bad")).write.parquet("broken"),
+    lambda: spark.sql("INSERT INTO nowhere SELECT 1"),
+    lambda: spark.sql("SELEC 1"),
+):
+    try:
+        wrong()
+        print("no error")
+    except Exception as error:
+        print(type(error).__name__)
+"""
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    return Jobs(tmp_path_factory.mktemp("events"))
+
+
+@pytest.fixture(scope="module")
+def ended(jobs: Jobs) -> Ended:
+    jobs.write(SPARK + JOB)
+    return jobs.watched("job.py", environment={"OPENLINEAGE_PARENT_ID": PARENT, "OPENLINEAGE_NAMESPACE": "shops"})
+
+
+def test_the_job_is_as_without(ended: Ended) -> None:
+    assert (ended.code, ended.out.split()) == (0, ["SparkException", "AnalysisException", "ParseException"])
+    assert "Traceback" not in ended.err
+
+
+def test_a_write_is_one_run_whatever_spark_makes_of_it_and_a_read_is_none(ended: Ended, jobs: Jobs) -> None:
+    insert = "shop.insert_into_hadoop_fs_relation_command"
+    assert statements(jobs.events()) == {
+        "shop.save_as_v1_table_command.kept": ["START", "COMPLETE"],
+        "shop.create_data_source_table_as_select_command.made": ["START", "COMPLETE"],
+        f"{insert}.made": ["START", "COMPLETE"],
+        f"{insert}.made.2": ["START", "COMPLETE"],
+        f"{insert}.broken": ["START", "FAIL"],
+    }
+
+
+def test_a_failed_write_has_its_error_and_the_lineage_it_would_have_had(ended: Ended, jobs: Jobs) -> None:
+    failed = next(event for event in jobs.events() if event["eventType"] == "FAIL")
+    assert "too much" in failed["run"]["facets"]["errorMessage"]["message"]
+    assert failed["outputs"][0]["name"].endswith("/broken")
+    assert list(failed["outputs"][0]["facets"]["columnLineage"]["fields"]) in ([], ["bad"])
+
+
+def test_each_run_names_the_run_that_started_it(ended: Ended, jobs: Jobs) -> None:
+    application, *rest = jobs.events()
+    assert application["job"] == {**application["job"], "namespace": "shops", "name": "shop"}
+    parent = application["run"]["facets"]["parent"]
+    assert (parent["job"]["name"], parent["run"]["runId"]) == ("daily.shop", PARENT.rsplit("/", 1)[1])
+    for event in rest[:-1]:
+        assert event["run"]["facets"]["parent"]["run"]["runId"] == application["run"]["runId"]
+        assert event["run"]["facets"]["processing_engine"]["name"] == "spark"
+    assert rest[-1]["run"]["runId"] == application["run"]["runId"]
+
+
+def test_nothing_is_missing_from_the_coverage(ended: Ended, jobs: Jobs) -> None:
+    assert [gaps(event) for event in jobs.events() if gaps(event)] == []
