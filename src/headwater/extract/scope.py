@@ -47,7 +47,8 @@ class Rows:
 class Extraction:
     """The state of one extraction.
 
-    Results by operator, definitions by CTE id, what a filter compares with the query around it, datasets, gaps.
+    Results by operator, definitions by CTE id, what a filter compares with the query around it, datasets, gaps,
+    and the columns that named expressions put out.
     """
 
     settings: ExtractSettings
@@ -57,6 +58,7 @@ class Extraction:
     correlations: dict[Operator, Paths] = field(default_factory=dict)
     datasets: dict[DatasetDescription, None] = field(default_factory=dict)
     gaps: dict[Gap, None] = field(default_factory=dict)
+    attributes: dict[Expression, Attribute] = field(default_factory=dict)
 
     def report(self, kind: str, what: str, why: str) -> None:
         """Note something that the lineage does not cover, or only conservatively."""

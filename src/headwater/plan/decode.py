@@ -57,7 +57,10 @@ def _nodes(rows: Sequence[Sequence[Any]]) -> tuple[Node, ...]:
 def _resolve(value: Any, at: Callable[[int], Node]) -> Any:
     if isinstance(value, int):
         return at(value)
-    return tuple(None if item is None else _resolve(item, at) for item in value)
+    try:
+        return tuple(map(at, value))
+    except TypeError:  # a list in the list, or a gap
+        return tuple(None if item is None else _resolve(item, at) for item in value)
 
 
 def _values(values: dict[str, Any], at: Callable[[int], Node]) -> dict[str, Any]:

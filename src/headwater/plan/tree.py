@@ -35,7 +35,10 @@ class Node:
 
     def expressions(self, name: str) -> tuple["Expression", ...]:
         """The expressions in the field ``name``, nested sequences flattened, in order."""
-        return tuple(node for node in _flat(self.references.get(name)) if isinstance(node, Expression))
+        found = self.references.get(name)
+        if isinstance(found, tuple) and set(map(type, found)) == _ONLY_EXPRESSIONS:
+            return found
+        return tuple(node for node in _flat(found) if isinstance(node, Expression))
 
     def operator(self, name: str) -> "Operator | None":
         """The operator in the field ``name``, None when it is absent."""
@@ -67,6 +70,10 @@ class Expression(Node):
     def label(self) -> str:
         """The column name of a named expression, empty for others."""
         return self.text("name")
+
+
+# Most lists of a plan are flat lists of expressions, and some are thousands long.
+_ONLY_EXPRESSIONS = {Expression}
 
 
 @dataclass(slots=True, eq=False)

@@ -33,9 +33,19 @@ def touching(how: Step, expressions: Iterable[Expression], scope: Scope) -> Path
 
 
 def computed(expressions: Iterable[Expression], scope: Scope) -> tuple[tuple[Attribute, ...], dict[int, Trace]]:
-    """The columns that named expressions put out, and their traces."""
-    nodes = tuple(expressions)
-    return tuple(map(attribute, nodes)), {node.expr_id: evaluate(node, scope) for node in nodes}
+    """The columns that named expressions put out, and their traces.
+
+    A column that is only handed on is looked up here: in a long chain of withColumn nearly all are.
+    """
+    known, below = scope.extraction.attributes, scope.columns
+    output: list[Attribute] = []
+    traces: dict[int, Trace] = {}
+    for node in expressions:
+        column = known.get(node) or known.setdefault(node, attribute(node))
+        found = below.get(column.expr_id) if node.name == "AttributeReference" else None
+        output.append(column)
+        traces[column.expr_id] = evaluate(node, scope) if found is None else found
+    return tuple(output), traces
 
 
 def passes_through(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
