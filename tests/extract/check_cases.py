@@ -51,8 +51,9 @@ def _columns_of_files(case: Case, spark: Any, output: Path) -> list[str]:
     files = sorted(output.rglob("part-*"))
     if files[0].suffix == ".txt":
         return described
-    found = set(spark.read.option("header", True).format(files[0].suffix[1:]).load(str(output)).columns)
     folders = {part.partition("=")[0] for file in files for part in file.relative_to(output).parts if "=" in part}
+    read = spark.read.option("header", True).format(files[0].suffix[1:])
+    found = set(read.load(str(output if folders else files[0].parent)).columns)
     return [name for name in described if name in found] + sorted(found - folders.union(described))
 
 
