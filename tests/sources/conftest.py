@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ..openlineage.test_jdbc import TABLES
 from .case_file import SourceCase, source_cases
 from .postgres import PASSWORD, running_postgres
 from .told import told
@@ -19,6 +20,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
 EVENTS = "events.ndjson"
 
+URLS = [(url, table) for url, table, _, _ in TABLES]
 DRIVER = "org.postgresql.Driver"
 
 COMMON = {
@@ -61,7 +63,7 @@ class Application:
         plan = {
             "conf": conf,
             "folder": str(folder),
-            "scope": {"driver": {"driver": DRIVER}, "connection": _connection(values)},
+            "scope": {"driver": {"driver": DRIVER}, "connection": _connection(values), "urls": URLS},
             "cases": [{"language": case.language, "body": self._filled(case.body)} for case in self.cases],
         }
         (folder / "plan.json").write_text(json.dumps(plan))

@@ -7,7 +7,7 @@ from headwater.extract.operators.table import Visitor
 from headwater.extract.relations import leaves
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.trace import Placeholder, flat, union
-from headwater.extract.writes import WRITES, lineage, outputs
+from headwater.extract.writes import WRITES, lineage, only_written, outputs
 from headwater.model import ColumnLineage, Gap, Statement
 from headwater.plan import Operator, Plan
 
@@ -51,8 +51,9 @@ def _extract(plan: Plan, settings: ExtractSettings) -> Extraction:
     extraction = Extraction(settings, plan.session)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
+    written = only_written(plan.operators)
     for operator in plan.operators:
-        if operator.name not in WRITES or operator.name == "Union":
+        if operator not in written and (operator.name not in WRITES or operator.name == "Union"):
             extraction.results[operator] = _visit(operator, extraction)
     return extraction
 

@@ -37,7 +37,21 @@ def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     target = naming.table_description(facts, extraction)
     creates = node.name != "InsertIntoHiveTable" and node.text("mode") != "Append"
     how = _mode(node) or ("CREATE" if creates else "")
-    return _written(target, _query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
+    found = _written(target, _query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
+    return [_with_partitions(output, tuple(node.facts("partition"))) for output in found]
+
+
+def _with_partitions(output: Output, partitions: tuple[str, ...]) -> Output:
+    """The output of a Hive INSERT with the static partitions too, which its query does not have: no edge."""
+    fields, schema = output.lineage.fields, {field.name: field for field in output.description.schema}
+    known = {name.lower(): name for name in fields}
+    last = [known.get(name.lower(), name) for name in partitions]
+    names = [*(name for name in fields if name not in last), *last]
+    if len(names) == len(fields):
+        return output
+    described = replace(output.description, schema=tuple(schema.get(name, SchemaField(name)) for name in names))
+    lineage = ColumnLineage({name: fields.get(name, frozenset()) for name in names}, output.lineage.dataset)
+    return Output(described, lineage)
 
 
 def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -81,9 +95,8 @@ def create_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """CTAS and RTAS of a v2 catalog: the name is a resolved identifier."""
     name = node.operator("name")
     parts = tuple(name.facts("identifier").get("parts", ())) if name else ()
-    owner = str(name.facts("catalog").get("name") or "") if name else ""
     location = str(node.facts("tableSpec").get("location") or "")
-    target = naming.named((owner, *parts) if owner else parts, location, extraction) if parts else None
+    target = naming.in_catalog(name.facts("catalog"), parts, location, extraction) if name and parts else None
     return _written(target, _query(node, extraction), None, "CREATE", extraction)
 
 
@@ -111,6 +124,14 @@ def several(node: Operator, extraction: Extraction) -> Sequence[Output]:
         if child.name in WRITES:
             found.extend(WRITES[child.name](child, extraction))
     return found
+
+
+def only_written(operators: Iterable[Operator]) -> frozenset[Operator]:
+    """The operators that stand for what a command writes, and that nothing reads."""
+    operators = tuple(operators)
+    found = {target for node in operators for field in _TARGETS.get(node.name, ()) if (target := node.operator(field))}
+    read = {child for node in operators for child in (*node.inputs, node.operator("query"))}
+    return frozenset(found - read)
 
 
 def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -175,6 +196,15 @@ def _option_target(options: Mapping[str, Any], extraction: Extraction) -> Datase
         return DatasetDescription(jdbc_dataset(by_key["url"], table), source=jdbc_source(by_key["url"]))
     return naming.written_path(by_key["path"], extraction) if "path" in by_key else None
 
+
+_TARGETS: Mapping[str, tuple[str, ...]] = {
+    "AppendData": ("table",),
+    "CreateTableAsSelect": ("name",),
+    "InsertIntoDataSourceCommand": ("logicalRelation",),
+    "OverwriteByExpression": ("table",),
+    "OverwritePartitionsDynamic": ("table",),
+    "ReplaceTableAsSelect": ("name",),
+}
 
 WRITES: Mapping[str, Write] = {
     "AlterViewAsCommand": alter_view,

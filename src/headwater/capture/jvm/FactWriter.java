@@ -94,7 +94,7 @@ public class FactWriter {
     else if (Reflection.has(value, "location") && Reflection.has(value, "fileFormat")) writeFiles(value);
     else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
     else if (value instanceof org.apache.spark.sql.connector.catalog.Table) writeTableV2(value);
-    else if (value instanceof org.apache.spark.sql.connector.catalog.CatalogPlugin) writeText("name", Reflection.call(value, "name"));
+    else if (value instanceof org.apache.spark.sql.connector.catalog.CatalogPlugin) writeCatalog(value, name);
     else if (value instanceof org.apache.spark.sql.connector.catalog.Identifier) writeIdentifierV2(value);
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
     else if (value instanceof org.apache.spark.rdd.RDD) out.writeNumberField("rdd", ((org.apache.spark.rdd.RDD) value).id());
@@ -110,6 +110,14 @@ public class FactWriter {
     if (location == null && "MANAGED".equals(Reflection.call(Reflection.call(table, "tableType"), "name"))) location = Reflection.call(catalog, "defaultTablePath", identifier);
     writePlace("location", location);
     out.writeFieldName("partitions"); writeValue(Reflection.call(table, "partitionColumnNames"), 0);
+    Object options = Reflection.call(Reflection.call(table, "storage"), "properties");
+    if (options instanceof scala.collection.Map && ((scala.collection.Map) options).contains("url")) { out.writeFieldName("options"); writeOptions((scala.collection.Map) options); }
+  }
+
+  /** A catalog by its name; that of another database by its URL too, which is the only way to name a table not yet made. */
+  private void writeCatalog(Object catalog, String name) throws IOException {
+    writeText("name", Reflection.call(catalog, "name"));
+    if (name.equals("JDBCTableCatalog")) writePlace("url", Reflection.call(Reflection.field(catalog, "options"), "url"));
   }
 
   private void writeFiles(Object relation) throws IOException {

@@ -61,6 +61,15 @@ public class Reflection {
 
   public static boolean has(Object value, String method) { return value != null && method(value.getClass(), method, 0) != MISSING; }
 
+  /** The value of a private field; null where it is missing or closed. */
+  public static Object field(Object value, String name) {
+    try {
+      java.lang.reflect.Field field = value.getClass().getDeclaredField(name);
+      field.setAccessible(true);
+      return field.get(value);
+    } catch (Throwable missing) { return null; }
+  }
+
   public static Object call(Object value, String name) { return invoke(value, name, new Object[0]); }
 
   public static Object call(Object value, String name, Object argument) { return invoke(value, name, new Object[] {argument}); }

@@ -74,7 +74,10 @@ class Reading:
     def _generator(self, scope: Scope) -> Result:
         """``unnest(t.tags) AS u(tag)``: every argument makes every column, and decides how many rows there are."""
         arguments = expressions.columns_within(scope.expression, scope, self)
-        names = scope.outer_columns or [scope.expression.alias]
+        names = list(scope.outer_columns) or [scope.expression.alias]
+        unnest = scope.expression.find(exp.Unnest)
+        if unnest is not None and isinstance(place := unnest.args.get("offset"), exp.Identifier):
+            names.append(place.name)
         return Result(tuple((name, step(TRANSFORMED, arguments)) for name in names), step(FILTER, arguments))
 
     def _wrapped(self, scope: Scope) -> Result:
@@ -99,6 +102,9 @@ class Reading:
                 yield from self.result(origin).columns
             elif origin is not None and (dataset := self.dataset(origin)) is not None:
                 yield "*", Star((dataset,))
+            elif origin is not None:
+                made = step(TRANSFORMED, expressions.columns_within(origin, scope, self))
+                yield from ((label, made) for label in origin.alias_column_names or [origin.alias])
             else:
                 self.problems.append(f"which columns {name}.* has is not in the query")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
+from headwater.openlineage.jdbc import jdbc_table
 from headwater.openlineage.naming import Catalog, catalog_dataset, jdbc_dataset, jdbc_source, path_dataset
 from headwater.openlineage.trimming import trim
 
@@ -21,11 +22,15 @@ def catalog(extraction: Extraction) -> Catalog:
 def table_description(table: Facts, extraction: Extraction) -> DatasetDescription | None:
     """The dataset of a catalog table or view (Spark's CatalogTable); None without an identifier.
 
-    A table without a database belongs to the session's current one.
+    A table without a database belongs to the session's current one; one behind JDBC is the table there.
     """
     identifier = tuple(table.get("identifier", ()))
     if not identifier:
         return None
+    options = {key.lower(): value for key, value in (table.get("options") or {}).items() if value}
+    if "url" in options and "dbtable" in options:
+        behind = jdbc_description({"url": options["url"], "table": options["dbtable"]})
+        return with_symlink(behind, named(identifier, "", extraction))
     return named(identifier, str(table.get("location") or ""), extraction)
 
 
@@ -34,7 +39,8 @@ def catalog_name(table: Facts, extraction: Extraction) -> DatasetDescription | N
 
     Spark gives such a table a location that nothing is ever written to.
     """
-    return table_description({**table, "location": ""}, extraction)
+    identifier = tuple(table.get("identifier", ()))
+    return named(identifier, "", extraction) if identifier else None
 
 
 def named(identifier: tuple[str, ...], location: str, extraction: Extraction) -> DatasetDescription:
@@ -68,6 +74,14 @@ def with_symlink(description: DatasetDescription, symlink: DatasetDescription | 
     return replace(description, symlinks=(*description.symlinks, Symlink(symlink.dataset)))
 
 
+def in_catalog(catalog: Facts, parts: tuple[str, ...], location: str, extraction: Extraction) -> DatasetDescription:
+    """The dataset of a table that a catalog of the v2 API has, or is about to make."""
+    url, owner = str(catalog.get("url") or ""), str(catalog.get("name") or "")
+    if url:
+        return DatasetDescription(jdbc_table(url, parts), source=jdbc_source(url))
+    return named((owner, *parts) if owner else parts, location, extraction)
+
+
 def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a DataSourceV2Relation: files by path, a JDBC table, or a table of a catalog."""
     table = node_values.get("table") or {}
@@ -76,8 +90,8 @@ def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> t
     if table.get("url"):
         return (jdbc_description(table),)
     identifier = tuple((node_values.get("identifier") or {}).get("parts", ()))
-    owner = (node_values.get("catalog") or {}).get("name", "")
     if identifier:
-        return (named((owner, *identifier) if owner else identifier, str(table.get("location") or ""), extraction),)
+        location = str(table.get("location") or "")
+        return (in_catalog(node_values.get("catalog") or {}, identifier, location, extraction),)
     name = str(table.get("name") or "")
     return (DatasetDescription(Dataset("inmemory://", name)),) if name else ()

@@ -1,0 +1,24 @@
+"""What was given to a job as a secret is in nothing that headwater writes."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from .conftest import EVENTS, Application
+from .postgres import PASSWORD
+
+
+@pytest.mark.spark
+def test_no_event_and_no_line_of_the_log_has_the_password(application: Callable[[str], Application]) -> None:
+    watched = application("connectors")
+    assert PASSWORD not in (watched.folder / EVENTS).read_text()
+    assert [line for line in watched.said.splitlines() if PASSWORD in line and "headwater" in line.lower()] == []
+
+
+@pytest.mark.spark
+def test_the_statement_is_told_with_its_secrets_blotted_out(application: Callable[[str], Application]) -> None:
+    statements = [event["job"]["facets"].get("sql", {}).get("query", "") for event in application("connectors").events]
+    made = [text for text in statements if "sales.made'" in text]
+    assert made
+    assert all("password '***'" in text for text in made), json.dumps(made)
