@@ -157,13 +157,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         works = workloads(Path(folder))
         applications = {agent: stack.enter_context(Application(agent, Path(folder))) for agent in AGENTS}
-        found = {work.name: measured(applications, work, options.share) for work in works}
+        found: dict[str, Measured] = {}
+        for work in works:
+            found[work.name] = measured(applications, work, options.share)
+            keep(options.json, {"workloads": found})
         steps = applications["headwater"].order("ordinary")
         pairs = latency(applications["headwater"], options.pairs)
     print(report(found, works), steps_table(steps), pairs, sep="\n\n")
-    if options.json:
-        options.json.write_text(json.dumps({"workloads": found, "ordinary": steps}), encoding="utf-8")
+    keep(options.json, {"workloads": found, "ordinary": steps})
     return verdict(found, works)
+
+
+def keep(path: Path | None, found: dict[str, Any]) -> None:
+    """Every single measurement so far, in a file, where one was asked for."""
+    if path:
+        path.write_text(json.dumps(found), encoding="utf-8")
 
 
 def verdict(found: dict[str, Measured], works: Sequence[Workload]) -> int:
