@@ -38,7 +38,7 @@ def _settings(folder: Path, memory: str) -> dict[str, str]:
 
 
 def _jar_settings(folder: Path) -> dict[str, str]:
-    """The jar as its documentation sets it up, with the facets that headwater writes too."""
+    """The jar with its own defaults, and with the dataset edges that headwater writes too."""
     return {
         "spark.jars.packages": JAR,
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
