@@ -24,7 +24,9 @@ def test_roots_are_found_across_partitions(ran: Path) -> None:
     with open_store(f"sqlite:///{ran}/lineage.db") as store:
         assert store.ingest(events).rejected == ()
         found = {
-            name: [f"{root.column.dataset.name}.{root.column.name}" for root in roots_of(store, f"{name}.b").roots]
+            name: [
+                f"{root.column.dataset.dataset.name}.{root.column.name}" for root in roots_of(store, f"{name}.b").roots
+            ]
             for name in ("out_key", "out_date", "out_pattern")
         }
     landed = f"{ran}/landed"
