@@ -95,7 +95,9 @@ def live(folder: Path, share: float) -> Iterator[list[str]]:
             begun = time.perf_counter()
             frame = build()
             built = time.perf_counter() - begun
-            yield _live_row(title, built, [_timed(frame, probe) for _ in range(3)])
+            row = _live_row(title, built, [_timed(frame, probe) for _ in range(3)])
+            print(*row, file=sys.stderr, flush=True)
+            yield row
     finally:
         spark.stop()
 
