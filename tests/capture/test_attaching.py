@@ -118,7 +118,7 @@ def test_reads_are_told_of_when_asked_for(ended: Ended, jobs: Jobs) -> None:
 def test_a_plan_above_its_budget_keeps_every_input(
     ended: Ended, jobs: Jobs, name: str, output: str, sources: set[str]
 ) -> None:
-    complete = [one for one in jobs.events(f"{name}.ndjson") if one["outputs"] and one["eventType"] == "COMPLETE"][0]
+    complete = next(one for one in jobs.events(f"{name}.ndjson") if one["outputs"] and one["eventType"] == "COMPLETE")
     assert complete["outputs"][0]["name"].endswith(f"/{output}")
     assert gaps(complete)[0] == ("budget", "plan")
     lineage = complete["outputs"][0]["facets"]["columnLineage"]

@@ -42,7 +42,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
 
 def test_the_wheel_has_nothing_but_the_package(wheel: Path) -> None:
     folders = {name.split("/")[0] for name in ZipFile(wheel).namelist()}
-    assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"headwater"}
+    assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"headwater", "headwater.pth"}
 
 
 def test_it_imports_without_pyspark(clean_environment: Path, tmp_path: Path) -> None:

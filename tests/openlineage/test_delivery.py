@@ -1,5 +1,6 @@
 """Events reach their back ends at least once, in order, whatever happens to those, the disk and the process."""
 
+import contextlib
 import json
 import logging
 import multiprocessing
@@ -249,14 +250,36 @@ def test_a_full_spool_loses_the_newest_with_one_line(spool: Path, caplog: pytest
     assert sum("are lost" in message for message in caplog.messages) == 1
 
 
-def test_a_folder_that_cannot_be_made_costs_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_where_no_folder_can_be_made_one_line_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     delivery = Delivery([FileTarget(tmp_path / "file" / "events.ndjson")], tmp_path / "file" / "spool", rest=0)
     for number in range(3):
         delivery.deliver(event(number))
     assert not delivery.close() or delivery.counts["file"].lost == 3
     assert sum("are lost" in message for message in caplog.messages) == 1
     assert len(caplog.messages) == 2
+
+
+def test_a_folder_that_takes_nothing_has_one_of_the_users_in_its_place(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    place = tmp_path / "place"
+    place.write_text("")
+    with contextlib.closing(Delivery([FileTarget(place / "events.ndjson")], place / "spool", rest=0)) as away:
+        for number in range(3):
+            away.deliver(event(number))
+    assert away.counts["file"].waiting == 3
+    assert len(caplog.messages) == 1
+    place.unlink()
+    place.mkdir()
+    with contextlib.closing(Delivery([FileTarget(place / "events.ndjson")], place / "spool", rest=0)) as back:
+        back.deliver(event(3))
+    assert kept(tmp_path / "place") == [0, 1, 2, 3]
+    assert list((tmp_path / "state").rglob("*.ndjson")) == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")

@@ -11,12 +11,12 @@ from headwater.capture.collector import paused
 from headwater.capture.rows import unpack
 from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import SparkTap
-from headwater.errors import UnknownName
+from headwater.errors import CaptureError, UnknownName
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Dependency, Gap, InputField
 from headwater.plan import decode
 
-_DATASET = "*"
+_DATASET = "every column"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class FrameLineage:
     def json(self) -> str:
         """The lineage as JSON: columns, dataset edges, gaps."""
         document = {
-            "columns": {name: [_record(edge) for edge in edges] for name, edges in self._all() if name != _DATASET},
+            "columns": {name: [_record(edge) for edge in self.edges(name)] for name in self.columns},
             "dataset": [_record(edge) for edge in self.edges()],
             "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why} for gap in self.gaps],
         }
@@ -74,7 +74,7 @@ class FrameLineage:
         lines = ["flowchart LR"]
         lines += [f'  i{place}["{_quoted(_short(field))}"]' for place, field in enumerate(inputs)]
         for place, (name, edges) in enumerate(self._all()):
-            lines.append(f'  o{place}["{_quoted(name if name != _DATASET else "every column")}"]')
+            lines.append(f'  o{place}["{_quoted(name or _DATASET)}"]')
             for edge in edges:
                 arrow = "-->" if edge.transformation.direct else "-.->"
                 lines.append(f"  i{inputs.index(edge.input)} {arrow}|{_kind(edge)}| o{place}")
@@ -82,6 +82,10 @@ class FrameLineage:
 
     def __str__(self) -> str:
         return self.tree()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows on a terminal."""
+        printer.text(self.tree())
 
     def _repr_html_(self) -> str:
         rows = "".join(_html_row(name, edges) for name, edges in self._all())
@@ -91,19 +95,24 @@ class FrameLineage:
             f"<tbody>{rows}</tbody></table>" + (f"<p>Not seen into:</p><ul>{gaps}</ul>" if gaps else "")
         )
 
-    def _all(self) -> Iterator[tuple[str, tuple[Dependency, ...]]]:
+    def _all(self) -> Iterator[tuple[str | None, tuple[Dependency, ...]]]:
         for name in self.columns:
             yield name, self.edges(name)
         if self.lineage.dataset:
-            yield _DATASET, self.edges()
+            yield None, self.edges()
 
 
 def lineage(data_frame: Any) -> FrameLineage:
     """The column lineage of a DataFrame, without running it.
 
     Raises:
-        CaptureError: the DataFrame is on a remote Spark Connect server, or the plan cannot be read.
+        CaptureError: the DataFrame is one of Spark Connect, or the plan cannot be read.
     """
+    if not hasattr(data_frame, "_jdf"):
+        raise CaptureError(
+            "This DataFrame is one of Spark Connect, whose plan is on the server; "
+            "headwater.lineage() needs a DataFrame of a session with a driver in this process."
+        )
     tap = SparkTap(context_of(data_frame.sparkSession), CaptureSettings())
     text = unpack(tap.read(data_frame))
     with paused():
@@ -127,8 +136,8 @@ def _short(field: InputField) -> str:
     return f"{field.dataset.name.rstrip('/').rpartition('/')[2]}.{field.name}"
 
 
-def _branch(name: str, edges: tuple[Dependency, ...]) -> Iterator[str]:
-    yield name if name != _DATASET else "every column"
+def _branch(name: str | None, edges: tuple[Dependency, ...]) -> Iterator[str]:
+    yield name or _DATASET
     for place, edge in enumerate(edges):
         corner = "└──" if place == len(edges) - 1 else "├──"
         yield f"{corner} {_kind(edge):<14} {_short(edge.input)}   {edge.input.dataset}"
@@ -151,8 +160,8 @@ def _quoted(text: str) -> str:
     return text.replace('"', "#quot;")
 
 
-def _html_row(name: str, edges: tuple[Dependency, ...]) -> str:
-    label = escape(name) if name != _DATASET else "<i>every column</i>"
+def _html_row(name: str | None, edges: tuple[Dependency, ...]) -> str:
+    label = escape(name) if name else f"<i>{_DATASET}</i>"
     if not edges:
         return f"<tr><td>{label}</td><td></td><td><i>no input column</i></td></tr>"
     cells = [

@@ -16,6 +16,8 @@ _MODULES = ("pyspark.core.context", "pyspark.context")
 
 def wait_for_pyspark() -> None:
     """Attach to every SparkContext, once the program imports pyspark; a Spark worker is left alone."""
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
     if not any("pyspark.daemon" in word or "pyspark.worker" in word for word in sys.orig_argv):
         sys.meta_path.insert(0, cast(Any, _Finder()))
 

@@ -1,6 +1,8 @@
 """Delivery of events, at least once, which never fails and hardly ever waits."""
 
+import hashlib
 import logging
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -55,7 +57,8 @@ class Delivery:
     """Hands events to every target; one that is away gets them later, in order, from ``spool_folder``.
 
     What cannot be delivered is kept in ``<spool_folder>/<target>.*.ndjson`` and sent before the next event that
-    can be, at the next start, and by ``flush``; what a target refuses is in ``rejected.ndjson`` beside it.
+    can be, at the next start, and by ``flush``; where that folder takes nothing, in a folder of the user's, see
+    `folder_of_last_resort`. What a target refuses is in ``rejected.ndjson`` beside it.
     No method raises. Several processes may share the folder. A target that was away is left alone for ``rest``
     seconds, twice as long after each further failure.
     """
@@ -64,7 +67,12 @@ class Delivery:
         self, targets: Sequence[Target], spool_folder: Path, max_spool_bytes: int = MAX_BYTES, rest: float = 5.0
     ) -> None:
         self._outboxes = [
-            _Outbox(target, Spool(spool_folder, target.name, max_spool_bytes), rest) for target in targets
+            _Outbox(
+                target,
+                Spool(spool_folder, target.name, max_spool_bytes, folder_of_last_resort(spool_folder)),
+                rest,
+            )
+            for target in targets
         ]
         self._lock = threading.Lock()
         self.spool_folder = spool_folder
@@ -98,6 +106,13 @@ class Delivery:
     def counts(self) -> dict[str, Counts]:
         """What became of the events so far, by target."""
         return {outbox.name: outbox.counts for outbox in self._outboxes}
+
+
+def folder_of_last_resort(spool_folder: Path) -> Path:
+    """Where events are kept that ``spool_folder`` does not take: one folder for each, so that a later run finds it."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    digest = hashlib.sha256(os.fsencode(spool_folder.absolute())).hexdigest()[:12]
+    return Path(state, "headwater", f"spool-{digest}")
 
 
 class _Outbox:

@@ -41,11 +41,13 @@ class Sent:
 class Spool:
     """The undelivered events of one back end, in ``folder``, at most ``max_bytes`` of them.
 
+    What ``folder`` does not take (it is read-only, its disk is full) is kept in ``elsewhere``.
     Nothing here raises: an event that cannot be kept is counted in ``lost``, and the first one is logged.
     """
 
-    def __init__(self, folder: Path, name: str, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, folder: Path, name: str, max_bytes: int = MAX_BYTES, elsewhere: Path | None = None) -> None:
         self._folder = folder
+        self._elsewhere = elsewhere
         self._name = name
         self._max_bytes = max_bytes
         self._own: LockedFile | None = None
@@ -64,7 +66,7 @@ class Spool:
         try:
             if self._size() + len(data) > self._max_bytes:
                 raise OSError(f"the folder holds its {self._max_bytes} bytes")
-            self._own_file().append(data)
+            self._append(data)
         except OSError as error:
             self._lose(error)
 
@@ -95,10 +97,11 @@ class Spool:
 
     def _files(self) -> Iterator[Path]:
         """The files to send, in the order they were begun: their names start with the time."""
-        try:
-            return iter(sorted(self._folder.glob(f"{self._name}.*.ndjson")))
-        except OSError:
-            return iter(())
+        found: list[Path] = []
+        for folder in filter(None, (self._folder, self._elsewhere)):
+            with contextlib.suppress(OSError):
+                found += folder.glob(f"{self._name}.*.ndjson")
+        return iter(sorted(found, key=lambda path: path.name))
 
     def _size(self) -> int:
         total = 0
@@ -108,11 +111,21 @@ class Spool:
                     total += entry.stat().st_size
         return total
 
-    def _own_file(self) -> LockedFile:
+    def _append(self, data: bytes) -> None:
+        """To the file of this process; where that takes no more, to one elsewhere, for good."""
+        try:
+            self._own_file(self._folder).append(data)
+        except OSError:
+            if self._elsewhere is None or (self._own and self._own.path.parent == self._elsewhere):
+                raise
+            self.close()
+            self._own_file(self._elsewhere).append(data)
+
+    def _own_file(self, folder: Path) -> LockedFile:
         if self._own is None or self._process != os.getpid():
             self._process = os.getpid()
-            self._folder.mkdir(parents=True, exist_ok=True)
-            path = self._folder / f"{self._name}.{time.time_ns():020d}-{os.getpid()}.ndjson"
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{self._name}.{time.time_ns():020d}-{os.getpid()}.ndjson"
             self._own = LockedFile.waiting_for(path)
         return self._own
 

@@ -1,0 +1,170 @@
+"""The other ways in: spark-submit, HEADWATER=1, a notebook, Spark Connect."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+from tests.capture.conftest import PYTHON, SPARK, Jobs, statements, states
+
+from headwater.capture import submit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def with_pth(jobs: Jobs) -> dict[str, str]:
+    """An environment whose interpreters read ``headwater.pth`` as those with the wheel do."""
+    jobs.write(f"import site\nsite.addsitedir({str(ROOT / 'src')!r})\n", "site/sitecustomize.py")
+    return {"PYTHONPATH": os.pathsep.join([str(jobs.folder / "site"), jobs.environment.get("PYTHONPATH", "")])}
+
+
+LOADED = """\
+import sys
+print(sorted(name for name in sys.modules if name.startswith(("headwater", "pyspark"))))
+print([type(finder).__module__ for finder in sys.meta_path][:1])
+"""
+
+
+@pytest.mark.parametrize("value", ["", "0", "off"])
+def test_the_pth_does_nothing_unless_it_is_asked_for(jobs: Jobs, value: str) -> None:
+    jobs.write(LOADED)
+    ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": value})
+    assert (ended.err, ended.out.splitlines()[0]) == ("", "[]")
+
+
+def test_the_pth_waits_for_pyspark_when_it_is_asked_for(jobs: Jobs) -> None:
+    jobs.write(LOADED)
+    ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": "1"})
+    assert (ended.err, ended.out) == (
+        "",
+        "['headwater', 'headwater.capture', 'headwater.capture.waiting']\n['headwater.capture.waiting']\n",
+    )
+
+
+def test_the_pth_is_one_line_that_costs_nothing() -> None:
+    (line,) = (ROOT / "src" / "headwater.pth").read_text().splitlines()
+    assert line.startswith("import os; os.environ.get(")
+
+
+@pytest.mark.spark
+def test_spark_submit_runs_the_job_through_submit_py(jobs: Jobs) -> None:
+    import pyspark
+
+    jobs.write(
+        SPARK + "import os, sys\nitems.write.parquet(sys.argv[1])\n"
+        "print(sys.argv, __name__, __file__, spark.conf.get('spark.shop'))\nsys.exit(5)\n"
+    )
+    ended = jobs.run(
+        [
+            *(Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local[1]", "--conf", "spark.shop=x"),
+            *(submit.__file__, "job.py", "out", "--conf", "mine"),
+        ],
+        environment={"PYSPARK_DRIVER_PYTHON": PYTHON},
+    )
+    # spark-submit sends standard error of Python to standard output.
+    assert ended.out.splitlines() == [
+        f"['job.py', 'out', '--conf', 'mine'] __main__ {jobs.folder / 'job.py'} x",
+        "headwater: captured the lineage of 2 columns in 1 dataset, told to events.ndjson",
+    ]
+    assert ended.code == 5
+    assert list(statements(jobs.events())) == ["shop.insert_into_hadoop_fs_relation_command.out"]
+
+
+NOTEBOOK = """\
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+
+def cell(text):
+    result = shell.run_cell(text)
+    result.raise_error()
+    return result.result
+
+cell({spark!r})
+cell("%load_ext headwater")
+cell("items.write.parquet('seen')")
+cell("import headwater")
+cell("copy = spark.read.parquet('seen').filter('id > 1').selectExpr('price + id AS total', 'id', '1 AS one')")
+cell("found = headwater.lineage(copy)")
+html = cell("found")._repr_html_()
+assert html.count("<tr>") == 6 and "every column" in html and "seen.price" in html, html
+assert cell("[root.name for root in found.roots('total')]") == ["id", "price"]
+assert cell("found.roots('one')") == ()
+assert cell("[root.name for root in found.roots('one', indirect=True)]") == ["id"]
+assert cell("found.columns") == ("total", "id", "one")
+assert cell("str(found)").splitlines()[0] == "total"
+assert cell("found.mermaid()").startswith("flowchart LR")
+assert cell("__import__('json').loads(found.json())['columns']['id'][0]['subtype']") == "IDENTITY"
+from headwater.errors import UnknownName
+try:
+    cell("found.roots('totl')")
+except UnknownName as error:
+    print(error)
+cell("items.write.parquet('second')")
+cell("%unload_ext headwater")
+cell("items.write.parquet('unseen')")
+"""
+
+
+@pytest.mark.spark
+def test_a_notebook_loads_it_as_an_extension(jobs: Jobs) -> None:
+    jobs.write(NOTEBOOK.format(spark=SPARK))
+    ended = jobs.plain("job.py")
+    assert ended.code == 0, ended.out + ended.err
+    assert "The DataFrame has no column 'totl'; it has total, id, one." in ended.out
+    assert [name.rsplit(".", 1)[1] for name in statements(jobs.events())] == ["seen", "second"]
+    assert states(jobs.events())[-1] == ("shop", "COMPLETE")
+
+
+CONNECT = """\
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote("local[1]").appName("shop").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.range(3).selectExpr("id", "id * 2 AS price")
+frame.write.parquet("out")
+spark.sql("SELECT id AS number FROM parquet.`out`").write.parquet("copy")
+import headwater
+from headwater.errors import CaptureError
+try:
+    headwater.lineage(frame)
+except CaptureError as error:
+    print(error)
+spark.stop()
+"""
+REMOTE = """\
+import os
+from pyspark.sql.connect.session import SparkSession
+import headwater
+from headwater.errors import CaptureError
+try:
+    headwater.attach(SparkSession("sc://127.0.0.1:1"))
+except CaptureError as error:
+    print(error, flush=True)
+os._exit(0)  # at its end the client would look for its server for minutes
+"""
+
+needs_connect = pytest.mark.skipif(importlib.util.find_spec("grpc") is None, reason="needs pyspark[connect]")
+
+
+@pytest.mark.spark
+@needs_connect
+def test_a_local_connect_session_is_seen_by_the_environment_alone(jobs: Jobs) -> None:
+    jobs.write(CONNECT)
+    ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": "1"})
+    assert ended.code == 0, ended.err
+    assert ended.out == (
+        "This DataFrame is one of Spark Connect, whose plan is on the server; "
+        "headwater.lineage() needs a DataFrame of a session with a driver in this process.\n"
+    )
+    assert [name.rsplit(".", 1)[1] for name in statements(jobs.events())] == ["out", "copy"]
+
+
+@needs_connect
+def test_a_remote_connect_session_is_refused_in_words(jobs: Jobs) -> None:
+    jobs.write(REMOTE)
+    ended = jobs.plain("job.py")
+    assert ended.out == (
+        "This session is on a remote Spark Connect server, whose plans stay on the server; "
+        "headwater needs a session with a driver in this process.\n"
+    )
+    assert ended.code == 0
