@@ -39,7 +39,7 @@ for wrong in ({"qeue": 1}, {"queue": "many"}):
         print(error)
 
 wide = spark.read.parquet("a").select("id", *[(sf.col("price") + n).alias(f"c{n}") for n in range(400)])
-headwater.attach(spark, events="nodes.ndjson", plan_nodes=20, quiet=True)
+headwater.attach(spark, events="nodes.ndjson", plan_nodes=12, quiet=True)
 spark.read.parquet("a").join(spark.read.parquet("b").toDF("id", "cost"), "id").filter("cost > 1").write.parquet("cut")
 wide.createOrReplaceTempView("wide")
 spark.sql("CREATE VIEW IF NOT EXISTS narrow AS SELECT id AS a FROM parquet.`a`")
@@ -125,7 +125,7 @@ def test_a_plan_above_its_budget_keeps_every_input(
     for column, found in lineage["fields"].items():
         assert {one["name"].rsplit("/", 1)[1] for one in found["inputFields"]} == sources, column
         assert {one["field"] for one in found["inputFields"]} == {"id", "price"}
-        assert all(way["opaque"] for one in found["inputFields"] for way in one["transformations"])
+        assert all(any(way.get("opaque") for way in one["transformations"]) for one in found["inputFields"])
 
 
 def test_a_small_plan_stays_within_the_same_budget(ended: Ended, jobs: Jobs) -> None:

@@ -42,7 +42,9 @@ def test_workers_know_nothing_of_it_and_the_exit_code_is_the_jobs(jobs: Jobs) ->
 
 
 def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
-    jobs.write(f"{SPARK}\nitems.write.parquet('out')\nprint('ready', flush=True)\nimport time\ntime.sleep(60)\n")
+    jobs.write(
+        f"{SPARK}\nitems.write.parquet('out')\nimport time\ntime.sleep(3)\nprint('ready', flush=True)\ntime.sleep(60)\n"
+    )
     with subprocess.Popen(
         [*WATCHED, "job.py"],
         cwd=jobs.folder,

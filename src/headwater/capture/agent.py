@@ -14,7 +14,7 @@ from openlineage.client.event_v2 import RunEvent
 from headwater.capture.collector import paused
 from headwater.capture.executions import Executions, lost
 from headwater.capture.guard import guarded, tell_once
-from headwater.capture.rows import rows
+from headwater.capture.rows import ExecutionRow
 from headwater.model import Gap, RunMoment, RunState, Statement
 from headwater.openlineage.events import run_event
 from headwater.openlineage.facets import FacetSettings
@@ -27,8 +27,12 @@ _LONGER = "what was not told is missing; raise HEADWATER_FLUSH_SECONDS"
 class Tap(Protocol):
     """Where rows come from."""
 
-    def poll(self, milliseconds: int) -> str | None:
-        """The next rows in packed form; None when there were none for that long."""
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What this tap cannot see of any execution."""
+
+    def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
+        """The next starts and ends of executions; None when there were none for that long."""
 
     def dropped(self) -> int:
         """How many executions were lost since this was last asked."""
@@ -37,7 +41,7 @@ class Tap(Protocol):
         """How many rows wait to be polled."""
 
     def wake(self) -> None:
-        """End a poll that waits."""
+        """End a call of rows() that waits."""
 
     def settle(self, milliseconds: int) -> bool:
         """Wait until everything that has happened can be polled; False when it takes longer."""
@@ -122,7 +126,10 @@ class Agent:
         self._tap.settle(self._milliseconds_left())
         while self._milliseconds_left() and self._watch(0):
             pass
-        yield from lost(self._tap.dropped(), self._tap.pending())
+        yield from self._tap.gaps
+        for gap in lost(self._tap.dropped(), self._tap.pending()):
+            tell_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
+            yield gap
         self._tap.disconnect()
 
     def _milliseconds_left(self) -> int:
@@ -131,18 +138,15 @@ class Agent:
     def _watch(self, milliseconds: int) -> bool:
         """Take the next rows; False when there are none."""
         try:
-            reply = self._tap.poll(milliseconds)
+            found = self._tap.rows(milliseconds)
         except Exception as gone:
             _LOG.debug("the JVM is gone: %r", gone)
             self._stopping.wait()
             return False
-        if reply is not None:
-            self._take(reply)
-        return reply is not None
+        self._take(found or [])
+        return found is not None
 
-    def _take(self, reply: str) -> None:
-        with paused():
-            found = rows(reply)
+    def _take(self, found: list[ExecutionRow]) -> None:
         for row in found:
             with guarded("working out the lineage of a statement"):
                 with paused():
@@ -155,8 +159,6 @@ class Agent:
             self._sink.deliver(run_event(moment, self._facets))
 
     def _tell_application(self, state: RunState, error: str = "", gaps: tuple[Gap, ...] = ()) -> None:
-        for gap in gaps:
-            tell_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
         known = Statement(gaps=gaps) if gaps else None
         executions = self._executions
         self._tell(RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error))

@@ -34,7 +34,7 @@ def whereabouts(settings: CaptureSettings, delivery: Delivery, dataset: str) -> 
     if "store" in names:
         option = f" --store {settings.store}" if settings.store else ""
         return f". Look: headwater show{option} {shlex.quote(dataset)}"
-    return f", told to {', '.join(settings.events if name == 'file' else name for name in names)}"
+    return f", told to {', '.join(settings.events or name if name == 'file' else name for name in names)}"
 
 
 def undelivered(delivery: Delivery) -> str:

@@ -68,7 +68,7 @@ class Executions:
     def _begun(self, row: ExecutionRow, command: str, found: Statement, sql: str = "") -> RunMoment:
         job = Job(self.application.job.namespace, self._job_name(command, found))
         run = Run(str(generate_new_uuid()), job, self.application)
-        moment = RunMoment(run, RunState.START, row.time, self.engine, found, sql=sql)
+        moment = RunMoment(run, RunState.START, row.began or row.time, self.engine, found, sql=sql)
         self._open[row.id] = moment
         return moment
 

@@ -8,13 +8,11 @@ from typing import Any
 
 from headwater.capture.attach import context_of
 from headwater.capture.collector import paused
-from headwater.capture.rows import unpack
 from headwater.capture.settings import CaptureSettings
-from headwater.capture.spark import SparkTap
+from headwater.capture.spark import new_listener
 from headwater.errors import CaptureError, UnknownName
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Dependency, Gap, InputField
-from headwater.plan import decode
 
 _DATASET = "every column"
 
@@ -113,10 +111,9 @@ def lineage(data_frame: Any) -> FrameLineage:
             "This DataFrame is one of Spark Connect, whose plan is on the server; "
             "headwater.lineage() needs a DataFrame of a session with a driver in this process."
         )
-    tap = SparkTap(context_of(data_frame.sparkSession), CaptureSettings())
-    text = unpack(tap.read(data_frame))
+    plan = new_listener(context_of(data_frame.sparkSession), CaptureSettings()).plan(data_frame)
     with paused():
-        found, gaps = column_lineage(decode(text), ExtractSettings())
+        found, gaps = column_lineage(plan, ExtractSettings())
     return FrameLineage(found, gaps)
 
 

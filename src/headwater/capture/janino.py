@@ -1,6 +1,7 @@
 """Compile headwater's Java source in the driver's JVM, once per JVM."""
 
 import contextlib
+import os
 import threading
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -36,11 +37,13 @@ def new_tap(gateway: Any) -> Any:
     except Exception as error:
         raise CaptureError(
             f"The tap could not be compiled in Spark's JVM ({str(error).splitlines()[0][:300]}); "
-            "headwater needs the Janino that Spark ships, and falls back to a query execution listener."
+            "headwater needs the Janino that Spark ships."
         ) from error
 
 
 def _loaded(gateway: Any) -> Any:
+    if os.environ.get("HEADWATER_NO_JANINO") == "1":
+        raise CaptureError("HEADWATER_NO_JANINO is set")
     with _compiling:
         return _classes.get(gateway) or _load(gateway)
 

@@ -14,6 +14,7 @@ from headwater.plan import Plan, decode_document
 class ExecutionRow:
     """A root SQL execution starts or ends. ``plan`` comes with the first row that has one.
 
+    ``began`` is known where start and end are told together.
     ``unreadable`` says why there is none, ``command`` then names the operator at its root.
     """
 
@@ -26,6 +27,7 @@ class ExecutionRow:
     trace: str = ""
     command: str = ""
     unreadable: str = ""
+    began: datetime | None = None
 
 
 def unpack(reply: str) -> str:

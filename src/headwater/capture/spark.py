@@ -1,9 +1,16 @@
-"""The few things headwater asks of a live SparkContext; with ``janino`` the only module that speaks py4j."""
+"""The few things headwater asks of a live SparkContext, and its tap."""
 
 from typing import Any
 
+from headwater.capture.collector import paused
+from headwater.capture.guard import tell_once
 from headwater.capture.janino import new_tap
+from headwater.capture.listener import ListenerTap
+from headwater.capture.rows import ExecutionRow, rows, unpack
 from headwater.capture.settings import CaptureSettings
+from headwater.errors import CaptureError
+from headwater.model import Gap
+from headwater.plan import Plan, decode
 
 
 class SparkTap:
@@ -12,6 +19,8 @@ class SparkTap:
     Raises:
         CaptureError: the tap cannot be made in this JVM.
     """
+
+    gaps: tuple[Gap, ...] = ()
 
     def __init__(self, context: Any, settings: CaptureSettings) -> None:
         self._context = context
@@ -36,9 +45,23 @@ class SparkTap:
         reply = self._tap.poll(milliseconds)
         return None if reply is None else str(reply)
 
+    def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
+        """The next starts and ends of executions, None when there were none for that long."""
+        reply = self.poll(milliseconds)
+        if reply is None:
+            return None
+        with paused():
+            return rows(reply)
+
     def read(self, data_frame: Any) -> str:
         """The plan of a DataFrame that need not run, as the tap packs it."""
         return str(self._tap.read(data_frame._jdf))
+
+    def plan(self, data_frame: Any) -> Plan:
+        """The plan of a DataFrame that need not run."""
+        text = unpack(self.read(data_frame))
+        with paused():
+            return decode(text)
 
     def dropped(self) -> int:
         """How many executions did not fit into the queue since this was last asked."""
@@ -57,13 +80,13 @@ class SparkTap:
         return bool(self._tap.settle(self._bus, milliseconds))
 
 
-def new_listener(context: Any, settings: CaptureSettings) -> SparkTap:
-    """The tap for a SparkContext.
-
-    Raises:
-        CaptureError: it cannot be made in this JVM.
-    """
-    return SparkTap(context, settings)
+def new_listener(context: Any, settings: CaptureSettings) -> SparkTap | ListenerTap:
+    """The tap for a SparkContext; where it cannot be compiled, the listener that does most of it."""
+    try:
+        return SparkTap(context, settings)
+    except CaptureError as reason:
+        tell_once("tap", f"headwater: {reason} A query execution listener takes its place.")
+        return ListenerTap(context, settings, str(reason))
 
 
 def spark_version(context: Any) -> str:
