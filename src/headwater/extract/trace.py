@@ -52,7 +52,6 @@ Trace = Paths | Struct
 NOTHING: Paths = frozenset()
 
 
-
 class _After(dict[Transformation, Transformation]):
     """What each transformation becomes with one more step, worked out once."""
 

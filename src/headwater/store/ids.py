@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Table, insert, select
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.store import schema
+from headwater.store.events import Event
 
 
 def key_of(*parts: str) -> bytes:
@@ -33,11 +34,15 @@ def folded(dataset: Dataset) -> str:
 class Writer:
     """A writing transaction, with the ids it has seen.
 
-    ``unsettled`` are the runs whose lineage has to be looked at again before the transaction ends.
+    ``unsettled`` are the runs whose lineage has to be looked at again before the transaction ends;
+    ``names`` are the ids of dataset names, each with the id of its dataset; ``read`` are the events of this
+    transaction by digest, which need not be read from the store again.
     """
 
     connection: Connection
     unsettled: set[int] = field(default_factory=set)
+    names: dict[Dataset, tuple[int, int]] = field(default_factory=dict)
+    read: dict[bytes, Event] = field(default_factory=dict)
     _jobs: dict[bytes, int] = field(default_factory=dict)
     _transformations: dict[Transformation, int] = field(default_factory=dict)
     _fields: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -65,6 +70,11 @@ class Writer:
             self._transformations[way] = self._found_or_added(schema.transformation, {"key": key}, values)
         return self._transformations[way]
 
+    def field(self, dataset_id: int, name: str) -> int:
+        """The id of a dataset's field."""
+        known = self._fields.get(dataset_id, {})
+        return known[name] if name in known else self.fields(dataset_id, [name])[name]
+
     def fields(self, dataset_id: int, names: Iterable[str]) -> dict[str, int]:
         """The ids of a dataset's fields by name, at least those of ``names``."""
         known = self._fields.get(dataset_id)
@@ -76,10 +86,10 @@ class Writer:
             known.update(self._load_fields(dataset_id))
         return known
 
-    def forget_fields(self, *dataset_ids: int) -> None:
-        """Drops what was remembered of datasets whose rows were changed."""
-        for dataset_id in dataset_ids:
-            self._fields.pop(dataset_id, None)
+    def forget(self) -> None:
+        """Drops what was remembered of datasets and their fields, after rows were changed."""
+        self.names.clear()
+        self._fields.clear()
 
     def _load_fields(self, dataset_id: int) -> dict[str, int]:
         rows = select(schema.field.c.name, schema.field.c.id).where(schema.field.c.dataset_id == dataset_id)

@@ -27,6 +27,7 @@ def record(writer: Writer, event: Event) -> bool:
     _describe(writer, event.about, job_id, run_id, event.at)
     _datasets(writer, event, run_id)
     _keep(writer, event, run_id)
+    writer.read[event.digest] = event
     return True
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Row, and_, insert, or_, select
 
 from headwater.model import ColumnLineage, Dependency
 from headwater.store import schema
-from headwater.store.events import DECLARED, WrittenDataset, read_event
+from headwater.store.events import DECLARED, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
 from headwater.store.symlinks import dataset_id
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, FOREVER, Edge, Scope, Span
@@ -62,16 +62,18 @@ def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
 
 def _told(writer: Writer, run_id: int) -> dict[int, Told]:
     """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle")."""
+    event = schema.event
+    mine = select(event.c.id, event.c.digest).where(event.c.run_id == run_id, event.c.has_lineage)
     told: dict[int, Told] = {}
-    for payload in _payloads(writer, run_id):
-        told |= _of_event(writer, read_event(zlib.decompress(payload)).outputs)
+    for row in writer.connection.execute(mine.order_by(event.c.at, event.c.digest)).all():
+        known = writer.read.get(row.digest) or _read_again(writer, row.id)
+        told |= _of_event(writer, known.outputs)
     return told
 
 
-def _payloads(writer: Writer, run_id: int) -> list[bytes]:
-    event = schema.event
-    mine = select(event.c.payload).where(event.c.run_id == run_id, event.c.has_lineage)
-    return list(writer.connection.execute(mine.order_by(event.c.at, event.c.digest)).scalars())
+def _read_again(writer: Writer, event_id: int) -> Event:
+    payload = select(schema.event.c.payload).where(schema.event.c.id == event_id)
+    return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
 
 
 def _of_event(writer: Writer, outputs: Iterable[WrittenDataset]) -> dict[int, Told]:
@@ -97,7 +99,7 @@ def _sources(writer: Writer, inputs: frozenset[Dependency]) -> Iterable[tuple[in
     for dependency in inputs:
         owner = dataset_id(writer, dependency.input.dataset)
         name = dependency.input.name
-        yield writer.fields(owner, [name])[name], writer.transformation(dependency.transformation)
+        yield writer.field(owner, name), writer.transformation(dependency.transformation)
 
 
 def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:

@@ -24,6 +24,12 @@ def dataset_id(writer: Writer, named: Dataset, symlinks: Iterable[Symlink] = ())
 
 
 def _name(writer: Writer, named: Dataset, owner: int | None) -> tuple[int, int]:
+    if named not in writer.names:
+        writer.names[named] = _found_or_added(writer, named, owner)
+    return writer.names[named]
+
+
+def _found_or_added(writer: Writer, named: Dataset, owner: int | None) -> tuple[int, int]:
     key = key_of(named.namespace, named.name)
     row = writer.connection.execute(select(_NAME.c.id, _NAME.c.dataset_id).where(_NAME.c.key == key)).first()
     if row is not None:
@@ -68,6 +74,7 @@ def _merge(writer: Writer, kept: int, gone: int) -> None:
     _merge_fields(writer, kept, gone)
     writer.connection.execute(update(_NAME).where(_NAME.c.dataset_id == gone).values(dataset_id=kept))
     writer.connection.execute(delete(schema.dataset).where(schema.dataset.c.id == gone))
+    writer.forget()
 
 
 def _touching(writer: Writer, dataset: int) -> set[Pair]:
@@ -87,7 +94,6 @@ def _touching(writer: Writer, dataset: int) -> set[Pair]:
 def _merge_fields(writer: Writer, kept: int, gone: int) -> None:
     writer.fields(kept, writer.fields(gone, ()))
     writer.connection.execute(delete(_FIELD).where(_FIELD.c.dataset_id == gone))
-    writer.forget_fields(kept, gone)
 
 
 def _merge_runs(writer: Writer, kept: int, gone: int) -> None:

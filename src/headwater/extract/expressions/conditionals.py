@@ -22,7 +22,7 @@ def case_when(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Tr
 
 
 def _is_struct_cast(node: Expression) -> bool:
-    """``IF(s IS NULL, NULL, named_struct(s.a, …))``: how an INSERT renames the fields of a struct (TableOutputResolver)."""
+    """``IF(s IS NULL, NULL, named_struct(s.a, …))``: an INSERT renames the fields of a struct (TableOutputResolver)."""
     test, null, rebuilt = node.children
     if test.name != "IsNull" or null.children or rebuilt.name != "CreateNamedStruct":
         return False

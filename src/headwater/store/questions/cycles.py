@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from headwater.store.questions.ways import Steps
+from headwater.store.questions.steps import Steps
 
 
 def closed_cycles(nodes: Collection[int], ends: Collection[int], steps: Steps) -> set[int]:

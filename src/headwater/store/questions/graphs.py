@@ -22,7 +22,8 @@ from headwater.store.questions.answers import (
 from headwater.store.questions.closure import Closure, Link, walk
 from headwater.store.questions.find import find
 from headwater.store.questions.indirect import only_indirect
-from headwater.store.questions.ways import Arrivals, Steps, arrivals, in_order, strongest_first
+from headwater.store.questions.steps import Steps
+from headwater.store.questions.ways import Arrivals, strongest_first
 from headwater.store.store import Store
 
 
@@ -64,7 +65,7 @@ def impact_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Impact:
         begin = start_ids(connection, start)
         closure = walk(connection, begin, Direction.DOWN, bounds)
         ways = names.transformations(connection, {link.transformation for link in closure.links})
-        found = arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
+        found = Arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
         reached = names.columns(connection, closure.distance.keys() - set(begin))
         jobs = names.jobs(connection, {link.job for link in closure.links})
         return Impact(start, _by_dataset(reached, closure, found, jobs), closure.truncated)
@@ -100,7 +101,7 @@ def _by_dataset(
 ) -> tuple[ImpactedDataset, ...]:
     columns: dict[KnownDataset, list[ImpactedColumn]] = {}
     for node, column in reached.items():
-        impacted = ImpactedColumn(column, closure.distance[node], in_order(found[node]))
+        impacted = ImpactedColumn(column, closure.distance[node], found.ways(node))
         columns.setdefault(column.dataset, []).append(impacted)
     writing = _writing(closure)
     datasets = [

@@ -6,7 +6,8 @@ from dataclasses import replace
 from headwater.model import Transformation
 from headwater.store.questions.answers import Direction
 from headwater.store.questions.closure import Closure, Link
-from headwater.store.questions.ways import Steps, arrivals, reached
+from headwater.store.questions.steps import Steps, reached
+from headwater.store.questions.ways import Arrivals
 
 
 def only_indirect(
@@ -14,9 +15,7 @@ def only_indirect(
 ) -> Closure:
     """The part of a closure whose paths from the start are INDIRECT as a whole (see `headwater.model.compose`)."""
     up = direction is Direction.UP
-    steps = Steps(closure, direction)
-    found = arrivals(start, steps, ways, direction)
-    after = {node for node, how in found.items() if any(not way.transformation.direct for way in how)}
+    after = Arrivals(start, Steps(closure, direction), ways, direction).indirect()
     indirect = [link for link in closure.links if not ways[link.transformation].direct]
     before = reached((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)))
     kept = [

@@ -11,7 +11,7 @@ from headwater.store.questions.answers import UNBOUNDED, Bounds, Direction, Hop,
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.find import find_column
 from headwater.store.questions.graphs import named_hops
-from headwater.store.questions.ways import Steps, distances
+from headwater.store.questions.steps import Steps, distances
 from headwater.store.store import Store
 
 _MOST_TRIED = 50_000  # beginnings of paths; simple paths can be exponentially many

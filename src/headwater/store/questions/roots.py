@@ -10,7 +10,8 @@ from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Directi
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.cycles import closed_cycles
 from headwater.store.questions.find import find_column
-from headwater.store.questions.ways import Arrival, Arrivals, Steps, arrivals, in_order, jobs_on, rank
+from headwater.store.questions.steps import Steps
+from headwater.store.questions.ways import Arrivals, rank
 from headwater.store.store import Store
 
 
@@ -31,7 +32,7 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
         steps = Steps(closure, Direction.UP)
         origins = _origins(connection, closure, steps)
         transformations = names.transformations(connection, {link.transformation for link in closure.links})
-        found = arrivals([column.id], steps, transformations, Direction.UP)
+        found = Arrivals([column.id], steps, transformations, Direction.UP)
         return Roots(
             column,
             _named(
@@ -44,7 +45,7 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
 
 def _origins(connection: Connection, closure: Closure, steps: Steps) -> dict[int, Origin]:
     open_ended = closure.distance.keys() - closure.unexplored
-    leaves = {node for node in open_ended if not any(True for _ in steps(node))}
+    leaves = {node for node in open_ended if not steps(node)}
     cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
     datasets = {closure.dataset_of[node] for node in leaves}
     written = _written(connection, datasets)
@@ -80,7 +81,7 @@ def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
 def _named(
     connection: Connection, origins: Mapping[int, Origin], found: Arrivals, edge_type: EdgeType | None
 ) -> tuple[Root, ...]:
-    wanted = {node: _wanted(found[node], edge_type) for node in origins}
+    wanted = {node: _wanted(found.ways(node), edge_type) for node in origins}
     columns = names.columns(connection, [node for node, ways in wanted.items() if ways])
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {job for _, path in paths.values() for job in path})
@@ -91,16 +92,15 @@ def _named(
     return tuple(sorted(roots, key=_strongest_first))
 
 
-def _wanted(ways: Mapping[Way, Arrival], edge_type: EdgeType | None) -> tuple[Way, ...]:
+def _wanted(ways: tuple[Way, ...], edge_type: EdgeType | None) -> tuple[Way, ...]:
     if edge_type is None:
-        return in_order(ways)
-    direct = edge_type is EdgeType.DIRECT
-    return in_order(way for way in ways if way.transformation.direct is direct)
+        return ways
+    return tuple(way for way in ways if way.transformation.direct is (edge_type is EdgeType.DIRECT))
 
 
 def _shortest(found: Arrivals, node: int, ways: tuple[Way, ...]) -> tuple[int, list[int]]:
-    nearest = min(ways, key=lambda way: found[node][way].distance)
-    return found[node][nearest].distance, jobs_on(found, node, nearest)
+    nearest = min(ways, key=lambda way: found.distance(node, way))
+    return found.distance(node, nearest), found.jobs(node, nearest)
 
 
 def _strongest_first(root: Root) -> tuple[tuple[int, ...], Column]:
