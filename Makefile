@@ -36,7 +36,7 @@ soak: $(READY) ## 5,000 small queries in one application: memory and time must s
 	@$(WITH_JAVA) $(BIN)/python -m bench.soak
 
 # Spark 3.5 needs what was current in its time: numpy 1, and the distutils that setuptools brings.
-WITH_SPARK_3.5.9 := numpy<2 setuptools
+WITH_SPARK_3.5.9 := numpy<2 pyarrow<20 setuptools
 OTHER_SPARKS := 3.5.9 4.3.0
 
 record: $(READY) ## record the plans of every case anew on Spark 3.5, 4.1 and 4.3 (15 minutes; makes two more environments)

@@ -70,4 +70,5 @@ def test_json_says_everything_of_a_root(headwater: Callable[..., Result]) -> Non
         ],
         "distance": 1,
         "jobs": [{"namespace": "demo", "name": "clean"}],
+        "applications": [{"namespace": "demo", "name": "clean"}],
     }

@@ -3,6 +3,7 @@
 import tempfile
 from itertools import product
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -77,6 +78,23 @@ def test_roots_are_composed_over_all_jobs(shop: Store) -> None:
     price = next(root for root in roots_of(shop, "best.spent").roots if root.column.name == "price")
     assert [job.name for job in price.jobs] == ["clean", "report", "best"]
     assert price.distance == 3
+
+
+def test_the_way_of_a_root_is_told_by_applications_too(store: Store, words: Any) -> None:
+    def part(name: str, application: str, made: dict[str, list[str]], dataset: str) -> Any:
+        parent = {"run": {"runId": str(uuid4())}, "job": {"namespace": "demo", "name": application}}
+        return words.told(name, words.written(dataset, made), run_facets={"parent": parent})
+
+    store.ingest(
+        [
+            part("land.append.a", "land", {"x": ["raw.x"]}, "a"),
+            part("land.append.b", "land", {"x": ["a.x"]}, "b"),
+            part("task", "dag", {"x": ["b.x"]}, "c"),
+        ]
+    )
+    (root,) = roots_of(store, "c.x").roots
+    assert [job.name for job in root.jobs] == ["land.append.a", "land.append.b", "task"]
+    assert [job.name for job in root.applications] == ["land", "task"]
 
 
 def test_direct_roots_leave_out_what_only_influences(shop: Store) -> None:

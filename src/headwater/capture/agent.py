@@ -1,7 +1,6 @@
 """The agent of one application: a thread that polls the tap and hands events on, and the flush at the end."""
 
 import logging
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -90,8 +89,8 @@ class Agent:
 
     @property
     def last_output(self) -> str:
-        """The last part of the name of the dataset written last."""
-        return re.split(r"/", self._executions.outputs[-1].name.rstrip("/"))[-1]
+        """The last two parts of the name of the dataset written last: in a lake one (``flights``) fits several."""
+        return "/".join(self._executions.outputs[-1].name.strip("/").split("/")[-2:])
 
     def start(self) -> None:
         """Watch the application from now on, and tell that it has begun."""

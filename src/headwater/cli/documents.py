@@ -64,6 +64,7 @@ def of_roots(answer: Roots) -> Document:
                 "transformations": [of_way(way) for way in root.ways],
                 "distance": root.distance,
                 "jobs": [of_job(job) for job in root.jobs],
+                "applications": [of_job(application) for application in root.applications],
             }
             for root in answer.roots
         ],

@@ -19,7 +19,7 @@ _ORIGINS = {
 
 
 def roots_tree(answer: Roots) -> Branch:
-    """One line for each root: how, which column, where it is, which jobs it went through."""
+    """One line for each root: how, which column, where it is, which applications it went through."""
     labels = Labels({answer.column.dataset, *(root.column.dataset for root in answer.roots)})
     rows = [_root_cells(root, labels) for root in answer.roots]
     tree = Branch(heading(answer.column, labels), [Branch(line) for line in aligned(rows)] if rows else [])
@@ -32,7 +32,7 @@ def _root_cells(root: Root, labels: Labels) -> list[Text]:
     column = Text(labels.column(root.column), style="bold")
     where = Text(readable(str(root.column.dataset)), style="dim")
     mark = "" if root.origin is Origin.SOURCE else f"({_ORIGINS[root.origin]})"
-    return [way_text(root.ways), column, where, via(root.jobs), Text(mark, style="dim")]
+    return [way_text(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
 
 
 def impact_tree(answer: Impact) -> Branch:

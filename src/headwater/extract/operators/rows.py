@@ -78,6 +78,7 @@ OPERATORS: Visitors = {
             "RepartitionByExpression",
             "ResolvedHint",
             "ReturnAnswer",
+            "SQLFunctionNode",
             "Sample",
             "SubqueryAlias",
             "Tail",

@@ -119,7 +119,7 @@ class Origin(str, Enum):
 class Root:
     """A column with nothing before it, and how it reaches the column that was asked for.
 
-    ``jobs`` are those on the shortest path, from the root on.
+    ``jobs`` are those on the shortest path, from the root on; ``applications`` what they are parts of.
     """
 
     column: Column
@@ -127,6 +127,7 @@ class Root:
     ways: tuple[Way, ...]
     distance: int
     jobs: tuple[Job, ...]
+    applications: tuple[Job, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """From ids back to names, for what is shown."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
@@ -56,6 +56,25 @@ def jobs(connection: Connection, ids: Collection[int]) -> dict[int, Job]:
     job = schema.job
     rows = rows_for(connection, ids, lambda some: select(job).where(job.c.id.in_(some)))
     return {row.id: Job(row.namespace, row.name) for row in rows}
+
+
+def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[int, Job]:
+    """The job each job is a part of, where the name says so too (``app.command.table``), else itself.
+
+    Source: the ParentRunFacet of the newest run, and the job names of the OpenLineage Spark integration.
+    """
+    mine, parent, job = schema.run, schema.run.alias("parent"), schema.job
+
+    def parents(some: list[int]) -> Select[Any]:
+        newest = select(func.max(mine.c.id)).where(mine.c.job_id.in_(some)).group_by(mine.c.job_id)
+        question = select(mine.c.job_id, job.c.namespace, job.c.name).where(mine.c.id.in_(newest))
+        return question.join(parent, parent.c.id == mine.c.parent_id).join(job, job.c.id == parent.c.job_id)
+
+    found = {row.job_id: Job(row.namespace, row.name) for row in rows_for(connection, jobs_named, parents)}
+    return {
+        key: found[key] if key in found and named.name.startswith(f"{found[key].name}.") else named
+        for key, named in jobs_named.items()
+    }
 
 
 def transformations(connection: Connection, ids: Collection[int]) -> dict[int, Transformation]:

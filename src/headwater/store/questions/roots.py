@@ -1,6 +1,7 @@
 """Where a column comes from in the end: the columns with nothing before them, and how they take part."""
 
 from collections.abc import Collection, Mapping
+from itertools import groupby
 
 from sqlalchemy import Connection, select
 
@@ -85,10 +86,13 @@ def _named(
     columns = names.columns(connection, [node for node, ways in wanted.items() if ways])
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {job for _, path in paths.values() for job in path})
+    applications = names.applications(connection, jobs)
     roots = []
     for node, column in columns.items():
         distance, path = paths[node]
-        roots.append(Root(column, origins[node], wanted[node], distance, tuple(jobs[job] for job in path)))
+        on_path = tuple(jobs[job] for job in path)
+        stages = tuple(application for application, _ in groupby(applications[job] for job in path))
+        roots.append(Root(column, origins[node], wanted[node], distance, on_path, stages))
     return tuple(sorted(roots, key=_strongest_first))
 
 
