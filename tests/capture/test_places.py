@@ -204,7 +204,7 @@ def test_one_line_says_what_is_wrong_and_one_where_the_events_are(ended: Ended, 
 def test_a_good_place_needs_one_line(ended: Ended) -> None:
     assert said(ended, "good") == [
         "headwater: captured the lineage of 2 columns in 1 dataset. "
-        "Look: headwater show --store good/lineage.db outputs/first"
+        "Look: headwater show --store good/lineage.db out/first"
     ]
 
 

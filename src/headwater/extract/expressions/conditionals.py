@@ -54,4 +54,9 @@ def _choice(tests: tuple[Trace, ...], values: tuple[Trace, ...]) -> Trace:
     return union((tested, step(TRANSFORMED, union(map(flat, values)))))
 
 
-EXPRESSIONS: Visitors = {"If": if_else, "CaseWhen": case_when, "Coalesce": coalesce}
+def null_if(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``NULLIF(a, b)`` from Spark 4.3 on: the comparison, and the value unless it holds."""
+    return _choice(children[:1], children[1:])
+
+
+EXPRESSIONS: Visitors = {"If": if_else, "CaseWhen": case_when, "Coalesce": coalesce, "NullIfResult": null_if}
