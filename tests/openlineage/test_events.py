@@ -4,7 +4,7 @@ import json
 import string
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -34,7 +34,7 @@ from headwater.model import (
     Symlink,
     Transformation,
 )
-from headwater.openlineage.events import read_event, run_event, to_json
+from headwater.openlineage.events import end_event, read_event, run_event, to_json
 from headwater.openlineage.facets import FacetSettings
 
 Check = Callable[[dict[str, Any]], None]
@@ -325,6 +325,15 @@ def test_any_moment_gives_a_valid_event(check: Check, moment: RunMoment, facets:
     }
     assert sources <= listed
     assert len({(one["namespace"], one["name"]) for one in event["inputs"]}) == len(event["inputs"])
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(moments, facet_settings)
+def test_the_end_of_a_run_says_what_its_start_said_and_more(moment: RunMoment, facets: FacetSettings) -> None:
+    begun = run_event(replace(moment, state=RunState.START, error="", stack_trace=""), facets)
+    to_json(begun)
+    ended = replace(moment, time=moment.time + timedelta(seconds=1))
+    assert json.loads(to_json(end_event(begun, ended, facets))) == written(ended, facets)
 
 
 @given(dependencies, st.integers(1, 6))

@@ -15,7 +15,7 @@ from headwater.capture.executions import Executions, lost
 from headwater.capture.guard import guarded, tell_once
 from headwater.capture.rows import ExecutionRow
 from headwater.model import Gap, RunMoment, RunState, Statement
-from headwater.openlineage.events import run_event
+from headwater.openlineage.events import end_event, run_event
 from headwater.openlineage.facets import FacetSettings
 
 _LOG = logging.getLogger("headwater")
@@ -77,6 +77,7 @@ class Agent:
         self._sink = sink
         self._executions = executions
         self._facets = facets
+        self._begun: dict[str, RunEvent] = {}
         self._ending = _Ending()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
@@ -155,7 +156,17 @@ class Agent:
 
     def _tell(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):
-            self._sink.deliver(run_event(moment, self._facets))
+            self._sink.deliver(self._event(moment))
+
+    def _event(self, moment: RunMoment) -> RunEvent:
+        """The event of a moment; that of a statement's start is kept until its end, which says the same and more."""
+        begun = self._begun.pop(moment.run.id, None)
+        if begun is not None:
+            return end_event(begun, moment, self._facets)
+        event = run_event(moment, self._facets)
+        if moment.state is RunState.START and moment.statement is not None:
+            self._begun[moment.run.id] = event
+        return event
 
     def _tell_application(self, state: RunState, error: str = "", gaps: tuple[Gap, ...] = ()) -> None:
         known = Statement(gaps=gaps) if gaps else None

@@ -33,7 +33,7 @@ class SparkTap:
 
     def connect(self) -> None:
         """Begin to listen, on a queue of the tap's own, so that it cannot delay Spark's."""
-        self._bus.addToQueue(self._tap, "headwater")
+        self._tap.connect(self._context._jsc.sc())
 
     def disconnect(self) -> None:
         """Listen no longer, and let go of what was not polled."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, R
 from headwater.errors import EventError
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Output, RunMoment, Statement
 from headwater.openlineage.column_lineage import column_lineage_facet
-from headwater.openlineage.facets import FacetSettings, dataset_facets, job_facets, run_facets
+from headwater.openlineage.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 
 _DEFAULT = FacetSettings()
 
@@ -37,15 +37,43 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
         eventTime=_time(moment),
         run=Run(_uuid(moment.run.id), facets=run_facets(moment, gaps, settings)),
         job=Job(moment.run.job.namespace, moment.run.job.name, facets=job_facets(moment, settings)),
-        inputs=[_input(seen, settings) for seen in statement.inputs],
-        outputs=outputs,
+        inputs=_Datasets([_input(seen, settings) for seen in statement.inputs]),
+        outputs=_Datasets(outputs),
         producer=settings.producer,
+    )
+
+
+def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent:
+    """What `run_event` gives for the end of a run, from the event of its start: the datasets are the same ones."""
+    facets = (begun.run.facets or {}) | end_facets(moment, settings)
+    return attr.evolve(
+        begun,
+        eventType=RunState(moment.state.value),
+        eventTime=_time(moment),
+        run=Run(begun.run.runId, facets=facets),
     )
 
 
 def to_json(event: RunEvent) -> str:
     """The event as one line of JSON: what the client's ``Serde.to_json`` gives, several times faster."""
-    return json.dumps(event, default=_plain, sort_keys=True, separators=(",", ":"))
+    parts = sorted(_plain(event).items())
+    return "{" + ",".join(f'"{name}":{_text(value)}' for name, value in parts) + "}"
+
+
+class _Datasets(list[Any]):
+    """The inputs or outputs of a run, whose text is made once for all its events."""
+
+    @cached_property
+    def text(self) -> str:
+        return _dumped(self)
+
+
+def _text(value: object) -> str:
+    return value.text if isinstance(value, _Datasets) else _dumped(value)
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, default=_plain, sort_keys=True, separators=(",", ":"))
 
 
 def read_event(text: str) -> RunEvent:

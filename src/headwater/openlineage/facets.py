@@ -96,12 +96,16 @@ def run_facets(moment: model.RunMoment, gaps: Iterable[model.Gap], settings: Fac
         {
             "parent": _parent(moment.run, settings),
             "processing_engine": _engine(moment.engine, settings),
-            "errorMessage": _error_message(moment, settings),
             "extractionError": _extraction_error(gaps, settings),
             COVERAGE: _coverage(moment.statement, gaps, settings),
         },
         settings,
-    )
+    ) | end_facets(moment, settings)
+
+
+def end_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, RunFacet]:
+    """Those facets of a run that its end has and its start has not."""
+    return _enabled({"errorMessage": _error_message(moment, settings)}, settings)
 
 
 def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, JobFacet]:
@@ -160,8 +164,9 @@ def _engine(engine: model.Engine, settings: FacetSettings) -> ProcessingEngineRu
 def _error_message(moment: model.RunMoment, settings: FacetSettings) -> ErrorMessageRunFacet | None:
     if not moment.error and moment.state is not model.RunState.FAIL:
         return None
-    language = "PYTHON" if "Traceback (most recent call last)" in moment.stack_trace else "JAVA"
+    in_python = moment.statement is None or "Traceback (most recent call last)" in moment.stack_trace
     message = moment.error or "The run failed without a message."
+    language = "PYTHON" if in_python else "JAVA"
     return ErrorMessageRunFacet(message, language, moment.stack_trace or None, producer=settings.producer)
 
 

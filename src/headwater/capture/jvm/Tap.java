@@ -17,8 +17,12 @@ import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.AsyncEventQueue;
+import org.apache.spark.scheduler.LiveListenerBus;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
@@ -85,11 +89,18 @@ public class Tap extends SparkListener {
   /** A query that only reads is left alone unless asked for; logical() never fails, analyzed() may. */
   private boolean isInteresting(QueryExecution execution) {
     if (reads) return true;
-    LogicalPlan plan = execution.logical();
+    try { return writes(execution.analyzed()); } catch (Throwable wrong) { return writes(execution.logical()) || Reflection.simpleName(execution.logical()).startsWith("Insert"); }
+  }
+
+  /** A command, a write of a stream's batch, or several of them (FROM … INSERT … INSERT) with their CTEs. */
+  private static boolean writes(LogicalPlan plan) {
     String name = Reflection.simpleName(plan);
     if (name.equals("CommandResult")) return false;
-    if (plan instanceof org.apache.spark.sql.catalyst.plans.logical.Command) return true;
-    return name.startsWith("Write") || name.startsWith("Insert") || name.equals("Union") || name.equals("WithCTE") || name.startsWith("Unresolved") || name.startsWith("Create") || name.startsWith("Replace");
+    if (plan instanceof Command || name.startsWith("Write")) return true;
+    if (!name.equals("Union") && !name.equals("WithCTE")) return false;
+    scala.collection.Iterator children = plan.children().iterator();
+    while (children.hasNext()) if (writes((LogicalPlan) children.next())) return true;
+    return false;
   }
 
   /** Only the thread of the listener queue adds rows: no other can take the room between the question and the answer. */
@@ -97,17 +108,15 @@ public class Tap extends SparkListener {
     return queue.size() < capacity && queue.add(row);
   }
 
+  /** Begin to listen, on a queue of its own, so that it cannot delay Spark's. */
+  public void connect(SparkContext context) { Queue.add(context, this); }
+
   /** Wait until this tap has heard all that happened; false when it takes longer. Other listeners are not waited for. */
-  public boolean settle(Object bus, long milliseconds) throws Exception {
-    java.lang.reflect.Field field = bus.getClass().getDeclaredField("queues");
-    field.setAccessible(true);
-    java.util.Iterator queues = ((List) field.get(bus)).iterator();
+  public boolean settle(LiveListenerBus bus, long milliseconds) throws Exception {
+    java.util.Iterator queues = ((List) Reflection.field(bus, "queues")).iterator();
     while (queues.hasNext()) {
-      Object own = queues.next();
-      if (!"headwater".equals(Reflection.call(own, "name"))) continue;
-      java.lang.reflect.Method wait = own.getClass().getMethod("waitUntilEmpty", new Class[] {long.class});
-      wait.setAccessible(true);
-      return ((Boolean) wait.invoke(own, new Object[] {Long.valueOf(System.currentTimeMillis() + milliseconds)})).booleanValue();
+      AsyncEventQueue own = (AsyncEventQueue) queues.next();
+      if (Queue.NAME.equals(own.name())) return own.waitUntilEmpty(System.currentTimeMillis() + milliseconds);
     }
     return true;
   }
