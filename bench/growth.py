@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import headwater
-from bench.figures import Line, line, table
+from bench import drawing
+from bench.figures import line, table
 from bench.probe import Probe
 from bench.session import session
 from bench.synthetic import projections
@@ -142,29 +143,6 @@ def selects(spark: Any, folder: Path, columns: int, steps: int) -> Any:
     return reduce(step, range(1, steps + 1), _source(spark, folder, columns))
 
 
-def draw(points: list[Point], time_line: Line, memory_line: Line, path: Path) -> None:
-    """The plot: seconds and megabytes over the number of nodes, with their lines."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "growth", "font.size": 9})
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-    nodes = [one.nodes for one in points]
-    series = (
-        ("seconds of CPU", [one.seconds for one in points], time_line),
-        ("MB at the peak", [one.memory for one in points], memory_line),
-    )
-    for place, (label, values, fitted) in zip(axes, series, strict=True):
-        place.scatter(nodes, values, s=14)
-        place.plot([0, max(nodes)], [fitted.start, fitted.start + fitted.slope * max(nodes)], linewidth=1)
-        place.set(xlabel="nodes of the plan", ylabel=label, title=f"R² = {fitted.r_squared:.4f}")
-        place.grid(alpha=0.3)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main() -> int:
     """Measure, print, draw, and fail when growth is not linear."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -183,7 +161,11 @@ def main() -> int:
     )
     print(f"\nTime: {1e6 * time_line.slope:.2f} µs a node, R² = {time_line.r_squared:.4f}", flush=True)
     print(f"Memory: {2**20 * memory_line.slope:.0f} bytes a node, R² = {memory_line.r_squared:.4f}\n", flush=True)
-    draw(points, time_line, memory_line, options.plot)
+    series = {
+        "seconds of CPU": ([one.seconds for one in points], time_line),
+        "MB at the peak": ([one.memory for one in points], memory_line),
+    }
+    drawing.growth(nodes, series, options.plot)
     if options.live_share:
         with tempfile.TemporaryDirectory() as folder:
             head = [

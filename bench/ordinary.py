@@ -30,7 +30,7 @@ STATEMENTS = (
     "SELECT c, grouping_id() AS level, avg(b) AS mean FROM narrow GROUP BY ROLLUP (c, id)",
     "SELECT id, part FROM narrow LATERAL VIEW explode(split(cast(b AS string), '1')) parts AS part",
     "SELECT * FROM (SELECT c, b FROM narrow) PIVOT (sum(b) FOR c IN (1, 2, 3))",
-    "SELECT " + ", ".join(f"c{i} + c{i + 1} AS d{i}" for i in range(50)) + " FROM wide WHERE c0 > 1",
+    "SELECT " + ", ".join(f"c{i} + c{i + 1} AS d{i}" for i in range(50)) + " FROM broad WHERE c0 > 1",
 )
 
 _T = TypeVar("_T")

@@ -16,12 +16,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bench import drawing
 from bench.figures import quantile, table
 from bench.workloads import Workload, workloads
 
 AGENTS = ("none", "jar", "headwater", "headwater-store")
 OURS = ("queue", "py4j", "python")
 GOAL = 0.25
+PLOT = Path(__file__).parents[1] / "docs" / "img" / "overhead.svg"
 
 Measured = dict[str, list[dict[str, float]]]
 
@@ -85,15 +87,19 @@ def measured(applications: dict[str, Application], work: Workload, share: float)
 def cost_row(work: Workload, found: Measured) -> list[str]:
     """CPU per query of the jar, of headwater with a file, its parts, and with the store; medians, in milliseconds."""
     jar = jar_cost(found)
-    parts = [1000 * median(one[kind] for one in found["headwater"]) for kind in OURS]
     ours, store = our_cost(found["headwater"]), our_cost(found["headwater-store"])
-    numbers = [jar, ours, *parts, store]
+    numbers = [jar, ours, *parts(found).values(), store]
     return [work.title, *(f"{number:.1f}" for number in numbers), f"{ours / jar:.2f}"]
 
 
 def our_cost(repetitions: Sequence[dict[str, float]]) -> float:
     """Milliseconds of CPU of the three threads that are headwater's."""
     return 1000 * median(sum(one[kind] for kind in OURS) for one in repetitions)
+
+
+def parts(found: Measured) -> dict[str, float]:
+    """Milliseconds of CPU of each of headwater's threads, with a file."""
+    return {kind: 1000 * median(one[kind] for one in found["headwater"]) for kind in OURS}
 
 
 def jar_cost(found: Measured) -> float:
@@ -151,11 +157,12 @@ def main() -> int:
     """Measure, print, and fail when headwater takes more than a quarter of the jar's CPU."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="part of the repetitions to do, such as 0.1")
+    parser.add_argument("--only", nargs="+", help="the workloads to do: small, wide, chain, tasks")
     parser.add_argument("--pairs", type=int, default=60, help="pairs of the latency measurement")
     parser.add_argument("--json", type=Path, help="also write every single measurement to this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        works = workloads(Path(folder))
+        works = [work for work in workloads(Path(folder)) if not options.only or work.name in options.only]
         applications = {agent: stack.enter_context(Application(agent, Path(folder))) for agent in AGENTS}
         found: dict[str, Measured] = {}
         for work in works:
@@ -165,6 +172,7 @@ def main() -> int:
         pairs = latency(applications["headwater"], options.pairs)
     print(report(found, works), steps_table(steps), pairs, sep="\n\n")
     keep(options.json, {"workloads": found, "ordinary": steps})
+    drawing.costs({work.title: (jar_cost(found[work.name]), parts(found[work.name])) for work in works}, GOAL, PLOT)
     return verdict(found, works)
 
 

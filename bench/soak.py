@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 import headwater
+from bench import drawing
 from bench.figures import line, table
 from bench.probe import Memory, Probe
 from bench.session import session
@@ -100,26 +101,6 @@ def problems(grown: dict[str, float]) -> list[str]:
     return [f"{what}: {grown[what]:.2f}, at most {most:g}" for what, most in limits.items() if grown[what] > most]
 
 
-def draw(seen: Sequence[Sample], path: Path) -> None:
-    """The plot: memory and time over the number of queries."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "soak", "font.size": 9})
-    from matplotlib import pyplot
-
-    figure, (memory, taken) = pyplot.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-    done = [one.queries for one in seen]
-    memory.plot(done, [one.memory.heap for one in seen], label="JVM heap after GC")
-    memory.plot(done, [one.memory.python for one in seen], label="Python")
-    memory.set(xlabel="queries", ylabel="MB", ylim=(0, None))
-    memory.legend()
-    taken.plot(done, [one.milliseconds for one in seen])
-    taken.set(xlabel="queries", ylabel="median ms per query", ylim=(0, None))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-
-
 def run(folder: Path, queries: int, every: int, watched: bool) -> tuple[list[Sample], list[str]]:
     """The samples, and what is wrong with the events."""
     spark = session(folder, memory="512m")
@@ -170,8 +151,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         seen, wrong = run(Path(folder), options.queries, options.every, watched=not options.bare)
     grown = growth(seen)
+    kept = [one.memory for one in seen]
     print(report(seen, grown))
-    draw(seen, options.plot)
+    done, taken = [one.queries for one in seen], [one.milliseconds for one in seen]
+    memory = {"JVM heap after GC": [m.heap for m in kept], "Python": [m.python for m in kept]}
+    drawing.soak(done, memory, taken, options.plot)
     found = problems(grown)
     wrong += [one for one in found if not options.only_events or one.startswith("py4j")]
     print("\nVerdict: " + ("; ".join(wrong[:10]) if wrong else "flat, and no event lost"))

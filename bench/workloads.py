@@ -24,13 +24,15 @@ class Workload:
 
 
 def make_inputs(spark: Any, folder: Path) -> None:
-    """The two tables that all workloads read."""
-    narrow = spark.range(1_000).selectExpr("id", "id * 2 AS b", "id % 7 AS c")
-    narrow.write.mode("overwrite").parquet(f"{folder}/narrow")
-    wide = spark.range(10).selectExpr(*(f"id + {i} AS c{i}" for i in range(WIDE)))
-    wide.write.mode("overwrite").parquet(f"{folder}/wide")
-    spark.read.parquet(f"{folder}/narrow").createOrReplaceTempView("narrow")
-    spark.read.parquet(f"{folder}/wide").createOrReplaceTempView("wide")
+    """The tables that the workloads and the ordinary statements read: of 3, 60 and 900 columns."""
+    tables = {
+        "narrow": spark.range(1_000).selectExpr("id", "id * 2 AS b", "id % 7 AS c"),
+        "broad": spark.range(10).selectExpr(*(f"id + {i} AS c{i}" for i in range(60))),
+        "wide": spark.range(10).selectExpr(*(f"id + {i} AS c{i}" for i in range(WIDE))),
+    }
+    for name, frame in tables.items():
+        frame.write.mode("overwrite").parquet(f"{folder}/{name}")
+        spark.read.parquet(f"{folder}/{name}").createOrReplaceTempView(name)
 
 
 def workloads(folder: Path) -> tuple[Workload, ...]:

@@ -156,7 +156,9 @@ class Agent:
 
     def _tell(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):
-            self._sink.deliver(self._event(moment))
+            with paused():
+                event = self._event(moment)
+            self._sink.deliver(event)
 
     def _event(self, moment: RunMoment) -> RunEvent:
         """The event of a moment; that of a statement's start is kept until its end, which says the same and more."""

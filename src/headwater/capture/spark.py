@@ -43,7 +43,7 @@ class SparkTap:
     def poll(self, milliseconds: int) -> str | None:
         """The next rows as the tap packs them, None when there were none for that long."""
         reply = self._tap.poll(milliseconds)
-        return None if reply is None else str(reply)
+        return None if reply is None else self._whole(str(reply))
 
     def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
         """The next starts and ends of executions, None when there were none for that long."""
@@ -55,13 +55,22 @@ class SparkTap:
 
     def read(self, data_frame: Any) -> str:
         """The plan of a DataFrame that need not run, as the tap packs it."""
-        return str(self._tap.read(data_frame._jdf))
+        return self._whole(str(self._tap.read(data_frame._jdf)))
 
     def plan(self, data_frame: Any) -> Plan:
         """The plan of a DataFrame that need not run."""
         text = unpack(self.read(data_frame))
         with paused():
             return decode(text)
+
+    def _whole(self, reply: str) -> str:
+        """The reply with the pieces that the tap has kept back."""
+        if not reply.startswith("+"):
+            return reply
+        key, length, text = reply[1:].split(" ", 2)
+        while len(text) < int(length):
+            text += self._tap.piece(int(key), len(text))
+        return text
 
     def dropped(self) -> int:
         """How many executions did not fit into the queue since this was last asked."""

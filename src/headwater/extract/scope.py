@@ -17,9 +17,10 @@ class ExtractSettings:
     trimming: Trimming = field(default_factory=Trimming)
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as nodes are not: a wide plan has thousands.
+@dataclass(slots=True, eq=False)
 class Attribute:
-    """A column that an operator puts out."""
+    """A column that an operator puts out; nobody changes one after it was made."""
 
     expr_id: int
     name: str
@@ -83,4 +84,5 @@ class Scope:
 
 def attribute(node: Expression) -> Attribute:
     """The column that a named expression puts out."""
-    return Attribute(node.expr_id, node.label, node.text("type") or node.text("dataType"))
+    values = node.values
+    return Attribute(values.get("id", -1), values.get("name", ""), values.get("type") or values.get("dataType") or "")

@@ -77,7 +77,7 @@ def source(field: InputField | Placeholder) -> Paths:
 def step(transformation: Step, trace: Trace) -> Paths:
     """The paths of ``trace`` with one more step, nearer to the output."""
     paths = flat(trace)
-    if transformation == SAME or not paths:
+    if not paths:
         return paths
     after = _after(transformation)
     return frozenset([(origin, after[inner]) for origin, inner in paths])

@@ -149,12 +149,13 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
     """
     fields: dict[str, frozenset[Dependency]] = {}
     for name, paths in zip(names, traces, strict=True):
-        fields[name] = fields.get(name, frozenset()) | _dependencies(paths)
+        found = _dependencies(paths)
+        fields[name] = fields[name] | found if name in fields else found
     return ColumnLineage(fields, _dependencies(deciding))
 
 
 def _dependencies(paths: Paths) -> frozenset[Dependency]:
-    return frozenset(Dependency(origin, how) for origin, how in paths if isinstance(origin, InputField))
+    return frozenset([Dependency(origin, how) for origin, how in paths if isinstance(origin, InputField)])
 
 
 def _query(node: Operator, extraction: Extraction) -> Rows:

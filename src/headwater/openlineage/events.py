@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
@@ -37,8 +37,8 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
         eventTime=_time(moment),
         run=Run(_uuid(moment.run.id), facets=run_facets(moment, gaps, settings)),
         job=Job(moment.run.job.namespace, moment.run.job.name, facets=job_facets(moment, settings)),
-        inputs=_Datasets([_input(seen, settings) for seen in statement.inputs]),
-        outputs=_Datasets(outputs),
+        inputs=[_input(seen, settings) for seen in statement.inputs],
+        outputs=outputs,
         producer=settings.producer,
     )
 
@@ -60,16 +60,28 @@ def to_json(event: RunEvent) -> str:
     return "{" + ",".join(f'"{name}":{_text(value)}' for name, value in parts) + "}"
 
 
-class _Datasets(list[Any]):
-    """The inputs or outputs of a run, whose text is made once for all its events."""
+class _Told:
+    """A dataset whose text is made once for all events that name it."""
 
     @cached_property
     def text(self) -> str:
         return _dumped(self)
 
 
+@attr.define(slots=False)
+class _Input(_Told, InputDataset):
+    pass
+
+
+@attr.define(slots=False)
+class _Output(_Told, OutputDataset):
+    pass
+
+
 def _text(value: object) -> str:
-    return value.text if isinstance(value, _Datasets) else _dumped(value)
+    if isinstance(value, list):
+        return f"[{','.join(map(_text, value))}]"
+    return value.text if isinstance(value, _Told) else _dumped(value)
 
 
 def _dumped(value: object) -> str:
@@ -153,9 +165,11 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
     )
 
 
+@lru_cache(maxsize=32)
 def _input(seen: DatasetDescription, settings: FacetSettings) -> InputDataset:
+    """A job reads the same few tables again and again."""
     facets = dataset_facets(seen, settings)
-    return InputDataset(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=None)
+    return _Input(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=None)
 
 
 def _outputs(statement: Statement, settings: FacetSettings) -> tuple[list[OutputDataset], tuple[Gap, ...]]:
@@ -169,7 +183,7 @@ def _output(output: Output, settings: FacetSettings) -> tuple[OutputDataset, tup
     if "columnLineage" not in settings.disabled:
         lineage, gaps = column_lineage_facet(output, settings)
         facets |= {"columnLineage": lineage} if lineage else {}
-    return OutputDataset(dataset.namespace, dataset.name, facets=facets, outputFacets=None), gaps
+    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=None), gaps
 
 
 def _plain(value: Any) -> Any:

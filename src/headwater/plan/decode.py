@@ -46,11 +46,11 @@ def _nodes(rows: Sequence[Sequence[Any]]) -> tuple[Node, ...]:
     nodes: list[Node] = []
     at = nodes.__getitem__
     for row in rows:
-        name, children, references, values, *operator = row
+        references = row[2]
         if references:
             references = {field: _resolve(value, at) for field, value in references.items()}
-        kind = Operator if operator else Expression
-        nodes.append(kind(name, tuple([nodes[child] for child in children]), references, _values(values, at)))
+        kind = Operator if len(row) > 4 else Expression
+        nodes.append(kind(row[0], tuple([at(child) for child in row[1]]), references, _values(row[3], at)))
     return tuple(nodes)
 
 
@@ -65,12 +65,9 @@ def _resolve(value: Any, at: Callable[[int], Node]) -> Any:
 
 def _values(values: dict[str, Any], at: Callable[[int], Node]) -> dict[str, Any]:
     """Values as they are, except that a node among them (``{"$": position}``) is put in its place."""
-    for value in values.values():
-        if isinstance(value, list):
-            break
-    else:
-        return values
-    return {name: _value(value, at) for name, value in values.items()}
+    if list in map(type, values.values()):
+        return {name: _value(value, at) for name, value in values.items()}
+    return values
 
 
 def _value(value: Any, at: Callable[[int], Node]) -> Any:

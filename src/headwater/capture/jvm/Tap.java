@@ -9,7 +9,9 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,8 +37,9 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
  * The listener only notes an execution; its plan is read when poll() is called, on the thread that calls.
  */
 public class Tap extends SparkListener {
-  /** A reply above 8 KB costs py4j 44 ms unless it is packed. */
-  private static final int LARGEST_PLAIN = 7000;
+  /** A py4j reply above 8 KB takes 44 ms, waiting for an acknowledgement: several below it are faster, up to a point. */
+  private static final int PIECE = 7000;
+  private static final int MOST_PIECES = 40;
 
   private static final Object[] WAKE = new Object[0];
 
@@ -45,6 +48,8 @@ public class Tap extends SparkListener {
   private final Set started = Collections.synchronizedSet(new HashSet());
   private final AtomicLong dropped = new AtomicLong();
   private final LinkedBlockingQueue queue = new LinkedBlockingQueue();
+  private final Map replies = new ConcurrentHashMap();
+  private final AtomicLong lastReply = new AtomicLong();
   private int capacity = 1;
   private boolean reads = false;
   private int mostNodes = 0;
@@ -128,9 +133,14 @@ public class Tap extends SparkListener {
 
   public long pending() { return queue.size(); }
 
-  public void close() { queue.clear(); roots.clear(); started.clear(); }
+  public void close() { queue.clear(); roots.clear(); started.clear(); replies.clear(); }
 
-  /** Up to 50 rows as JSON lines, or null after the wait; large replies are deflated, in base64, after a "~". */
+  /**
+   * Up to 50 rows as JSON lines, or null after the wait.
+   *
+   * A large reply is deflated, in base64, after a "~". One that is still large comes in pieces, the first after
+   * "+", an id and the length of the whole; piece() gives the others.
+   */
   public String poll(long wait) throws Exception {
     Object first = queue.poll(wait, TimeUnit.MILLISECONDS);
     if (first == null) return null;
@@ -193,12 +203,24 @@ public class Tap extends SparkListener {
     return pack(PlanWriter.write(execution, execution.analyzed(), mostNodes, milliseconds, longestSql));
   }
 
-  private static String pack(String text) throws Exception {
-    if (text.length() < LARGEST_PLAIN) return text;
+  private String pack(String text) throws Exception {
+    if (text.length() <= PIECE) return text;
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     DeflaterOutputStream deflated = new DeflaterOutputStream(bytes, new Deflater(Deflater.BEST_SPEED));
     deflated.write(text.getBytes(StandardCharsets.UTF_8));
     deflated.close();
-    return "~" + Base64.getEncoder().encodeToString(bytes.toByteArray());
+    String packed = "~" + Base64.getEncoder().encodeToString(bytes.toByteArray());
+    if (packed.length() <= PIECE || packed.length() > MOST_PIECES * PIECE) return packed;
+    Long id = Long.valueOf(lastReply.incrementAndGet());
+    replies.put(id, packed);
+    return "+" + id + " " + packed.length() + " " + piece(id.longValue(), 0);
+  }
+
+  /** The part of a large reply from a place on, and the reply is forgotten with its last part. */
+  public String piece(long id, int from) {
+    String packed = (String) replies.get(Long.valueOf(id));
+    int until = Math.min(packed.length(), from + PIECE);
+    if (until == packed.length()) replies.remove(Long.valueOf(id));
+    return packed.substring(from, until);
   }
 }

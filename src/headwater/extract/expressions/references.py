@@ -11,7 +11,7 @@ _CHECKS = ("varcharTypeWriteSideCheck", "charTypeWriteSideCheck", "readSidePaddi
 
 def attribute_reference(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """A column of a child operator, found by its exprId."""
-    found = scope.columns.get(node.expr_id)
+    found = scope.columns.get(node.values.get("id", -1))
     if found is None:
         if not node.values.get("metadataColumn"):
             scope.extraction.report("expression", node.label, "no operator below puts out this column")

@@ -90,7 +90,7 @@ def leaf(node: Operator, descriptions: tuple[DatasetDescription, ...], extractio
 
 def note(description: DatasetDescription, output: Iterable[Attribute], extraction: Extraction) -> None:
     """Remember a dataset as an input, with the schema seen of it."""
-    schema = tuple(SchemaField(column.name, column.type) for column in output)
+    schema = tuple([SchemaField(column.name, column.type) for column in output])
     extraction.datasets[replace(description, schema=schema)] = None
 
 
@@ -102,7 +102,7 @@ def _columns(node: Operator, descriptions: tuple[DatasetDescription, ...]) -> Ro
 
 
 def _origin(name: str, descriptions: tuple[DatasetDescription, ...]) -> Paths:
-    return frozenset((InputField(description.dataset, name), SAME) for description in descriptions)
+    return frozenset([(InputField(description.dataset, name), SAME) for description in descriptions])
 
 
 OPERATORS: Visitors = {
