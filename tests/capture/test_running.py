@@ -33,11 +33,12 @@ def test_a_job_sees_what_it_sees_without(jobs: Jobs) -> None:
     assert (by_command.code, by_command.out, by_command.err) == (ended.code, ended.out, ended.err)
 
 
-@pytest.mark.parametrize("path", ["", ":", "given", ":given:"])
-def test_the_module_path_is_as_before(jobs: Jobs, path: str) -> None:
+@pytest.mark.parametrize("path", [None, "", ":", "given", ":given:"])
+def test_the_module_path_is_as_before(jobs: Jobs, path: str | None) -> None:
     jobs.write(TELLING)
-    source = jobs.environment.get("PYTHONPATH", "")
-    same(jobs, "job.py", environment={"PYTHONPATH": f"{source}{os.pathsep}{path}" if source else path})
+    source = jobs.environment.pop("PYTHONPATH", None)
+    given = [entry for entry in (source, path) if entry is not None]
+    same(jobs, "job.py", environment={"PYTHONPATH": os.pathsep.join(given)} if given else {})
 
 
 @pytest.mark.parametrize(

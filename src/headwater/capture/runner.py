@@ -38,8 +38,9 @@ def environment(settings: Mapping[str, object]) -> dict[str, str]:
     for name, value in settings.items():
         if value is not None:
             found[f"HEADWATER_{name.upper()}"] = str(value)
-    # An empty PYTHONPATH counts as none, but an empty entry in it is the working folder: it stays where it is.
-    found["PYTHONPATH"] = os.pathsep.join([str(_SITE), *filter(None, [found.get("PYTHONPATH")])])
+    # An empty entry of PYTHONPATH is the working folder, an empty PYTHONPATH is none: the folder twice stands for that.
+    given = [found["PYTHONPATH"] or str(_SITE)] if "PYTHONPATH" in found else []
+    found["PYTHONPATH"] = os.pathsep.join([str(_SITE), *given])
     started_by_spark_submit = "PYSPARK_GATEWAY_PORT" in found
     home = None if started_by_spark_submit or has_java() else java_home()
     if home is not None:

@@ -17,7 +17,8 @@ def _step_aside() -> None:
     if given == _HERE:
         del os.environ["PYTHONPATH"]
     else:
-        os.environ["PYTHONPATH"] = given.removeprefix(_HERE + os.pathsep)
+        as_it_was = given.removeprefix(_HERE + os.pathsep)
+        os.environ["PYTHONPATH"] = "" if as_it_was == _HERE else as_it_was
     own = sys.modules.pop("sitecustomize")
     try:
         importlib.import_module("sitecustomize")
