@@ -72,7 +72,7 @@ def read_event(source: Mapping[str, Any] | str | bytes) -> Event:
     Raises:
         EventError: it is not JSON, not an event of the specification, or has no time, job or run.
     """
-    value = source if isinstance(source, Mapping) else _parsed(source)
+    value = _parsed(_canonical(source) if isinstance(source, Mapping) else source)
     canonical = _canonical(value)
     digest = blake2b(canonical.encode(), digest_size=16).digest()
     outputs, gaps = _outputs(value)
@@ -102,7 +102,7 @@ def _parsed(source: str | bytes) -> Record:
     return value
 
 
-def _canonical(value: Record) -> str:
+def _canonical(value: Mapping[str, Any]) -> str:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as fault:

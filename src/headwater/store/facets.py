@@ -1,5 +1,7 @@
 """Dataset facets as values, of any producer and of older versions of the specification."""
 
+from functools import lru_cache
+
 from headwater.errors import EventError
 from headwater.model import (
     ColumnLineage,
@@ -24,13 +26,18 @@ def dataset(value: Record) -> Dataset:
     Raises:
         EventError: one of them is missing, empty or no string.
     """
-    named = Dataset(text(value, "namespace"), text(value, "name"))
+    named = _dataset(text(value, "namespace"), text(value, "name"))
     if not named.namespace or not named.name:
         raise EventError(
             f"A dataset has namespace {value.get('namespace')!r} and name {value.get('name')!r}: "
             "expected two strings that are not empty. Correct the producer."
         )
     return named
+
+
+# The edges of an event name few datasets and few transformations, many times.
+_dataset = lru_cache(maxsize=1000)(Dataset)
+_way = lru_cache(maxsize=1000)(Transformation)
 
 
 def description(value: Record) -> DatasetDescription:
@@ -105,14 +112,11 @@ def _transformations(value: Record, field: Record, unnamed: Subtype) -> list[Tra
 
 
 def _transformation(value: Record, unnamed: Subtype) -> Transformation:
-    return Transformation(
-        _subtype(text(value, "type"), text(value, "subtype"), unnamed),
-        value.get("masking") is True,
-        value.get("opaque") is True,
-        text(value, "description"),
-    )
+    subtype = _subtype(text(value, "type"), text(value, "subtype"), unnamed)
+    return _way(subtype, value.get("masking") is True, value.get("opaque") is True, text(value, "description"))
 
 
+@lru_cache(maxsize=1000)
 def _subtype(kind: str, subtype: str, unnamed: Subtype) -> Subtype:
     try:
         return Subtype(subtype.upper())

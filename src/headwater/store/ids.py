@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import Connection, Select, Table, bindparam, insert, select
+from sqlalchemy.sql.dml import ReturningInsert
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.store import schema
@@ -35,13 +37,15 @@ class Writer:
     """A writing transaction, with the ids it has seen.
 
     ``unsettled`` are the runs whose lineage has to be looked at again before the transaction ends;
-    ``names`` are the ids of dataset names, each with the id of its dataset; ``read`` are the events of this
-    transaction by digest, which need not be read from the store again.
+    ``names`` are the ids of dataset names, each with the id of its dataset; ``touched`` says of run, dataset
+    and direction whether lineage was told; ``read`` are the events of this transaction by digest, which need
+    not be read from the store again.
     """
 
     connection: Connection
     unsettled: set[int] = field(default_factory=set)
     names: dict[Dataset, tuple[int, int]] = field(default_factory=dict)
+    touched: dict[tuple[int, int, bool], bool] = field(default_factory=dict)
     read: dict[bytes, Event] = field(default_factory=dict)
     _jobs: dict[bytes, int] = field(default_factory=dict)
     _transformations: dict[Transformation, int] = field(default_factory=dict)
@@ -51,9 +55,7 @@ class Writer:
         """The id of a job."""
         key = key_of(job.namespace, job.name)
         if key not in self._jobs:
-            self._jobs[key] = self._found_or_added(
-                schema.job, {"key": key}, {"namespace": job.namespace, "name": job.name}
-            )
+            self._jobs[key] = self._found_or_added(schema.job, key, {"namespace": job.namespace, "name": job.name})
         return self._jobs[key]
 
     def transformation(self, way: Transformation) -> int:
@@ -67,7 +69,7 @@ class Writer:
                 "description": way.description,
             }
             key = key_of(way.subtype.value, str(way.masking), str(way.opaque), way.description)
-            self._transformations[way] = self._found_or_added(schema.transformation, {"key": key}, values)
+            self._transformations[way] = self._found_or_added(schema.transformation, key, values)
         return self._transformations[way]
 
     def field(self, dataset_id: int, name: str) -> int:
@@ -89,19 +91,33 @@ class Writer:
     def forget(self) -> None:
         """Drops what was remembered of datasets and their fields, after rows were changed."""
         self.names.clear()
+        self.touched.clear()
         self._fields.clear()
 
     def _load_fields(self, dataset_id: int) -> dict[str, int]:
-        rows = select(schema.field.c.name, schema.field.c.id).where(schema.field.c.dataset_id == dataset_id)
-        return {row.name: row.id for row in self.connection.execute(rows)}
+        return {row.name: row.id for row in self.connection.execute(_FIELDS, {"dataset": dataset_id})}
 
-    def _found_or_added(self, table: Table, key: dict[str, Any], values: dict[str, Any]) -> int:
-        found = self.connection.execute(select(table.c.id).filter_by(**key)).scalar()
-        return self.add(table, key | values) if found is None else int(found)
+    def _found_or_added(self, table: Table, key: bytes, values: dict[str, Any]) -> int:
+        found = self.connection.execute(_id_by_key(table), {"the_key": key}).scalar()
+        return self.add(table, {"key": key, **values}) if found is None else int(found)
 
     def add(self, table: Table, values: dict[str, Any]) -> int:
         """The id of a new row."""
-        return int(self.connection.execute(insert(table).values(**values).returning(table.c.id)).scalar_one())
+        return int(self.connection.execute(_insertion(table), values).scalar_one())
+
+
+# Statements are made once: to build one costs SQLAlchemy as much as to run it.
+_FIELDS = select(schema.field.c.name, schema.field.c.id).where(schema.field.c.dataset_id == bindparam("dataset"))
+
+
+@cache
+def _id_by_key(table: Table) -> Select[Any]:
+    return select(table.c.id).where(table.c.key == bindparam("the_key"))
+
+
+@cache
+def _insertion(table: Table) -> ReturningInsert[Any]:
+    return insert(table).returning(table.c.id)
 
 
 def _new_field(dataset_id: int, name: str) -> dict[str, Any]:

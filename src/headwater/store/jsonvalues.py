@@ -1,10 +1,9 @@
 """Reading JSON that others wrote: the value of the kind that is expected, or nothing."""
 
 import re
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-Record = Mapping[str, Any]
+Record = dict[str, Any]
 _NOTHING: Record = {}
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
@@ -18,16 +17,14 @@ def record(value: object, *path: str) -> Record:
     {}
     """
     for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else _NOTHING
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else _NOTHING
 
 
 def records(value: object, *path: str) -> list[Record]:
     """The objects of the list at ``path``; what is no object is left out."""
     found = record(value, *path[:-1]).get(path[-1]) if path else value
-    if not isinstance(found, Sequence) or isinstance(found, str | bytes):
-        return []
-    return [item for item in found if isinstance(item, Mapping)]
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def text(value: object, *path: str) -> str:
@@ -38,7 +35,9 @@ def text(value: object, *path: str) -> str:
     >>> text({"a": {"b": "x"}}, "a", "b"), text({"a": 1}, "a")
     ('x', '')
     """
-    found = record(value, *path[:-1]).get(path[-1]) if path else value
+    found = value
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
     if not isinstance(found, str):
         return ""
-    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)
+    return found if found.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)

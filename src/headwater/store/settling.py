@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, and_, insert, or_, select
+from sqlalchemy import Row, and_, bindparam, insert, or_, select
 
 from headwater.model import ColumnLineage, Dependency
 from headwater.store import schema
@@ -17,6 +17,19 @@ from headwater.store.withdrawal import Pair, withdraw
 
 SUCCESSFUL = ("COMPLETE", DECLARED)
 _LINEAGE = schema.lineage
+_THE_RUN = bindparam("the_run", type_=_LINEAGE.c.run_id.type)
+_RUN = select(schema.run).where(schema.run.c.id == _THE_RUN)
+_KNOWN = select(_LINEAGE).where(_LINEAGE.c.run_id == _THE_RUN)
+_EVENT = schema.event.c
+_TELLING = select(_EVENT.id, _EVENT.digest).where(_EVENT.run_id == _THE_RUN, _EVENT.has_lineage)
+_TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
+_TELL = insert(_LINEAGE)
+_AT, _UUID = _LINEAGE.c.at, schema.run.c.uuid
+_TOLD = select(_AT, _UUID, _LINEAGE.c.digest).join(schema.run, schema.run.c.id == _LINEAGE.c.run_id)
+_TOLD = _TOLD.where(_LINEAGE.c.job_id == bindparam("job"), _LINEAGE.c.output_id == bindparam("output")).limit(1)
+_MOMENT, _THE_UUID = bindparam("moment", type_=_AT.type), bindparam("the_uuid", type_=_UUID.type)
+_BEFORE = _TOLD.where(or_(_AT < _MOMENT, and_(_AT == _MOMENT, _UUID < _THE_UUID))).order_by(_AT.desc(), _UUID.desc())
+_AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))).order_by(_AT, _UUID)
 
 
 class Told(NamedTuple):
@@ -39,9 +52,9 @@ def settle(writer: Writer) -> None:
 
 
 def _settle(writer: Writer, run_id: int) -> None:
-    run = writer.connection.execute(select(schema.run).where(schema.run.c.id == run_id)).one()
+    run = writer.connection.execute(_RUN, {"the_run": run_id}).one()
     told = _told(writer, run_id) if run.state in SUCCESSFUL else {}
-    known = writer.connection.execute(select(_LINEAGE).where(_LINEAGE.c.run_id == run_id)).all()
+    known = writer.connection.execute(_KNOWN, {"the_run": run_id}).all()
     outdated = [_pair(row) for row in known if not _still_so(row, run, told)]
     if outdated:
         withdraw(writer, outdated)
@@ -62,10 +75,8 @@ def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
 
 def _told(writer: Writer, run_id: int) -> dict[int, Told]:
     """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle")."""
-    event = schema.event
-    mine = select(event.c.id, event.c.digest).where(event.c.run_id == run_id, event.c.has_lineage)
     told: dict[int, Told] = {}
-    for row in writer.connection.execute(mine.order_by(event.c.at, event.c.digest)).all():
+    for row in writer.connection.execute(_TELLING, {"the_run": run_id}).all():
         known = writer.read.get(row.digest) or _read_again(writer, row.id)
         told |= _of_event(writer, known.outputs)
     return told
@@ -111,16 +122,10 @@ def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
         scope.paint(FIELD_EDGES, window, told.fields)
         scope.paint(DATASET_EDGES, window, told.dataset)
     values = {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": run.state_at, "digest": told.digest}
-    writer.connection.execute(insert(_LINEAGE).values(**values))
+    writer.connection.execute(_TELL, values)
 
 
 def _neighbours(writer: Writer, run: Row[Any], output: int) -> tuple[Any, Any]:
     """The runs just before and just after that told lineage of the same job's output; equal times go by run id."""
-    at, uuid = _LINEAGE.c.at, schema.run.c.uuid
-    rows = select(at, uuid, _LINEAGE.c.digest).join(schema.run, schema.run.c.id == _LINEAGE.c.run_id)
-    rows = rows.where(_LINEAGE.c.job_id == run.job_id, _LINEAGE.c.output_id == output)
-    before = or_(at < run.state_at, and_(at == run.state_at, uuid < run.uuid))
-    after = or_(at > run.state_at, and_(at == run.state_at, uuid > run.uuid))
-    earlier = rows.where(before).order_by(at.desc(), uuid.desc()).limit(1)
-    later = rows.where(after).order_by(at, uuid).limit(1)
-    return writer.connection.execute(earlier).first(), writer.connection.execute(later).first()
+    place = {"job": run.job_id, "output": output, "moment": run.state_at, "the_uuid": run.uuid}
+    return writer.connection.execute(_BEFORE, place).first(), writer.connection.execute(_AFTER, place).first()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import and_, bindparam, delete, insert, select, update
 
 from headwater.model import Dataset, SchemaField, Symlink
 from headwater.store import schema
@@ -12,6 +12,9 @@ from headwater.store.withdrawal import Pair, withdraw
 
 _NAME = schema.dataset_name
 _FIELD = schema.field
+_NAMED = select(_NAME.c.id, _NAME.c.dataset_id).where(_NAME.c.key == bindparam("the_key"))
+_PAIR = and_(schema.symlink.c.name_id == bindparam("name_id"), schema.symlink.c.other_id == bindparam("other_id"))
+_JOINED = select(schema.symlink.c.type).where(_PAIR)
 
 
 def dataset_id(writer: Writer, named: Dataset, symlinks: Iterable[Symlink] = ()) -> int:
@@ -31,7 +34,7 @@ def _name(writer: Writer, named: Dataset, owner: int | None) -> tuple[int, int]:
 
 def _found_or_added(writer: Writer, named: Dataset, owner: int | None) -> tuple[int, int]:
     key = key_of(named.namespace, named.name)
-    row = writer.connection.execute(select(_NAME.c.id, _NAME.c.dataset_id).where(_NAME.c.key == key)).first()
+    row = writer.connection.execute(_NAMED, {"the_key": key}).first()
     if row is not None:
         return row.id, row.dataset_id
     names = {"namespace": named.namespace, "name": named.name}
@@ -44,7 +47,7 @@ def _join(writer: Writer, declaring: tuple[int, int], link: Symlink) -> int:
     name_id, owner = declaring
     other_id, other_owner = _name(writer, link.dataset, owner)
     pair = {"name_id": name_id, "other_id": other_id}
-    if writer.connection.execute(select(schema.symlink).filter_by(**pair)).first() is not None:
+    if writer.connection.execute(_JOINED, pair).first() is not None:
         return owner
     writer.connection.execute(insert(schema.symlink).values(**pair, type=link.type))
     if other_owner != owner:

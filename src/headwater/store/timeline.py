@@ -3,9 +3,22 @@
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Connection, Select, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    select,
+)
 
 from headwater.store import schema
 
@@ -28,21 +41,44 @@ class Edge(NamedTuple):
     transformation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """Where edges of one kind stand: those that are true now, and those that were."""
 
     current: Table
     history: Table
 
-    @property
-    def output(self) -> str:
-        """The name of the column for the output's id."""
-        return "output_field" if "output_field" in self.current.c else "output_dataset"
-
 
 FIELD_EDGES = Tables(schema.edge, schema.edge_history)
 DATASET_EDGES = Tables(schema.dataset_edge, schema.dataset_edge_history)
+
+
+def _output(table: Table) -> Column[int]:
+    return table.c["output_field" if "output_field" in table.c else "output_dataset"]
+
+
+def _mine(table: Table) -> ColumnElement[bool]:
+    output, dataset = _output(table), bindparam("dataset", type_=BigInteger())
+    fields = select(schema.field.c.id).where(schema.field.c.dataset_id == dataset)
+    into = output.in_(fields) if output.name == "output_field" else output == dataset
+    return and_(into, table.c.job_id == bindparam("job"))
+
+
+def _edges(table: Table) -> Select[Any]:
+    return select(_output(table), table.c.input_field, table.c.transformation_id, table.c.valid_from).where(
+        _mine(table)
+    )
+
+
+@cache
+def _current(tables: Tables) -> Select[Any]:
+    return _edges(tables.current)
+
+
+@cache
+def _near(tables: Tables) -> Select[Any]:
+    start, end = tables.history.c.valid_from, tables.history.c.valid_to
+    near = and_(end >= bindparam("window_start", type_=end.type), start <= bindparam("window_end", type_=start.type))
+    return _edges(tables.history).add_columns(end).where(near)
 
 
 def repainted(spans: Sequence[Span], window: Span, *, present: bool) -> list[Span]:
@@ -95,38 +131,18 @@ class Scope:
 
     def clear(self) -> None:
         """Removes the edges, those of the past too."""
-        for tables in (FIELD_EDGES, DATASET_EDGES):
-            for table in (tables.current, tables.history):
-                self.connection.execute(delete(table).where(self._mine(table.c[tables.output]), self._by_job(table)))
+        for table in (*FIELD_EDGES, *DATASET_EDGES):
+            self.connection.execute(delete(table).where(_mine(table)), {"job": self.job, "dataset": self.dataset})
 
     def _spans(self, tables: Tables, window: Span) -> dict[Edge, list[Span]]:
+        place = {"job": self.job, "dataset": self.dataset}
+        near = {**place, "window_start": window.start, "window_end": window.end}
         found: dict[Edge, list[Span]] = {}
-        for *edge, start, end in (*self._current(tables), *self._past(tables, window)):
+        for *edge, start in self.connection.execute(_current(tables), place):
+            found.setdefault(Edge(*edge), []).append(Span(start, FOREVER))
+        for *edge, start, end in self.connection.execute(_near(tables), near):
             found.setdefault(Edge(*edge), []).append(Span(start, end))
         return found
-
-    def _current(self, tables: Tables) -> Iterable[tuple[int, ...]]:
-        rows = self.connection.execute(self._edges(tables, tables.current))
-        return ((*row, FOREVER) for row in rows)
-
-    def _past(self, tables: Tables, window: Span) -> Iterable[tuple[int, ...]]:
-        past = tables.history
-        near = and_(past.c.valid_to >= window.start, past.c.valid_from <= window.end)
-        rows = self.connection.execute(self._edges(tables, past).add_columns(past.c.valid_to).where(near))
-        return (tuple(row) for row in rows)
-
-    def _edges(self, tables: Tables, table: Table) -> Select[Any]:
-        output = table.c[tables.output]
-        columns = (output, table.c.input_field, table.c.transformation_id, table.c.valid_from)
-        return select(*columns).where(self._mine(output), self._by_job(table))
-
-    def _mine(self, output: Column[Any]) -> Any:
-        if output.name == "output_dataset":
-            return output == self.dataset
-        return output.in_(select(schema.field.c.id).where(schema.field.c.dataset_id == self.dataset))
-
-    def _by_job(self, table: Table) -> Any:
-        return table.c.job_id == self.job
 
     def _remove(self, tables: Tables, gone: list[tuple[Edge, Span]]) -> None:
         keys = [self._row(tables, edge) for edge, span in gone if span.end == FOREVER]
@@ -149,7 +165,7 @@ class Scope:
 
     def _row(self, tables: Tables, edge: Edge) -> Row:
         return {
-            tables.output: edge.output,
+            _output(tables.current).name: edge.output,
             "input_field": edge.input,
             "transformation_id": edge.transformation,
             "job_id": self.job,

@@ -22,7 +22,10 @@ def case_when(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Tr
 
 
 def _is_struct_cast(node: Expression) -> bool:
-    """``IF(s IS NULL, NULL, named_struct(s.a, …))``: an INSERT renames the fields of a struct (TableOutputResolver)."""
+    """``IF(s IS NULL, NULL, named_struct(s.a, …))``: Spark fits a struct to a schema.
+
+    An INSERT renames its fields (TableOutputResolver), ``DataFrame.to`` orders and casts them (Project.matchSchema).
+    """
     test, null, rebuilt = node.children
     if test.name != "IsNull" or null.children or rebuilt.name != "CreateNamedStruct":
         return False
@@ -33,7 +36,8 @@ def _leaf_of(value: Node) -> Node:
     """What a leaf of a struct is taken from, below casts."""
     while value.children and value.name != "GetStructField":
         value = value.children[0]
-    return value.children[0] if value.children else value
+    source = value.children[0] if value.children else value
+    return source.children[0] if source.name == "KnownNotNull" else source
 
 
 def _is_time_window(node: Expression) -> bool:
