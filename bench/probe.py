@@ -1,5 +1,6 @@
 """CPU clocks of threads and memory figures of a running Spark application, JVM and Python side."""
 
+import gc
 import threading
 import time
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from typing import Any
 import psutil
 
 _SOURCE = Path(__file__).with_name("Probe.java")
+# What Python has let go of, py4j tells the JVM from a thread that looks once a second (FinalizerWorker).
+_RELEASE_SECONDS = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,9 @@ class Probe:
         return Memory(heap / 2**20, beside / 2**20, self._python.memory_info().rss / 2**20)
 
     def bindings(self) -> int:
-        """Java objects that py4j keeps for Python; -1 where this Java does not let one look."""
+        """Java objects that py4j keeps for what Python still refers to; -1 where this Java does not let one look."""
+        gc.collect()
+        time.sleep(_RELEASE_SECONDS)
         return int(self._call("bindings"))
 
     def _call(self, name: str) -> Any:

@@ -23,7 +23,7 @@ WARM_UP = 0.25
 # What a run may grow from the end of the warm-up to its end, along the straight line through what was measured.
 MOST_HEAP = 8.0
 MOST_PYTHON = 8.0
-MOST_BINDINGS = 20
+MOST_BINDINGS = 5
 MOST_TIME = 1.15
 
 
