@@ -122,6 +122,17 @@ def shift(row: list[Any], place: int, by: int) -> list[Any]:
     return [row[0], move(row[1]), {name: move(value) for name, value in row[2].items()}, *row[3:]]
 
 
+def test_a_write_that_cannot_be_read_is_told_of_with_a_gap() -> None:
+    document = chain(3, 2)
+    root = len(document["nodes"]) - 1
+    write = {"outputPath": "file:/data/out", "outputColumnNames": 5}
+    document["nodes"].append(["InsertIntoHadoopFsRelationCommand", [root], {"query": root}, write, 1])
+    found = statement(decode_document(document))
+    (output,) = found.outputs
+    assert kinds(output.lineage, "c2") == {(Subtype.IDENTITY, "c2")}
+    assert {gap.what for gap in found.gaps} == {"InsertIntoHadoopFsRelationCommand", "output"}
+
+
 def test_an_unknown_operator_gives_conservative_edges_and_a_gap() -> None:
     document = chain(2, 1)
     root = len(document["nodes"]) - 1

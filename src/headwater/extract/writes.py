@@ -139,7 +139,11 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
     if root.name == "WithCTE" and (plan := root.operator("plan")) is not None:
         return outputs(plan, extraction)
     write = WRITES.get(root.name)
-    return write(root, extraction) if write else ()
+    try:
+        return write(root, extraction) if write else ()
+    except Exception as error:
+        extraction.report("error", root.name, f"working out what it writes failed: {error!r}")
+        return _written(None, _query(root, extraction), None, "", extraction)
 
 
 def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> ColumnLineage:
