@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 SETTINGS: Mapping[str, str] = {
@@ -32,13 +33,13 @@ TABLES: Mapping[str, str] = {
 
 
 @contextmanager
-def spark_for_cases(folder: Path) -> Iterator[Any]:
-    """A running Spark whose warehouse below ``folder`` has the three tables; stopped at the end."""
+def spark_for_cases(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[Any]:
+    """A running Spark whose warehouse below ``folder`` has the three tables; ``more`` settings; stopped at the end."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("cases")
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-    for key, value in SETTINGS.items():
+    for key, value in {**SETTINGS, **more}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     try:
@@ -79,4 +80,5 @@ def _drop_all_but_the_tables(spark: Any) -> None:
     for view in spark.sql("SHOW VIEWS IN global_temp").collect():
         spark.catalog.dropGlobalTempView(view.viewName)
     for function in spark.sql("SHOW USER FUNCTIONS").collect():
-        spark.sql(f"DROP FUNCTION IF EXISTS {function.function}")
+        if "." in function.function:  # what an extension brings has no database
+            spark.sql(f"DROP FUNCTION IF EXISTS {function.function}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ..connectors import AVRO, POSTGRESQL
 from ..openlineage.test_jdbc import TABLES
 from .case_file import SourceCase, source_cases
 from .postgres import PASSWORD, running_postgres
@@ -39,7 +40,7 @@ CONF: Mapping[str, Mapping[str, str]] = {
     },
     "connectors": {
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.jars.packages": "org.postgresql:postgresql:42.7.4,org.apache.spark:spark-avro_2.13:4.1.1",
+        "spark.jars.packages": f"{POSTGRESQL},{AVRO}",
         "spark.sql.catalog.pg": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
         "spark.sql.catalog.pg.url": "{url}?user=postgres&password={password}",
         "spark.sql.catalog.pg.driver": DRIVER,

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from headwater.extract.operators import aggregate, generate, joins, opaque, rows, sets
+from headwater.extract.edges import lineage
+from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.relations import leaves
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.trace import Placeholder, flat, union
-from headwater.extract.writes import WRITES, lineage, only_written, outputs
+from headwater.extract.writes import WRITES, only_written, outputs
 from headwater.model import ColumnLineage, Gap, Statement
 from headwater.plan import Operator, Plan
 
@@ -17,6 +18,7 @@ OPERATORS: Mapping[str, Visitor] = {
     **joins.OPERATORS,
     **sets.OPERATORS,
     **generate.OPERATORS,
+    **merge.OPERATORS,
     **opaque.OPERATORS,
     **leaves.OPERATORS,
 }

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from headwater.extract.changes import delta_delete, delta_merge, delta_update, row_level
+from headwater.extract.edges import lineage
 from headwater.extract.relations import naming
 from headwater.extract.scope import Attribute, Extraction, Rows
-from headwater.extract.trace import Paths, flat
+from headwater.extract.trace import flat
 from headwater.model import (
     ColumnLineage,
     Dataset,
     DatasetDescription,
-    Dependency,
-    InputField,
     Output,
     SchemaField,
 )
@@ -146,22 +146,6 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
         return _written(None, _query(root, extraction), None, "", extraction)
 
 
-def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> ColumnLineage:
-    """Column lineage of columns with those names; sources that are no dataset's field are left out.
-
-    A query may give several columns one name: that name then has the edges of all of them.
-    """
-    fields: dict[str, frozenset[Dependency]] = {}
-    for name, paths in zip(names, traces, strict=True):
-        found = _dependencies(paths)
-        fields[name] = fields[name] | found if name in fields else found
-    return ColumnLineage(fields, _dependencies(deciding))
-
-
-def _dependencies(paths: Paths) -> frozenset[Dependency]:
-    return frozenset([Dependency(origin, how) for origin, how in paths if isinstance(origin, InputField)])
-
-
 def _query(node: Operator, extraction: Extraction) -> Rows:
     query = node.operator("query") or node.operator("plan") or (node.inputs[0] if node.inputs else None)
     return extraction.rows(query)
@@ -208,7 +192,9 @@ _TARGETS: Mapping[str, tuple[str, ...]] = {
     "InsertIntoDataSourceCommand": ("logicalRelation",),
     "OverwriteByExpression": ("table",),
     "OverwritePartitionsDynamic": ("table",),
+    "ReplaceData": ("table", "originalTable"),
     "ReplaceTableAsSelect": ("name",),
+    "WriteDelta": ("table", "originalTable"),
 }
 
 WRITES: Mapping[str, Write] = {
@@ -218,16 +204,21 @@ WRITES: Mapping[str, Write] = {
     "CreateHiveTableAsSelectCommand": to_table,
     "CreateTableAsSelect": create_v2_table,
     "CreateViewCommand": create_view,
+    "DeleteCommand": delta_delete,
     "InsertIntoDataSourceCommand": to_relation,
     "InsertIntoDataSourceDirCommand": to_directory,
     "InsertIntoHadoopFsRelationCommand": to_files,
     "InsertIntoHiveDirCommand": to_directory,
     "InsertIntoHiveTable": to_table,
+    "MergeIntoCommand": delta_merge,
     "OptimizedCreateHiveTableAsSelectCommand": to_table,
     "OverwriteByExpression": to_v2_table,
     "OverwritePartitionsDynamic": to_v2_table,
+    "ReplaceData": row_level,
     "ReplaceTableAsSelect": create_v2_table,
     "SaveAsV1TableCommand": to_table,
     "SaveIntoDataSourceCommand": to_source,
     "Union": several,
+    "UpdateCommand": delta_update,
+    "WriteDelta": row_level,
 }

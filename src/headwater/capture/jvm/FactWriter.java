@@ -133,8 +133,14 @@ public class FactWriter {
     if (prefix instanceof String && !((String) prefix).isEmpty()) writeText("prefix", prefix);
   }
 
-  private void writeTableV2(Object table) throws IOException {
+  /** What a row-level command changes is wrapped in a table that says the command and knows no properties. */
+  private void writeTableV2(Object given) throws IOException {
+    Object operation = Reflection.call(given, "operation");
+    if (operation != null) writeText("operation", Reflection.call(operation, "command"));
+    Object table = operation == null ? given : Reflection.call(given, "table");
     writeText("name", Reflection.call(table, "name"));
+    Object known = Reflection.unwrap(Reflection.call(table, "catalogTable"));
+    if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
     Object properties = Reflection.call(table, "properties");
     if (properties instanceof Map) {
       writePlace("location", ((Map) properties).get("location"));

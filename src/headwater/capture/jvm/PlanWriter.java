@@ -39,7 +39,7 @@ public class PlanWriter {
     "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv"}));
   /** Expressions whose parts the children alone do not tell apart. */
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
-    "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields",
+    "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction",
     "MergeRows$Keep", "MergeRows$Split", "MergeRows$Discard", "MergeRows$Update", "MergeRows$Insert", "MergeRows$Delete"}));
   /** Operators whose output follows from their fields and children; of all others it is written. */
   private static final Set PLAIN = new HashSet(Arrays.asList(new Object[] {

@@ -88,15 +88,19 @@ public class Reflection {
     if (found != null) return found;
     found = MISSING;
     Method[] methods = type.getMethods();
-    for (int i = 0; i < methods.length; i++)
-      if (methods[i].getName().equals(name) && methods[i].getParameterTypes().length == arity && fits(methods[i])) { found = methods[i]; break; }
+    for (int i = 0; i < methods.length; i++) {
+      if (!methods[i].getName().equals(name) || methods[i].getParameterTypes().length != arity || !fits(methods[i])) continue;
+      found = methods[i];
+      if (!methods[i].isBridge()) break;
+    }
     if (found != MISSING) try { ((Method) found).setAccessible(true); } catch (Throwable refused) { }
     METHODS.put(key, found);
     return found;
   }
 
+  /** A bridge is taken where there is nothing else: what a public class inherits from one that is not. */
   private static boolean fits(Method method) {
     Class[] types = method.getParameterTypes();
-    return !method.isBridge() && (types.length == 0 || types[0] == int.class || types[0] == String.class || types[0].getName().endsWith("TableIdentifier"));
+    return types.length == 0 || types[0] == int.class || types[0] == String.class || types[0].getName().endsWith("TableIdentifier");
   }
 }

@@ -19,9 +19,7 @@ def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Ext
     relation = node.facts("relation")
     if relation.get("url"):
         return _jdbc(node, relation, naming.catalog_name(node.facts("catalogTable"), extraction), extraction)
-    table = naming.table_description(node.facts("catalogTable"), extraction)
-    found = (table,) if table else naming.path_descriptions(relation.get("paths") or (), extraction)
-    return leaf(node, found, extraction)
+    return leaf(node, naming.relation_descriptions(node, extraction), extraction)
 
 
 def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

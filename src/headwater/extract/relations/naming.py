@@ -1,5 +1,6 @@
 """From the facts the JVM side wrote about a table, a path or a JDBC relation to the datasets it is."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,10 @@ from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_table
 from headwater.openlineage.naming import Catalog, catalog_dataset, jdbc_dataset, jdbc_source, path_dataset
 from headwater.openlineage.trimming import trim
+from headwater.plan import Operator
 
 Facts = Mapping[str, Any]
+_VERSION = re.compile(r"(branch|tag)_.+|(snapshot_id|at_timestamp)_\d+")
 
 
 def catalog(extraction: Extraction) -> Catalog:
@@ -82,9 +85,20 @@ def in_catalog(catalog: Facts, parts: tuple[str, ...], location: str, extraction
     return named((owner, *parts) if owner else parts, location, extraction)
 
 
+def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets of a relation of either API: a table of the catalog, else the paths that are read."""
+    if node.name == "DataSourceV2Relation":
+        return v2_descriptions(node.values, extraction)
+    table = table_description(node.facts("catalogTable"), extraction)
+    return (table,) if table else path_descriptions(node.facts("relation").get("paths") or (), extraction)
+
+
 def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a DataSourceV2Relation: files by path, a JDBC table, or a table of a catalog."""
     table = node_values.get("table") or {}
+    known = table_description(table.get("catalogTable") or {}, extraction)
+    if known:
+        return (known,)
     if table.get("paths"):
         return path_descriptions(table["paths"], extraction)
     if table.get("url"):
@@ -92,6 +106,12 @@ def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> t
     identifier = tuple((node_values.get("identifier") or {}).get("parts", ()))
     if identifier:
         location = str(table.get("location") or "")
-        return (in_catalog(node_values.get("catalog") or {}, identifier, location, extraction),)
+        parts = _without_version(identifier) if table.get("provider") == "iceberg" else identifier
+        return (in_catalog(node_values.get("catalog") or {}, parts, location, extraction),)
     name = str(table.get("name") or "")
     return (DatasetDescription(Dataset("inmemory://", name)),) if name else ()
+
+
+def _without_version(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """A table's name without the branch, tag, snapshot or time that Iceberg takes as one part more (SparkCatalog)."""
+    return parts[:-1] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts

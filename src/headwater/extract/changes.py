@@ -1,0 +1,158 @@
+"""MERGE, UPDATE and DELETE: what is assigned has lineage, rows left alone have none.
+
+Delta has commands of its own; Iceberg and others go through Spark's row-level operations, which rewrite the
+statement to the rows that replace the old ones (RewriteMergeIntoTable, RewriteUpdateTable, RewriteDeleteFromTable).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from headwater.extract.edges import lineage
+from headwater.extract.expressions.evaluate import evaluate
+from headwater.extract.operators.merge import row_level_target
+from headwater.extract.operators.predicates import predicate
+from headwater.extract.relations import naming
+from headwater.extract.scope import Extraction, Rows, Scope
+from headwater.extract.trace import FILTER, JOIN, NOTHING, SAME, TRANSFORMED, Paths, flat, step, union
+from headwater.model import DatasetDescription, InputField, Output, SchemaField
+from headwater.plan import Expression, Node, Operator
+
+_CLAUSES = ("matchedClauses", "notMatchedClauses", "notMatchedBySourceClauses")
+
+
+class Assignment(NamedTuple):
+    """A column of the target, and a value that it is given."""
+
+    name: str
+    paths: Paths
+
+
+def delta_merge(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """Delta's ``MergeIntoCommand``: clauses hold an optional condition and one action for each column."""
+    target, source = extraction.rows(node.operator("target")), extraction.rows(node.operator("source"))
+    scope = Scope({**source.columns, **target.columns}, extraction)
+    parts = [part for name in _CLAUSES for clause in node.expressions(name) for part in clause.children]
+    actions = [part for part in parts if part.name == "DeltaMergeAction"]
+    tested = (predicate(part, FILTER, scope) for part in parts if part not in actions and isinstance(part, Expression))
+    joined = predicate(node.expression("condition"), JOIN, scope)
+    assigned = [_delta_action(action, target, scope) for action in actions]
+    deciding = union((source.deciding, joined, *tested))
+    return _changed(_delta_target(node, extraction), target, filter(None, assigned), deciding)
+
+
+def _delta_action(action: Node, target: Rows, scope: Scope) -> Assignment | None:
+    """``t.a = value``; ``t.s.leaf = value`` changes the column ``s``."""
+    value, (name, *leaf) = action.children[0], action.values["targetColNameParts"]
+    if not isinstance(value, Expression) or _is_own(value, name, target):
+        return None
+    paths = flat(evaluate(value, scope))
+    return Assignment(name, step(TRANSFORMED, paths) if leaf else paths)
+
+
+def delta_update(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """Delta's ``UpdateCommand``: one expression for each column of the target, itself where nothing is assigned."""
+    target = extraction.rows(node.operator("target"))
+    scope = Scope(target.columns, extraction)
+    pairs = zip(target.output, node.expressions("updateExpressions"), strict=False)
+    assigned = [
+        Assignment(column.name, flat(evaluate(value, scope)))
+        for column, value in pairs
+        if not _is_own(value, column.name, target)
+    ]
+    deciding = predicate(node.expression("condition"), FILTER, scope)
+    return _changed(_delta_target(node, extraction), target, assigned, deciding)
+
+
+def delta_delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """Delta's ``DeleteCommand``: no column has a new value."""
+    target = extraction.rows(node.operator("target"))
+    deciding = predicate(node.expression("condition"), FILTER, Scope(target.columns, extraction))
+    return _changed(_delta_target(node, extraction), target, (), deciding)
+
+
+def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``ReplaceData`` and ``WriteDelta``: the rows that a MERGE, UPDATE or DELETE puts in the place of others."""
+    table = node.operator("originalTable") or node.operator("table")
+    relation = row_level_target(node.inputs[0])
+    described = naming.v2_descriptions(table.values, extraction) if table else ()
+    if table is None or relation is None or not described:
+        extraction.report("target", node.name, "the table that is changed could not be found")
+        return ()
+    target = extraction.rows(relation)
+    if relation.facts("table")["operation"] == "MERGE":
+        rows = extraction.rows(node.inputs[0])
+        return _changed(described[0], target, _by_name(rows, target), rows.deciding)
+    deciding = predicate(node.expression("condition"), FILTER, Scope(target.columns, extraction))
+    updates = relation.facts("table")["operation"] == "UPDATE"
+    assigned = _updated(node.inputs[0], target, described[0], extraction) if updates else ()
+    return _changed(described[0], target, assigned, deciding)
+
+
+def _updated(
+    query: Operator, target: Rows, described: DatasetDescription, extraction: Extraction
+) -> Iterable[Assignment]:
+    """What ``SET`` assigns: in copy-on-write each column is ``IF(condition, new, old)``, else it is the new value."""
+    chosen = _choices(query)
+    if chosen is None:
+        own = {column.name: (InputField(described.dataset, column.name), SAME) for column in target.output}
+        found = _by_name(extraction.rows(query), target)
+        return [Assignment(name, paths - {own[name]}) for name, paths in found if paths != {own[name]}]
+    scope = Scope(extraction.rows(chosen.inputs[0]).columns, extraction)
+    return [
+        Assignment(column.label, flat(evaluate(new, scope)))
+        for column in chosen.expressions("projectList")
+        if (new := _new_value(column, target)) is not None
+    ]
+
+
+def _choices(query: Operator) -> Operator | None:
+    """The Project below in which old and new values are chosen from; of a union the first branch has them."""
+    node = query
+    while node.inputs:
+        if node.name == "Project" and any(_choice(column) for column in node.expressions("projectList")):
+            return node
+        node = node.inputs[0]
+    return None
+
+
+def _choice(column: Expression) -> Node | None:
+    inner = column.children[0] if column.name == "Alias" else None
+    return inner if inner is not None and inner.name == "If" else None
+
+
+def _new_value(column: Expression, target: Rows) -> Expression | None:
+    choice = _choice(column)
+    new = choice.children[1] if choice else None
+    return new if isinstance(new, Expression) and not _is_own(new, column.label, target) else None
+
+
+def _by_name(rows: Rows, target: Rows) -> list[Assignment]:
+    """The columns of a result that the target has too: helper columns of the rewriting are left out."""
+    names = {column.name for column in target.output}
+    traces = ((column.name, flat(rows.columns.get(column.expr_id, NOTHING))) for column in rows.output)
+    return [Assignment(name, paths) for name, paths in traces if name in names]
+
+
+def _is_own(value: Node, name: str, target: Rows) -> bool:
+    """Whether a column is given its own value, which is how a column that is left alone is written."""
+    same = value.name == "AttributeReference" and isinstance(value, Expression) and value.label == name
+    return same and any(column.expr_id == value.values.get("id") for column in target.output)
+
+
+def _delta_target(node: Operator, extraction: Extraction) -> DatasetDescription | None:
+    leaf = node.operator("target")
+    while leaf is not None and leaf.inputs:
+        leaf = leaf.inputs[0]
+    found = naming.relation_descriptions(leaf, extraction) if leaf else ()
+    return found[0] if found else None
+
+
+def _changed(
+    described: DatasetDescription | None, target: Rows, assigned: Iterable[Assignment], deciding: Paths
+) -> Sequence[Output]:
+    if described is None:
+        return ()
+    names, paths = zip(*assigned, strict=True) if (assigned := list(assigned)) else ((), ())
+    schema = tuple(SchemaField(column.name, column.type) for column in target.output)
+    return (Output(replace(described, schema=schema), lineage(names, paths, deciding)),)
