@@ -1,7 +1,7 @@
 """A writer of a part and a reader of the whole meet under one name."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from openlineage.client.dataset import DatasetConfig, DatasetReducer
 
@@ -112,7 +112,13 @@ pieces = st.sampled_from(
 @given(st.lists(pieces, min_size=1, max_size=7).map("/".join))
 def test_dates_and_keys_are_those_of_the_client(name: str) -> None:
     ours = Trimming(frozenset({"glob", "part_file"}))
-    assert trim(Dataset("s3://b", name), ours).name == DatasetReducer(DatasetConfig())._trim(name)[0]
+    theirs = DatasetReducer(DatasetConfig())._trim(name)[0]
+    assume(theirs != "C:")  # of a drive they leave its name: see below
+    assert trim(Dataset("s3://b", name), ours).name == theirs
+
+
+def test_a_drive_is_nothing_to_trim_to() -> None:
+    assert trim(Dataset("file", "C:/dt=2026-01-01"), Trimming()).name == "C:/dt=2026-01-01"
 
 
 @given(st.lists(pieces, min_size=1, max_size=7).map(lambda parts: "/" + "/".join(parts)))
