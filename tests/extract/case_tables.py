@@ -52,6 +52,23 @@ def spark_for_cases(folder: Path, more: Mapping[str, str] = MappingProxyType({})
 
 
 @contextmanager
+def jvm_of_its_own() -> Iterator[None]:
+    """A Spark that starts inside gets a new JVM, the only way to packages that the JVM already running is without."""
+    from pyspark import SparkContext
+
+    before = SparkContext._gateway, SparkContext._jvm
+    SparkContext._gateway = SparkContext._jvm = None
+    try:
+        yield
+    finally:
+        gateway = SparkContext._gateway
+        SparkContext._gateway, SparkContext._jvm = before
+        if gateway is not None:
+            gateway.shutdown()
+            gateway.proc.communicate(timeout=60)  # it ends with its standard input
+
+
+@contextmanager
 def session_of_its_own(spark: Any) -> Iterator[Any]:
     """A session with its own views, functions, variables and settings; what it left in the catalog is dropped."""
     from pyspark.sql import SparkSession

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.connectors import DELTA, ICEBERG
 from tests.extract.case_file import Case, cases, difference
-from tests.extract.case_tables import spark_for_cases
+from tests.extract.case_tables import jvm_of_its_own, spark_for_cases
 from tests.extract.recordings import LivePlans, lineage
 
 pytestmark = pytest.mark.spark
@@ -43,7 +43,7 @@ class Formats:
 def formats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Formats]:
     folder: Path = tmp_path_factory.mktemp("formats")
     settings = {**SETTINGS, "spark.sql.catalog.ice.warehouse": str(folder / "ice")}
-    with spark_for_cases(folder, settings) as spark:
+    with jvm_of_its_own(), spark_for_cases(folder, settings) as spark:
         spark.sql("CREATE NAMESPACE ice.d")
         yield Formats(spark, folder)
 
