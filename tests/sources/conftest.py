@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ..connectors import AVRO, POSTGRESQL
+from ..connectors import AVRO, POSTGRESQL, packages
 from ..openlineage.test_jdbc import TABLES
 from .case_file import SourceCase, source_cases
 from .postgres import PASSWORD, running_postgres
@@ -40,7 +40,7 @@ CONF: Mapping[str, Mapping[str, str]] = {
     },
     "connectors": {
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.jars.packages": f"{POSTGRESQL},{AVRO}",
+        "spark.jars.packages": packages(POSTGRESQL, AVRO),
         "spark.sql.catalog.pg": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
         "spark.sql.catalog.pg.url": "{url}?user=postgres&password={password}",
         "spark.sql.catalog.pg.driver": DRIVER,

@@ -211,7 +211,6 @@ WRITES: Mapping[str, Write] = {
     "InsertIntoHiveDirCommand": to_directory,
     "InsertIntoHiveTable": to_table,
     "MergeIntoCommand": delta_merge,
-    "OptimizedCreateHiveTableAsSelectCommand": to_table,
     "OverwriteByExpression": to_v2_table,
     "OverwritePartitionsDynamic": to_v2_table,
     "ReplaceData": row_level,

@@ -11,7 +11,10 @@ CHILDREN = frozenset(
 """Fields of operators whose numbers are positions of children, not numbers."""
 
 MACHINERY = frozenset(
-    {"class", "num-children", "analyzedQuery", "outputColumnNames", "metrics", "isStreaming", "stats", "hint"}
+    {
+        *("class", "num-children", "analyzedQuery", "commandLogicalPlan", "commandPhysicalPlan", "outputColumnNames"),
+        *("metrics", "isStreaming", "stats", "hint"),
+    }
 )
 """Fields that repeat a child, are cut short by toJSON, or say nothing of the statement."""
 

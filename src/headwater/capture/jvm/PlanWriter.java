@@ -34,7 +34,7 @@ import org.apache.spark.sql.types.DataType;
 public class PlanWriter {
   /** Fields that repeat a child or are machinery of the write, not of the statement. */
   private static final Set SKIPPED = new HashSet(Arrays.asList(new Object[] {
-    "analyzedQuery", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
+    "analyzedQuery", "commandLogicalPlan", "commandPhysicalPlan", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
     "isStreaming", "evalContext", "nullable", "metadata", "isDistinct", "resultIds", "_resolved", "udfDeterministic",
     "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv"}));
   /** Expressions whose parts the children alone do not tell apart. */

@@ -79,7 +79,6 @@ OPERATORS: Visitors = {
         (
             "AppendColumns",
             "AppendColumnsWithObject",
-            "AttachDistributedSequence",
             "DeserializeToObject",
             "FlatMapGroupsInR",
             "FlatMapGroupsInRWithArrow",

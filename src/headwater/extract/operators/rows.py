@@ -47,6 +47,13 @@ def expand(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
     return Rows(output, columns, deciding(children))
 
 
+def numbered(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """The default index of the pandas API: a column of row numbers, which come from no column."""
+    numbers = tuple(map(attribute, node.expressions("sequenceAttr")))
+    columns = {**children[0].columns, **dict.fromkeys((column.expr_id for column in numbers), NOTHING)}
+    return Rows((*numbers, *children[0].output), columns, deciding(children))
+
+
 def all_columns(rows: Rows) -> Paths:
     """Where the columns of a result come from, taken together."""
     return union(flat(rows.columns.get(column.expr_id, NOTHING)) for column in rows.output)
@@ -64,6 +71,7 @@ OPERATORS: Visitors = {
     "Deduplicate": deduplicate,
     "DeduplicateWithinWatermark": deduplicate,
     "Expand": expand,
+    "AttachDistributedSequence": numbered,
     **dict.fromkeys(
         (
             "CollectMetrics",
@@ -77,12 +85,10 @@ OPERATORS: Visitors = {
             "Repartition",
             "RepartitionByExpression",
             "ResolvedHint",
-            "ReturnAnswer",
             "SQLFunctionNode",
             "Sample",
             "SubqueryAlias",
             "Tail",
-            "UnresolvedHint",
         ),
         passes_through,
     ),
