@@ -23,6 +23,7 @@ ICEBERG = {
     "4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
     "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
 }.get(SPARK, "")
+HUDI = {"3.5": "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"}.get(SPARK, "")
 POSTGRESQL = "org.postgresql:postgresql:42.7.4"
 
 

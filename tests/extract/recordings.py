@@ -49,9 +49,13 @@ def recorded(version: str, case: Case) -> Mapping[str, Any]:
     return _family(version, case.family)[case.name]
 
 
-@cache
 def _family(version: str, family: str) -> Mapping[str, Mapping[str, Any]]:
-    path = _file(version, family)
+    return read_plans(_file(version, family))
+
+
+@cache
+def read_plans(path: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The plans of a file by the names of their cases; none when there is no such file."""
     lines = gzip.decompress(path.read_bytes()).decode().splitlines() if path.exists() else []
     return {line["case"]: line["plan"] for line in map(json.loads, lines)}
 
@@ -119,8 +123,12 @@ def record(version: str, asked: Sequence[str]) -> Iterator[tuple[Case, str]]:
 
 def _write(version: str, family: str, plans: Mapping[str, Mapping[str, Any]]) -> None:
     known = {case.name for case in cases() if case.family == family and case.is_for(version)}
-    lines = (_line(name, plan) for name, plan in sorted(plans.items()) if name in known)
-    path = _file(version, family)
+    write_plans(_file(version, family), {name: plan for name, plan in plans.items() if name in known})
+
+
+def write_plans(path: Path, plans: Mapping[str, Mapping[str, Any]]) -> None:
+    """Make the file that `read_plans` reads."""
+    lines = (_line(name, plan) for name, plan in sorted(plans.items()))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
 

@@ -41,7 +41,9 @@ def run(spark, case, folder, number, scope):
     began, error = time.time(), ""
     try:
         if case["language"] == "python":
-            exec(body, {"spark": spark, "sql": spark.sql, "F": F, "data": data, "db": db, **scope})
+            exec(
+                body, {"spark": spark, "sql": spark.sql, "F": F, "data": data, "db": db, "folder": str(folder), **scope}
+            )
         else:
             for statement in body.split(";\n"):
                 spark.sql(statement.rstrip(";"))

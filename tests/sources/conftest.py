@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ..connectors import AVRO, POSTGRESQL, packages
+from ..connectors import AVRO, DELTA, ICEBERG, POSTGRESQL, packages
 from ..openlineage.test_jdbc import TABLES
 from .case_file import SourceCase, source_cases
 from .postgres import PASSWORD, running_postgres
@@ -37,6 +38,23 @@ CONF: Mapping[str, Mapping[str, str]] = {
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:;databaseName={folder}/metastore;create=true",
         "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict",
+    },
+    "lake": {
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.jars.packages": packages(DELTA, ICEBERG),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": "{folder}/ice",
+        "spark.sql.catalog.mem": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.mem.catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog",
+        "spark.sql.catalog.mem.warehouse": "{folder}/mem",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
     },
     "connectors": {
         "spark.sql.catalogImplementation": "in-memory",
@@ -75,12 +93,16 @@ class Application:
     def told(self, case: SourceCase) -> str:
         """The text of the case's events, its folder and database as the case calls them."""
         number = self.cases.index(case)
-        ran = self.ran[number]
-        assert not ran["error"], ran["error"]
-        text = told(event for event in self.events if ran["began"] <= _seconds(event["eventTime"]) <= ran["ended"])
+        text = told(self.events_of(case))
         text = text.replace(f"{self.folder}/warehouse", "{warehouse}").replace(f"{self.folder}/data_{number}", "{data}")
         text = text.replace(f"case_{number}", "{db}").replace(str(self.folder), "{folder}")
         return text.replace(f"postgres://{self.values.get('server', '-')}", "{server}")
+
+    def events_of(self, case: SourceCase) -> list[dict[str, Any]]:
+        """What was told while the case ran; the case must not have failed."""
+        ran = self.ran[self.cases.index(case)]
+        assert not ran["error"], ran["error"]
+        return [event for event in self.events if ran["began"] <= _seconds(event["eventTime"]) <= ran["ended"]]
 
     def _filled(self, text: str) -> str:
         for name, value in self.values.items():
@@ -126,6 +148,8 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[
     with ExitStack() as running:
 
         def of_kind(kind: str) -> Application:
+            if kind == "lake" and not (DELTA and ICEBERG):
+                pytest.skip("there is no build of Delta and Iceberg for this Spark")
             if kind not in ran:
                 ran[kind] = run_application(kind, tmp_path_factory.mktemp(kind), running)
             return ran[kind]

@@ -1,16 +1,23 @@
 """What events tell, as the text of a case: outputs with their columns, inputs, gaps."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Event = Mapping[str, Any]
+SNAPSHOT = re.compile(r"@(\d{10,})")
 
 
 def told(events: Iterable[Event]) -> str:
-    """One paragraph for each run that ended, in order; the application's own run is left out."""
+    """One paragraph for each run that ended, in order; the application's own run is left out.
+
+    Versions follow ``@``: numbers, or ``s1``, ``s2``, … for the ids of snapshots in the order of the text.
+    """
     ended = [event for event in events if event["eventType"] in ("COMPLETE", "FAIL", "ABORT")]
     runs = [event for event in ended if event["outputs"] or "headwater_coverage" in event["run"]["facets"]]
-    return "\n\n".join("\n".join(_lines(event)) for event in runs)
+    text = "\n\n".join("\n".join(_lines(event)) for event in runs)
+    snapshots = list(dict.fromkeys(SNAPSHOT.findall(text)))
+    return SNAPSHOT.sub(lambda found: f"@s{snapshots.index(found[1]) + 1}", text)
 
 
 def _lines(event: Event) -> Iterator[str]:
@@ -19,10 +26,10 @@ def _lines(event: Event) -> Iterator[str]:
     named = Names(event["inputs"])
     for output in event["outputs"]:
         lifecycle = output["facets"].get("lifecycleStateChange", {}).get("lifecycleStateChange", "")
-        yield " ".join(filter(None, ["out", _name(output), lifecycle, _known_as(output)]))
+        yield " ".join(filter(None, ["out", _name(output) + _version(output), lifecycle, _known_as(output)]))
         yield from _edges(output["facets"], named)
     for source in event["inputs"]:
-        yield " ".join(filter(None, ["in ", _name(source), _known_as(source)]))
+        yield " ".join(filter(None, ["in ", _name(source) + _version(source), _known_as(source)]))
     for gap in event["run"]["facets"].get("headwater_coverage", {}).get("gaps", ()):
         yield f"gap: {gap['kind']} {gap['what']}"
 
@@ -61,6 +68,11 @@ def _kind(way: Event) -> str:
 def _name(dataset: Event) -> str:
     joint = ":" if dataset["name"].startswith("/") else "/"
     return f"{dataset['namespace']}{joint}{dataset['name']}"
+
+
+def _version(dataset: Event) -> str:
+    version = dataset["facets"].get("version", {}).get("datasetVersion", "")
+    return f"@{version}" if version else ""
 
 
 def _known_as(dataset: Event) -> str:

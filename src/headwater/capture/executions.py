@@ -76,9 +76,10 @@ class Executions:
         started = self._open.pop(row.id)
         if row.failure is not None:
             return replace(started, state=RunState.FAIL, time=row.time, error=row.failure, stack_trace=row.trace)
-        for output in started.statement.outputs if started.statement else ():
+        statement = _versioned(started.statement, row)
+        for output in statement.outputs if statement else ():
             self._written[output.description.dataset] = len(output.lineage.fields)
-        return replace(started, state=RunState.COMPLETE, time=row.time)
+        return replace(started, state=RunState.COMPLETE, time=row.time, statement=statement)
 
     def _job_name(self, command: str, found: Statement) -> str:
         """``app.command.dataset``; a second statement of the same name but other lineage gets a number.
@@ -94,6 +95,21 @@ class Executions:
             shapes.append(shape)
         place = shapes.index(shape)
         return f"{name}.{place + 1}" if place else name
+
+
+def _versioned(written: Statement | None, row: ExecutionRow) -> Statement | None:
+    """The statement with the version that it wrote, where that is certain.
+
+    Others write too: a version is the statement's own when it follows the one that the plan was made for, or is it
+    still, since nothing changed.
+    """
+    if written is None or len(written.outputs) != 1 or not row.version:
+        return written
+    (output,) = written.outputs
+    if output.previous not in (row.version, row.previous):
+        return written
+    description = replace(output.description, version=row.version)
+    return replace(written, outputs=(replace(output, description=description),))
 
 
 def _edges(lineage: object) -> object:

@@ -15,6 +15,7 @@ class ExecutionRow:
     """A root SQL execution starts or ends. ``plan`` comes with the first row that has one.
 
     ``began`` is known where start and end are told together.
+    ``version`` is that of the table after its write, ``previous`` the one before it, where the table counts them.
     ``unreadable`` says why there is none, ``command`` then names the operator at its root.
     """
 
@@ -28,6 +29,8 @@ class ExecutionRow:
     command: str = ""
     unreadable: str = ""
     began: datetime | None = None
+    version: str = ""
+    previous: str = ""
 
 
 def unpack(reply: str) -> str:
@@ -51,4 +54,6 @@ def _row(found: dict[str, Any]) -> ExecutionRow:
         trace=found.get("trace", ""),
         command=found.get("command", ""),
         unreadable=found.get("unreadable", ""),
+        version=found.get("version", ""),
+        previous=found.get("previous", ""),
     )

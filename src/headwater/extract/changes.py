@@ -38,13 +38,13 @@ def delta_merge(node: Operator, extraction: Extraction) -> Sequence[Output]:
     joined = predicate(node.expression("condition"), JOIN, scope)
     assigned = [_delta_action(action, target, scope) for action in actions]
     deciding = union((source.deciding, joined, *tested))
-    return _changed(_delta_target(node, extraction), target, filter(None, assigned), deciding)
+    return changed(described(_target(node), extraction), target, filter(None, assigned), deciding)
 
 
 def _delta_action(action: Node, target: Rows, scope: Scope) -> Assignment | None:
     """``t.a = value``; ``t.s.leaf = value`` changes the column ``s``."""
     value, (name, *leaf) = action.children[0], action.values["targetColNameParts"]
-    if not isinstance(value, Expression) or _is_own(value, name, target):
+    if not isinstance(value, Expression) or is_own(value, name, target):
         return None
     paths = flat(evaluate(value, scope))
     return Assignment(name, step(TRANSFORMED, paths) if leaf else paths)
@@ -58,44 +58,50 @@ def delta_update(node: Operator, extraction: Extraction) -> Sequence[Output]:
     assigned = [
         Assignment(column.name, flat(evaluate(value, scope)))
         for column, value in pairs
-        if not _is_own(value, column.name, target)
+        if not is_own(value, column.name, target)
     ]
     deciding = predicate(node.expression("condition"), FILTER, scope)
-    return _changed(_delta_target(node, extraction), target, assigned, deciding)
+    return changed(described(_target(node), extraction), target, assigned, deciding)
 
 
-def delta_delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """Delta's ``DeleteCommand``: no column has a new value."""
-    target = extraction.rows(node.operator("target"))
+def delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """Delta's ``DeleteCommand``, and ``DeleteFromTable`` where a table deletes itself: no column has a new value."""
+    target = extraction.rows(_target(node))
     deciding = predicate(node.expression("condition"), FILTER, Scope(target.columns, extraction))
-    return _changed(_delta_target(node, extraction), target, (), deciding)
+    return changed(described(_target(node), extraction), target, (), deciding)
+
+
+def restore(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """Delta's ``RESTORE``: the rows of an earlier version of the same table; no value comes from anywhere else."""
+    found = naming.v2_descriptions({"table": node.facts("sourceTable")}, extraction)
+    return [Output(replace(table, lifecycle="OVERWRITE", version=""), lineage((), (), NOTHING)) for table in found]
 
 
 def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ReplaceData`` and ``WriteDelta``: the rows that a MERGE, UPDATE or DELETE puts in the place of others."""
     table = node.operator("originalTable") or node.operator("table")
     relation = row_level_target(node.inputs[0])
-    described = naming.v2_descriptions(table.values, extraction) if table else ()
-    if table is None or relation is None or not described:
+    tables = naming.v2_descriptions(table.values, extraction) if table else ()
+    if table is None or relation is None or not tables:
         extraction.report("target", node.name, "the table that is changed could not be found")
         return ()
     target = extraction.rows(relation)
     if relation.facts("table")["operation"] == "MERGE":
         rows = extraction.rows(node.inputs[0])
-        return _changed(described[0], target, _by_name(rows, target), rows.deciding)
+        return changed(tables[0], target, _by_name(rows, target), rows.deciding)
     deciding = predicate(node.expression("condition"), FILTER, Scope(target.columns, extraction))
     updates = relation.facts("table")["operation"] == "UPDATE"
-    assigned = _updated(node.inputs[0], target, described[0], extraction) if updates else ()
-    return _changed(described[0], target, assigned, deciding)
+    assigned = _updated(node.inputs[0], target, tables[0], extraction) if updates else ()
+    return changed(tables[0], target, assigned, deciding)
 
 
 def _updated(
-    query: Operator, target: Rows, described: DatasetDescription, extraction: Extraction
+    query: Operator, target: Rows, changes: DatasetDescription, extraction: Extraction
 ) -> Iterable[Assignment]:
     """What ``SET`` assigns: in copy-on-write each column is ``IF(condition, new, old)``, else it is the new value."""
     chosen = _choices(query)
     if chosen is None:
-        own = {column.name: (InputField(described.dataset, column.name), SAME) for column in target.output}
+        own = {column.name: (InputField(changes.dataset, column.name), SAME) for column in target.output}
         found = _by_name(extraction.rows(query), target)
         return [Assignment(name, paths - {own[name]}) for name, paths in found if paths != {own[name]}]
     scope = Scope(extraction.rows(chosen.inputs[0]).columns, extraction)
@@ -124,7 +130,7 @@ def _choice(column: Expression) -> Node | None:
 def _new_value(column: Expression, target: Rows) -> Expression | None:
     choice = _choice(column)
     new = choice.children[1] if choice else None
-    return new if isinstance(new, Expression) and not _is_own(new, column.label, target) else None
+    return new if isinstance(new, Expression) and not is_own(new, column.label, target) else None
 
 
 def _by_name(rows: Rows, target: Rows) -> list[Assignment]:
@@ -134,25 +140,31 @@ def _by_name(rows: Rows, target: Rows) -> list[Assignment]:
     return [Assignment(name, paths) for name, paths in traces if name in names]
 
 
-def _is_own(value: Node, name: str, target: Rows) -> bool:
+def is_own(value: Node, name: str, target: Rows) -> bool:
     """Whether a column is given its own value, which is how a column that is left alone is written."""
     same = value.name == "AttributeReference" and isinstance(value, Expression) and value.label == name
     return same and any(column.expr_id == value.values.get("id") for column in target.output)
 
 
-def _delta_target(node: Operator, extraction: Extraction) -> DatasetDescription | None:
-    leaf = node.operator("target")
+def _target(node: Operator) -> Operator | None:
+    return node.operator("target") or node.operator("table")
+
+
+def described(leaf: Operator | None, extraction: Extraction) -> DatasetDescription | None:
+    """The dataset that is changed, which the command may have under an alias."""
     while leaf is not None and leaf.inputs:
         leaf = leaf.inputs[0]
     found = naming.relation_descriptions(leaf, extraction) if leaf else ()
     return found[0] if found else None
 
 
-def _changed(
-    described: DatasetDescription | None, target: Rows, assigned: Iterable[Assignment], deciding: Paths
+def changed(
+    table: DatasetDescription | None, target: Rows, assigned: Iterable[Assignment], deciding: Paths
 ) -> Sequence[Output]:
-    if described is None:
+    """The table that a statement changes, with the lineage of what it assigns; without a name it cannot be told."""
+    if table is None:
         return ()
     names, paths = zip(*assigned, strict=True) if (assigned := list(assigned)) else ((), ())
     schema = tuple(SchemaField(column.name, column.type) for column in target.output)
-    return (Output(replace(described, schema=schema), lineage(names, paths, deciding)),)
+    found = replace(table, schema=schema, version="")
+    return (Output(found, lineage(names, paths, deciding), table.version),)

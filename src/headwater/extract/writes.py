@@ -2,21 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from headwater.extract.changes import delta_delete, delta_merge, delta_update, row_level
-from headwater.extract.edges import lineage
+from headwater.extract.catalogs import clone, create_v2_table, create_v2_view, to_v2_table
+from headwater.extract.changes import delete, delta_merge, delta_update, restore, row_level
+from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.relations import naming
-from headwater.extract.scope import Attribute, Extraction, Rows
-from headwater.extract.trace import flat
-from headwater.model import (
-    ColumnLineage,
-    Dataset,
-    DatasetDescription,
-    Output,
-    SchemaField,
-)
-from headwater.openlineage.naming import jdbc_dataset, jdbc_source
+from headwater.extract.scope import Extraction, Rows
+from headwater.extract.written import completed
+from headwater.extract.written import mode as _mode
+from headwater.extract.written import query as _query
+from headwater.extract.written import written as _written
+from headwater.model import ColumnLineage, Output, SchemaField
 from headwater.plan import Operator
 
 Write: TypeAlias = Callable[[Operator, Extraction], Sequence[Output]]
@@ -64,8 +61,10 @@ def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
-    target = _option_target(node.facts("options"), extraction)
-    return _written(target, _query(node, extraction), None, _mode(node), extraction)
+    target = naming.option_description(node.facts("options"), extraction)
+    target = replace(target, version=node.facts("sink").get("version") or "") if target else None
+    found = _written(target, _query(node, extraction), None, _mode(node), extraction)
+    return completed(found, node.facts("sink"), extraction)
 
 
 def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -79,25 +78,6 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     target = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
     names = [column.label for column in relation.expressions("output")]
     return _written(target, _query(node, extraction), names, _mode(node), extraction)
-
-
-def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """``INSERT INTO`` a table of the v2 API: by position to its columns, unless it says by name."""
-    table = node.operator("table")
-    found = naming.v2_descriptions(table.values, extraction) if table else ()
-    by_name = node.values.get("isByName") or table is None
-    names = None if by_name or table is None else [column.label for column in table.expressions("output")]
-    how = "OVERWRITE" if node.name.startswith("Overwrite") else ""
-    return _written(found[0] if found else None, _query(node, extraction), names, how, extraction)
-
-
-def create_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """CTAS and RTAS of a v2 catalog: the name is a resolved identifier."""
-    name = node.operator("name")
-    parts = tuple(name.facts("identifier").get("parts", ())) if name else ()
-    location = str(node.facts("tableSpec").get("location") or "")
-    target = naming.in_catalog(name.facts("catalog"), parts, location, extraction) if name and parts else None
-    return _written(target, _query(node, extraction), None, "CREATE", extraction)
 
 
 def create_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -126,6 +106,19 @@ def several(node: Operator, extraction: Extraction) -> Sequence[Output]:
     return found
 
 
+def to_somewhere(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """A command with a query and somewhere a target: Hudi's INSERT, and commands nobody knows, whose gap says so."""
+    relation = next((operator for name in _TARGET_FIELDS if (operator := node.operator(name))), None)
+    found = naming.relation_descriptions(relation, extraction) if relation else ()
+    facts = node.facts("table") or node.facts("catalogTable") or node.facts("tableDesc")
+    target = found[0] if found else naming.table_description(facts, extraction)
+    return _written(target, _query(node, extraction), None, _mode(node), extraction)
+
+
+def _seems_to_write(root: Operator) -> bool:
+    return root.operator("query") is not None and not root.expressions("output") and root.name not in _READS_ONLY
+
+
 def only_written(operators: Iterable[Operator]) -> frozenset[Operator]:
     """The operators that stand for what a command writes, and that nothing reads."""
     operators = tuple(operators)
@@ -138,7 +131,7 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
     """What the command at the root of a plan writes; empty for a query that only reads."""
     if root.name == "WithCTE" and (plan := root.operator("plan")) is not None:
         return outputs(plan, extraction)
-    write = WRITES.get(root.name)
+    write = WRITES.get(root.name) or (to_somewhere if _seems_to_write(root) else None)
     try:
         return write(root, extraction) if write else ()
     except Exception as error:
@@ -146,54 +139,21 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
         return _written(None, _query(root, extraction), None, "", extraction)
 
 
-def _query(node: Operator, extraction: Extraction) -> Rows:
-    query = node.operator("query") or node.operator("plan") or (node.inputs[0] if node.inputs else None)
-    return extraction.rows(query)
-
-
-def _mode(node: Operator) -> str:
-    overwrites = node.values.get("overwrite") is True or node.text("mode") == "Overwrite"
-    return "OVERWRITE" if overwrites else ""
-
-
-def _written(
-    target: DatasetDescription | None, rows: Rows, names: Sequence[str] | None, how: str, extraction: Extraction
-) -> Sequence[Output]:
-    if target is None:
-        extraction.report("target", "output", "the dataset that is written could not be named")
-        target = DatasetDescription(Dataset("inmemory://", "unknown"))
-    labels = _labels(rows.output, names, extraction)
-    schema = tuple(SchemaField(name, column.type) for name, column in zip(labels, rows.output, strict=False))
-    traces = [flat(rows.column(place)) for place in range(len(labels))]
-    return (Output(replace(target, schema=schema, lifecycle=how), lineage(labels, traces, rows.deciding)),)
-
-
-def _labels(output: tuple[Attribute, ...], names: Sequence[str] | None, extraction: Extraction) -> list[str]:
-    own = [column.name for column in output]
-    if not names:
-        return own
-    if len(names) != len(own):
-        extraction.report("target", "columns", f"{len(names)} column names were met for {len(own)} columns")
-        return own
-    return list(names)
-
-
-def _option_target(options: Mapping[str, Any], extraction: Extraction) -> DatasetDescription | None:
-    by_key = {key.lower(): value for key, value in options.items() if value}
-    if "url" in by_key and ("dbtable" in by_key or "table" in by_key):
-        table = by_key.get("dbtable") or by_key.get("table") or ""
-        return DatasetDescription(jdbc_dataset(by_key["url"], table), source=jdbc_source(by_key["url"]))
-    return naming.written_path(by_key["path"], extraction) if "path" in by_key else None
-
+_TARGET_FIELDS = ("logicalRelation", "table", "target")
+_READS_ONLY = ("CacheTableAsSelect", "SetVariable")
 
 _TARGETS: Mapping[str, tuple[str, ...]] = {
     "AppendData": ("table",),
     "CreateTableAsSelect": ("name",),
+    "DeltaDynamicPartitionOverwriteCommand": ("table",),
     "InsertIntoDataSourceCommand": ("logicalRelation",),
+    "InsertIntoHoodieTableCommand": ("logicalRelation",),
+    "MergeIntoHoodieTableCommand": ("mergeInto",),
     "OverwriteByExpression": ("table",),
     "OverwritePartitionsDynamic": ("table",),
     "ReplaceData": ("table", "originalTable"),
     "ReplaceTableAsSelect": ("name",),
+    "UpdateHoodieTableCommand": ("ut",),
     "WriteDelta": ("table", "originalTable"),
 }
 
@@ -202,22 +162,32 @@ WRITES: Mapping[str, Write] = {
     "AppendData": to_v2_table,
     "CreateDataSourceTableAsSelectCommand": to_table,
     "CreateHiveTableAsSelectCommand": to_table,
+    "CreateHoodieTableAsSelectCommand": to_table,
+    "CreateIcebergView": create_v2_view,
     "CreateTableAsSelect": create_v2_table,
     "CreateViewCommand": create_view,
-    "DeleteCommand": delta_delete,
+    "CreateDeltaTableCommand": clone,
+    "DeleteCommand": delete,
+    "DeleteFromTable": delete,
+    "DeleteHoodieTableCommand": hudi_delete,
+    "DeltaDynamicPartitionOverwriteCommand": to_v2_table,
     "InsertIntoDataSourceCommand": to_relation,
     "InsertIntoDataSourceDirCommand": to_directory,
     "InsertIntoHadoopFsRelationCommand": to_files,
     "InsertIntoHiveDirCommand": to_directory,
     "InsertIntoHiveTable": to_table,
+    "InsertIntoHoodieTableCommand": to_somewhere,
     "MergeIntoCommand": delta_merge,
+    "MergeIntoHoodieTableCommand": hudi_merge,
     "OverwriteByExpression": to_v2_table,
     "OverwritePartitionsDynamic": to_v2_table,
     "ReplaceData": row_level,
     "ReplaceTableAsSelect": create_v2_table,
+    "RestoreTableCommand": restore,
     "SaveAsV1TableCommand": to_table,
     "SaveIntoDataSourceCommand": to_source,
     "Union": several,
     "UpdateCommand": delta_update,
+    "UpdateHoodieTableCommand": hudi_update,
     "WriteDelta": row_level,
 }

@@ -25,10 +25,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One dataset that a statement writes."""
+    """One dataset that a statement writes; ``previous`` is its version before, where it has versions."""
 
     description: DatasetDescription
     lineage: ColumnLineage
+    previous: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,14 +44,30 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
 
 
 def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent:
-    """What `run_event` gives for the end of a run, from the event of its start: the datasets are the same ones."""
+    """What `run_event` gives for the end of a run, from the event of its start: the datasets are the same ones.
+
+    Only then the version is known that was written.
+    """
     facets = (begun.run.facets or {}) | end_facets(moment, settings)
+    versions = {one.description.dataset: one.description for one in (moment.statement or Statement()).outputs}
     return attr.evolve(
         begun,
         eventType=RunState(moment.state.value),
         eventTime=_time(moment),
         run=Run(begun.run.runId, facets=facets),
+        outputs=[_at_version(told, versions, settings) for told in begun.outputs or ()],
     )
+
+
+def _at_version(
+    told: OutputDataset, written: Mapping[Dataset, DatasetDescription], settings: FacetSettings
+) -> OutputDataset:
+    seen = written.get(Dataset(told.namespace, told.name))
+    if seen is None or not seen.version:
+        return told
+    known = dataset_facets(DatasetDescription(seen.dataset, version=seen.version), settings)
+    facets = (told.facets or {}) | {name: facet for name, facet in known.items() if name == "version"}
+    return _Output(told.namespace, told.name, facets=facets, outputFacets=None)
 
 
 def to_json(event: RunEvent) -> str:
@@ -161,8 +177,13 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         tuple(dict.fromkeys(first.symlinks + second.symlinks)),
         first.lifecycle or second.lifecycle,
         first.source or second.source,
-        first.version or second.version,
+        _one_version(first.version, second.version),
     )
+
+
+def _one_version(first: str, second: str) -> str:
+    """The version of a dataset that is read twice; none when that was at two versions, since the facet has one."""
+    return (first or second) if first == second or not (first and second) else ""
 
 
 @lru_cache(maxsize=32)

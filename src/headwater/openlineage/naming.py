@@ -50,12 +50,19 @@ class Catalog:
     """Where a catalog keeps its tables: what decides the namespace of their catalog names.
 
     ``metastore`` is ``hive.metastore.uris`` (empty for an embedded metastore), ``glue`` the ARN of a
-    Glue catalog (``arn:aws:glue:region:account``), ``warehouse`` the root of its managed tables.
+    Glue catalog (``arn:aws:glue:region:account``), ``warehouse`` the root of its managed tables,
+    ``service`` the URI of a catalog that is asked over HTTP.
     """
 
     metastore: str = ""
     warehouse: str = ""
     glue: str = ""
+    service: str = ""
+
+    @property
+    def known(self) -> bool:
+        """True when a service knows the tables by their names, wherever their files are."""
+        return bool(self.metastore or self.glue or self.service)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ def catalog_dataset(identifier: Sequence[str], location: str, catalog: Catalog) 
     if not location:
         return DatasetDescription(symbolic)
     dataset = location_dataset(location)
-    if not (catalog.metastore or catalog.glue or _inside(location, catalog.warehouse)):
+    if not (catalog.known or _inside(location, catalog.warehouse)):
         symbolic = Dataset(_folder_namespace(dataset), name)
     return DatasetDescription(dataset, symlinks=(Symlink(symbolic),))
 
@@ -123,6 +130,8 @@ def _catalog_namespace(catalog: Catalog) -> str:
         return catalog.glue
     if catalog.metastore:
         return f"hive://{_authority_of_first(catalog.metastore)}"
+    if catalog.service:
+        return catalog.service.rstrip("/")
     if catalog.warehouse:
         return _folder_namespace(location_dataset(catalog.warehouse))
     return "inmemory://"

@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.Set;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /** Writes values that are no nodes: texts, numbers, sequences, and what is worth knowing of tables, paths and relations. */
 public class FactWriter {
@@ -20,12 +23,14 @@ public class FactWriter {
   private final JsonGenerator out;
   private final Map positions;
   private final Object catalog;
+  private final Object conf;
 
-  /** Writes to ``out``; ``positions`` has the place of each node in the table, ``catalog`` is the session's. */
-  public FactWriter(JsonGenerator out, Map positions, Object catalog) {
+  /** Writes to ``out``; ``positions`` has the place of each node in the table, ``state`` is the session's. */
+  public FactWriter(JsonGenerator out, Map positions, Object state) {
     this.out = out;
     this.positions = positions;
-    this.catalog = catalog;
+    this.catalog = Reflection.call(state, "catalog");
+    this.conf = Reflection.call(state, "conf");
   }
 
   /** Any value: as itself where JSON has it, as facts where it is an object worth knowing, else by its class. */
@@ -95,7 +100,9 @@ public class FactWriter {
     else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
     else if (value instanceof org.apache.spark.sql.connector.catalog.Table) writeTableV2(value);
     else if (value instanceof org.apache.spark.sql.connector.catalog.CatalogPlugin) writeCatalog(value, name);
-    else if (value instanceof org.apache.spark.sql.connector.catalog.Identifier) writeIdentifierV2(value);
+    else if (value instanceof Identifier) writeIdentifierV2(value);
+    else if (name.equals("CDCReader$DeltaCDFRelation")) writeChanges(value);
+    else if (Reflection.has(value, "dataPath") && Reflection.has(value, "timeTravelOpt")) writeCloned(value);
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
     else if (value instanceof org.apache.spark.rdd.RDD) out.writeNumberField("rdd", ((org.apache.spark.rdd.RDD) value).id());
     else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writePlace("location", Reflection.unwrap(Reflection.call(value, "location"))); }
@@ -114,16 +121,70 @@ public class FactWriter {
     if (options instanceof scala.collection.Map && ((scala.collection.Map) options).contains("url")) { out.writeFieldName("options"); writeOptions((scala.collection.Map) options); }
   }
 
-  /** A catalog by its name; that of another database by its URL too, which is the only way to name a table not yet made. */
+  /** A catalog by its name and by where it keeps its tables, which is the only way to name a table not yet made. */
   private void writeCatalog(Object catalog, String name) throws IOException {
     writeText("name", Reflection.call(catalog, "name"));
-    if (name.equals("JDBCTableCatalog")) writePlace("url", Reflection.call(Reflection.field(catalog, "options"), "url"));
+    if (name.equals("JDBCTableCatalog")) { writePlace("url", Reflection.call(Reflection.field(catalog, "options"), "url")); return; }
+    String settings = "spark.sql.catalog." + Reflection.call(catalog, "name") + ".";
+    writePlace("warehouse", Reflection.call(conf, "getConfString", settings + "warehouse"));
+    writePlace("uri", Reflection.call(conf, "getConfString", settings + "uri"));
+  }
+
+  /** The place of a table that a command names before it is there; where it is there, its version too. */
+  public void writeNamed(Object session, Object resolved) throws IOException {
+    Object identifier = Reflection.call(resolved, "identifier");
+    if (!(identifier instanceof Identifier)) return;
+    Object[] found = Tables.found(session, Reflection.call(resolved, "catalog"), (Identifier) identifier);
+    writePlace("location", found[0]);
+    writeText("version", found[1]);
+  }
+
+  /** What Delta works out itself for each row written: {column: SQL}. */
+  private void writeGenerated(Object snapshot) throws IOException {
+    Map generated = Tables.generated(snapshot);
+    if (generated.isEmpty()) return;
+    out.writeObjectFieldStart("generated");
+    java.util.Iterator i = generated.entrySet().iterator();
+    while (i.hasNext()) { Map.Entry entry = (Map.Entry) i.next(); writeText((String) entry.getKey(), entry.getValue()); }
+    out.writeEndObject();
+  }
+
+  /** Delta's change data feed, which is read from a table's log. */
+  private void writeChanges(Object relation) throws IOException {
+    Object known = Reflection.unwrap(Reflection.call(relation, "catalogTableOpt"));
+    if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
+    Object path = Reflection.call(Reflection.call(relation, "deltaLog"), "dataPath");
+    if (path != null) { out.writeArrayFieldStart("paths"); out.writeString(Secrets.place(path.toString())); out.writeEndArray(); }
+    out.writeBooleanField("changes", true);
+  }
+
+  /** The table that Delta's CLONE copies: a Delta, Parquet or Iceberg table. */
+  private void writeCloned(Object source) throws IOException {
+    Object known = Reflection.unwrap(Reflection.call(source, "catalogTable"));
+    if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
+    writePlace("path", Reflection.call(source, "dataPath"));
+    writeText("version", Reflection.call(Reflection.unwrap(Reflection.call(source, "snapshot")), "version"));
+    StructField[] fields = ((StructType) Reflection.call(source, "schema")).fields();
+    out.writeArrayFieldStart("columns");
+    for (int i = 0; i < fields.length; i++) { out.writeStartArray(); out.writeString(fields[i].name()); out.writeString(fields[i].dataType().catalogString()); out.writeEndArray(); }
+    out.writeEndArray();
+  }
+
+  /** What a v1 source knows of the table at the path it writes to. */
+  public void writeSink(Object session, Object command) throws IOException {
+    Object snapshot = Tables.deltaSnapshot(session, Reflection.call(command, "dataSource"), Reflection.call(command, "options"));
+    if (snapshot == null) return;
+    out.writeObjectFieldStart("sink");
+    writeText("version", Reflection.call(snapshot, "version"));
+    writeGenerated(snapshot);
+    out.writeEndObject();
   }
 
   private void writeFiles(Object relation) throws IOException {
     Object location = Reflection.call(relation, "location");
     out.writeFieldName("paths"); writeValue(Reflection.call(location, "rootPaths"), 0);
     writeText("format", Reflection.simpleName(Reflection.call(relation, "fileFormat")));
+    writeText("version", Tables.versionOfFiles(location));
   }
 
   private void writeJdbc(Object options) throws IOException {
@@ -142,10 +203,16 @@ public class FactWriter {
     Object known = Reflection.unwrap(Reflection.call(table, "catalogTable"));
     if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
     Object properties = Reflection.call(table, "properties");
-    if (properties instanceof Map) {
+    if (Reflection.simpleName(table).equals("SparkChangelogTable")) {
+      writePlace("location", Reflection.call(Reflection.field(table, "table"), "location"));
+      out.writeBooleanField("changes", true);
+    } else if (properties instanceof Map) {
       writePlace("location", ((Map) properties).get("location"));
       writeText("provider", ((Map) properties).get("provider"));
+      if (Tables.isMetadata(Reflection.call(table, "table"))) out.writeBooleanField("metadata", true);
     }
+    writeText("version", Tables.version(table));
+    writeGenerated(Reflection.call(table, "initialSnapshot"));
     if (Reflection.has(table, "paths")) { out.writeFieldName("paths"); writeValue(Reflection.call(table, "paths"), 0); }
     if (Reflection.has(table, "jdbcOptions")) writeJdbc(Reflection.call(table, "jdbcOptions"));
   }

@@ -55,7 +55,7 @@ public class PlanWriter {
   private final StringWriter text = new StringWriter();
   private final JsonGenerator out;
   private final FactWriter facts;
-  private final Object catalog;
+  private final Object session;
   private final int mostNodes;
   private final long deadline;
   private final int longestSql;
@@ -64,8 +64,8 @@ public class PlanWriter {
   /** Limits: nodes written, milliseconds taken; longestSql is the length of expression texts, 0 for none. */
   public PlanWriter(Object queryExecution, int mostNodes, long milliseconds, int longestSql) throws IOException {
     this.out = new JsonFactory().createGenerator(text);
-    this.catalog = Reflection.call(Reflection.call(Reflection.call(queryExecution, "sparkSession"), "sessionState"), "catalog");
-    this.facts = new FactWriter(out, seen, catalog);
+    this.session = Reflection.call(queryExecution, "sparkSession");
+    this.facts = new FactWriter(out, seen, Reflection.call(session, "sessionState"));
     this.mostNodes = mostNodes;
     this.deadline = System.nanoTime() + milliseconds * 1000000L;
     this.longestSql = longestSql;
@@ -80,7 +80,7 @@ public class PlanWriter {
       if (!writer.writeCoarseTable((TreeNode) plan)) throw new IllegalStateException(cut);
       writer.out.writeStringField("cut", cut);
     }
-    writer.writeSession(queryExecution, plan);
+    writer.writeSession(plan);
     writer.out.close();
     return writer.text.toString();
   }
@@ -323,6 +323,8 @@ public class PlanWriter {
       facts.writeValue(values.get(i + 1), 0);
     }
     if (node instanceof Expression) writeExpression((Expression) node);
+    else if (Reflection.simpleName(node).equals("ResolvedIdentifier")) facts.writeNamed(session, node);
+    else if (Reflection.simpleName(node).equals("SaveIntoDataSourceCommand")) facts.writeSink(session, node);
     out.writeEndObject();
   }
 
@@ -354,14 +356,13 @@ public class PlanWriter {
     try { return node.dataType().catalogString(); } catch (Throwable unresolved) { return ""; }
   }
 
-  private void writeSession(Object queryExecution, Object plan) throws IOException {
-    Object session = Reflection.call(queryExecution, "sparkSession");
+  private void writeSession(Object plan) throws IOException {
     Object state = Reflection.call(session, "sessionState");
     Object conf = Reflection.call(state, "conf");
     Object manager = Reflection.call(state, "catalogManager");
     out.writeObjectFieldStart("session");
     facts.writeText("catalog", Reflection.call(Reflection.call(manager, "currentCatalog"), "name"));
-    facts.writeText("database", Reflection.call(catalog, "getCurrentDatabase"));
+    facts.writeText("database", Reflection.call(Reflection.call(state, "catalog"), "getCurrentDatabase"));
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));

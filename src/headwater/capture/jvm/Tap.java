@@ -78,17 +78,27 @@ public class Tap extends SparkListener {
     Long id = Long.valueOf(event.executionId());
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
-    if (execution != null && isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null})) started.add(id);
+    if (execution != null && isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null, null})) started.add(id);
   }
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
     Long id = Long.valueOf(event.executionId());
     if (!roots.remove(id)) return;
     Object failure = Reflection.unwrap(Reflection.call(event, "executionFailure"));
-    if (started.remove(id)) { queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure}); return; }
     QueryExecution execution = event.qe();
+    if (started.remove(id)) { queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure)}); return; }
     if (execution == null || !isInteresting(execution)) return;
-    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure})) dropped.incrementAndGet();
+    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure, written(execution, failure)})) dropped.incrementAndGet();
+  }
+
+  /** The version that was written, {version, the one before}; or what to ask for it on another thread. */
+  private static Object written(QueryExecution execution, Object failure) {
+    if (execution == null || failure != null) return null;
+    try {
+      LogicalPlan command = execution.analyzed();
+      String name = Reflection.simpleName(command);
+      return name.endsWith("TableAsSelect") || name.equals("SaveIntoDataSourceCommand") ? (Object) execution : Tables.written(command);
+    } catch (Throwable unreadable) { return null; }
   }
 
   /** A query that only reads is left alone unless asked for; logical() never fails, analyzed() may. */
@@ -167,10 +177,18 @@ public class Tap extends SparkListener {
     out.writeNumberField("time", ((Long) row[2]).longValue());
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
+    if (row[6] != null) writeVersion(out, row[6]);
     if (row[3] != null) writePlan(out, (QueryExecution) row[3]);
     out.writeEndObject();
     out.close();
     return text.toString();
+  }
+
+  private static void writeVersion(JsonGenerator out, Object written) throws IOException {
+    if (written instanceof QueryExecution) written = Tables.created(((QueryExecution) written).sparkSession(), ((QueryExecution) written).analyzed());
+    if (written == null) return;
+    out.writeStringField("version", ((String[]) written)[0]);
+    out.writeStringField("previous", ((String[]) written)[1]);
   }
 
   /** A statement that Spark cannot analyze writes nothing; a plan that we cannot read must not go unsaid. */

@@ -2,7 +2,15 @@
 
 from importlib.resources import files
 
-SOURCES = ("Secrets.java", "Reflection.java", "FactWriter.java", "PlanWriter.java", "Queue.java", "Tap.java")
+SOURCES = (
+    "Secrets.java",
+    "Reflection.java",
+    "Tables.java",
+    "FactWriter.java",
+    "PlanWriter.java",
+    "Queue.java",
+    "Tap.java",
+)
 """In the order in which they are compiled: each may use those before it."""
 
 

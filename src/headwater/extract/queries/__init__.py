@@ -1,5 +1,6 @@
-"""Lineage of a query that another database runs: the SQL that JDBC hands over instead of a table's name."""
+"""Lineage of SQL that Spark's plan does not hold: queries behind JDBC, expressions of generated columns."""
 
+from headwater.extract.queries.generated import with_generated
 from headwater.extract.queries.reading import QueryLineage, is_query, query_lineage
 
-__all__ = ["QueryLineage", "is_query", "query_lineage"]
+__all__ = ["QueryLineage", "is_query", "query_lineage", "with_generated"]

@@ -42,12 +42,27 @@ def read(url: str, text: str, masking: frozenset[str]) -> tuple[Result, tuple[Da
     dialect = Dialect.get_or_raise(
         f"{_DIALECTS.get(engine.scheme, '')}, normalization_strategy={_STRATEGIES[engine.fold]}"
     )
-    tree = normalize_identifiers(parse_one(text, dialect=dialect), dialect=dialect)
+    pseudo_columns = frozenset(getattr(dialect, "PSEUDOCOLUMNS", ()))
+    reading = Reading(lambda table: _dataset(url, table), masking, pseudo_columns)
+    return _read(parse_one(text, dialect=dialect), dialect, reading)
+
+
+def read_expression(sql: str, table: Dataset, masking: frozenset[str]) -> Result:
+    """What an expression of Spark SQL gives for a row of a table; raises like `read`."""
+    dialect = Dialect.get_or_raise("spark")
+    tree = parse_one(f"SELECT {sql} AS value FROM row", dialect=dialect)
+    for column in list(tree.find_all(exp.Column)):
+        if column.table:  # there is one table only: what looks like its name is a struct
+            column.replace(exp.Dot.build([exp.column(column.parts[0]), *column.parts[1:]]))
+    return _read(tree, dialect, Reading(lambda _: table, masking))[0]
+
+
+def _read(parsed: exp.Expr, dialect: Dialect, reading: Reading) -> tuple[Result, tuple[Dataset, ...], tuple[str, ...]]:
+    tree = normalize_identifiers(parsed, dialect=dialect)
     _call_definitions_alike(tree)
     root = build_scope(qualify_tables(tree, dialect=dialect))
     if root is None:
         raise PlanError(f"A query was expected behind JDBC, but {tree.key.upper()} was met; use dbtable or query.")
-    reading = Reading(lambda table: _dataset(url, table), masking, frozenset(getattr(dialect, "PSEUDOCOLUMNS", ())))
     result = reading.result(root)
     return result, _tables(root, reading), tuple(dict.fromkeys(reading.problems))
 

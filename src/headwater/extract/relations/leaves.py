@@ -27,7 +27,11 @@ def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extracti
     table = node.facts("table")
     if table.get("url"):
         return _jdbc(node, table, None, extraction)
-    return leaf(node, naming.v2_descriptions(node.values, extraction), extraction)
+    descriptions = naming.v2_descriptions(node.values, extraction)
+    if table.get("metadata"):
+        for description in descriptions:
+            note(naming.subject(description), (), extraction)
+    return leaf(node, descriptions, extraction)
 
 
 def _jdbc(node: Operator, relation: Facts, known_as: DatasetDescription | None, extraction: Extraction) -> Rows:
@@ -63,6 +67,18 @@ def view(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> 
     return children[0]
 
 
+def cloned(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """The table that Delta's ``CLONE`` copies: its columns have no ids, since nothing is read."""
+    facts = node.facts("sourceTable")
+    table = naming.table_description(facts.get("catalogTable") or {}, extraction)
+    found = (table,) if table else naming.path_descriptions([str(facts["path"])], extraction)
+    descriptions = tuple(replace(one, version=str(facts.get("version") or "")) for one in found)
+    output = tuple(Attribute(place, name, type_) for place, (name, type_) in enumerate(facts.get("columns") or ()))
+    for description in descriptions:
+        note(description, output, extraction)
+    return Rows(output, {column.expr_id: _origin(column.name, descriptions) for column in output})
+
+
 def constant(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """Rows that come from nowhere: VALUES, ``range``, a list in the program."""
     return _columns(node, ())
@@ -95,15 +111,31 @@ def note(description: DatasetDescription, output: Iterable[Attribute], extractio
 def _columns(node: Operator, descriptions: tuple[DatasetDescription, ...]) -> Rows:
     shown = [column for column in node.expressions("output") if not column.values.get("metadataColumn")]
     hidden = [column for column in node.expressions("output") if column.values.get("metadataColumn")]
-    traces = {column.expr_id: _origin(column.label, descriptions) for column in shown}
+    told = () if not _tells_changes(node) else _OF_CHANGES
+    traces = {c.expr_id: _origin(c.label, descriptions) if c.label not in told else NOTHING for c in shown}
     return Rows(tuple(map(attribute, shown)), {**traces, **dict.fromkeys((c.expr_id for c in hidden), NOTHING)})
+
+
+def _tells_changes(node: Operator) -> bool:
+    """True for a change data feed of Delta and the changelog of Iceberg: rows of a table, and what became of them."""
+    return bool(node.facts("relation").get("changes") or node.facts("table").get("changes"))
 
 
 def _origin(name: str, descriptions: tuple[DatasetDescription, ...]) -> Paths:
     return frozenset([(InputField(description.dataset, name), SAME) for description in descriptions])
 
 
+# The columns that a table's changes have and the table has not (CDCReader, MetadataColumns).
+_OF_CHANGES = (
+    "_change_ordinal",
+    "_change_type",
+    "_commit_snapshot_id",
+    "_commit_timestamp",
+    "_commit_version",
+)
+
 OPERATORS: Visitors = {
+    "CloneTableCommand": cloned,
     "DataSourceV2Relation": v2_relation,
     "ExternalRDD": rdd,
     "HiveTableRelation": hive_relation,

@@ -1,14 +1,21 @@
 """From the facts the JVM side wrote about a table, a path or a JDBC relation to the datasets it is."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_table
-from headwater.openlineage.naming import Catalog, catalog_dataset, jdbc_dataset, jdbc_source, path_dataset
+from headwater.openlineage.naming import (
+    SESSION_CATALOG,
+    Catalog,
+    catalog_dataset,
+    jdbc_dataset,
+    jdbc_source,
+    path_dataset,
+)
 from headwater.openlineage.trimming import trim
 from headwater.plan import Operator
 
@@ -26,10 +33,13 @@ def table_description(table: Facts, extraction: Extraction) -> DatasetDescriptio
     """The dataset of a catalog table or view (Spark's CatalogTable); None without an identifier.
 
     A table without a database belongs to the session's current one; one behind JDBC is the table there.
+    Delta gives a table without a name the identifier ``delta.`/path```.
     """
     identifier = tuple(table.get("identifier", ()))
     if not identifier:
         return None
+    if _is_path(identifier):
+        return written_path(identifier[-1], extraction)
     options = {key.lower(): value for key, value in (table.get("options") or {}).items() if value}
     if "url" in options and "dbtable" in options:
         behind = jdbc_description({"url": options["url"], "table": options["dbtable"]})
@@ -70,6 +80,15 @@ def jdbc_description(relation: Facts) -> DatasetDescription:
     return DatasetDescription(jdbc_dataset(url, str(relation.get("table", ""))), source=jdbc_source(url))
 
 
+def option_description(options: Facts, extraction: Extraction) -> DatasetDescription | None:
+    """What a v1 source writes to: a JDBC table or a path among its options; None for other sources."""
+    by_key = {key.lower(): value for key, value in options.items() if value}
+    table = by_key.get("dbtable") or by_key.get("table")
+    if "url" in by_key and table:
+        return jdbc_description({"url": by_key["url"], "table": table})
+    return written_path(by_key["path"], extraction) if "path" in by_key else None
+
+
 def with_symlink(description: DatasetDescription, symlink: DatasetDescription | None) -> DatasetDescription:
     """The same dataset, also known by the name of ``symlink``."""
     if symlink is None or symlink.dataset == description.dataset:
@@ -77,24 +96,62 @@ def with_symlink(description: DatasetDescription, symlink: DatasetDescription | 
     return replace(description, symlinks=(*description.symlinks, Symlink(symlink.dataset)))
 
 
-def in_catalog(catalog: Facts, parts: tuple[str, ...], location: str, extraction: Extraction) -> DatasetDescription:
-    """The dataset of a table that a catalog of the v2 API has, or is about to make."""
-    url, owner = str(catalog.get("url") or ""), str(catalog.get("name") or "")
+def in_catalog(facts: Facts, parts: tuple[str, ...], location: str, extraction: Extraction) -> DatasetDescription:
+    """The dataset of a table that a catalog of the v2 API has, or is about to make.
+
+    A path in the place of a name (``delta.`/path```, Iceberg's PathIdentifier) is a dataset without a catalog name.
+    """
+    url, owner = str(facts.get("url") or ""), str(facts.get("name") or "")
     if url:
         return DatasetDescription(jdbc_table(url, parts), source=jdbc_source(url))
-    return named((owner, *parts) if owner else parts, location, extraction)
+    if _is_path(parts):
+        return written_path(parts[-1] if _is_absolute(parts[-1]) else location or "/".join(parts), extraction)
+    if owner in ("", SESSION_CATALOG):
+        return named((owner, *parts) if owner else parts, location, extraction)
+    return catalog_dataset((owner, *parts), location, _own_catalog(facts, extraction))
+
+
+def _own_catalog(facts: Facts, extraction: Extraction) -> Catalog:
+    """Where a catalog keeps its tables by its own settings (``spark.sql.catalog.<name>.warehouse`` and ``.uri``)."""
+    uri, warehouse = str(facts.get("uri") or ""), str(facts.get("warehouse") or "")
+    if uri.startswith("thrift:"):
+        return Catalog(metastore=uri, warehouse=warehouse)
+    if uri.startswith(("http:", "https:")):
+        return Catalog(service=uri, warehouse=warehouse)
+    return Catalog(warehouse=warehouse) if warehouse else catalog(extraction)
+
+
+def _is_path(parts: Sequence[str]) -> bool:
+    """True when a table goes by where it is: no name of a table or a database begins like that."""
+    return len(parts) > 1 and any(map(_is_absolute, parts))
+
+
+def _is_absolute(part: str) -> bool:
+    return part.startswith("/") or ":/" in part
 
 
 def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a relation of either API: a table of the catalog, else the paths that are read."""
     if node.name == "DataSourceV2Relation":
         return v2_descriptions(node.values, extraction)
-    table = table_description(node.facts("catalogTable"), extraction)
-    return (table,) if table else path_descriptions(node.facts("relation").get("paths") or (), extraction)
+    relation = node.facts("relation")
+    table = table_description(node.facts("catalogTable") or relation.get("catalogTable") or {}, extraction)
+    found = (table,) if table else path_descriptions(relation.get("paths") or (), extraction)
+    return _at_version(found, relation)
 
 
 def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a DataSourceV2Relation: files by path, a JDBC table, or a table of a catalog."""
+    return _at_version(_v2_descriptions(node_values, extraction), node_values.get("table") or {})
+
+
+def _at_version(found: tuple[DatasetDescription, ...], facts: Facts) -> tuple[DatasetDescription, ...]:
+    """The datasets with the version that the plan was made for, where their format has versions."""
+    version = str(facts.get("version") or "")
+    return tuple(replace(description, version=version) for description in found) if version else found
+
+
+def _v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
     table = node_values.get("table") or {}
     known = table_description(table.get("catalogTable") or {}, extraction)
     if known:
@@ -105,11 +162,26 @@ def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> t
         return (jdbc_description(table),)
     identifier = tuple((node_values.get("identifier") or {}).get("parts", ()))
     if identifier:
-        location = str(table.get("location") or "")
+        location, facts = str(table.get("location") or ""), node_values.get("catalog") or {}
+        if table.get("changes"):
+            return (in_catalog(facts, identifier[:-1], location, extraction),)
         parts = _without_version(identifier) if table.get("provider") == "iceberg" else identifier
-        return (in_catalog(node_values.get("catalog") or {}, parts, location, extraction),)
+        found = in_catalog(facts, parts, location, extraction)
+        return (_about(found, parts[-1]),) if table.get("metadata") else (found,)
     name = str(table.get("name") or "")
     return (DatasetDescription(Dataset("inmemory://", name)),) if name else ()
+
+
+def _about(table: DatasetDescription, kind: str) -> DatasetDescription:
+    """A table that Iceberg keeps about a table (``t.snapshots``): ``/place/of/t#snapshots``, as it is read by path."""
+    dataset = table.dataset
+    return replace(table, dataset=Dataset(dataset.namespace, f"{dataset.name}#{kind.rpartition('#')[2]}"))
+
+
+def subject(metadata: DatasetDescription) -> DatasetDescription:
+    """The table that a metadata table is about, by the place that both have."""
+    dataset = metadata.dataset
+    return DatasetDescription(Dataset(dataset.namespace, dataset.name.rpartition("#")[0]), source=metadata.source)
 
 
 def _without_version(parts: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,183 @@
+package headwater;
+
+import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * What only a table's connector knows: where a table is or will be, and which version of it is meant.
+ *
+ * The connectors' classes are asked by reflection: none of them has to be there, and their versions differ.
+ */
+public class Tables {
+  private static final int MOST_WRAPPERS = 8;
+  private static final String GENERATED = "delta.generationExpression";
+
+  /** {place, version}: where a catalog has the table of a name, or will put it, and what it is now. It may ask a metastore. */
+  public static Object[] found(Object session, Object catalog, Identifier identifier) {
+    if ("spark_catalog".equals(Reflection.call(catalog, "name"))) return inSessionCatalog(session, catalog, identifier);
+    return Reflection.has(catalog, "icebergCatalog") ? inIcebergCatalog(catalog, identifier) : new Object[2];
+  }
+
+  private static Object[] inSessionCatalog(Object session, Object catalog, Identifier identifier) {
+    Object tables = Reflection.call(Reflection.call(session, "sessionState"), "catalog");
+    String[] namespace = identifier.namespace();
+    scala.Option database = namespace.length == 1 ? new scala.Some(namespace[0]) : scala.Option.empty();
+    TableIdentifier name = new TableIdentifier(identifier.name(), database);
+    Object known = Reflection.call(tables, "getTableMetadata", name);
+    Object place = Reflection.unwrap(Reflection.call(Reflection.call(known, "storage"), "locationUri"));
+    boolean delta = "delta".equals(Reflection.unwrap(Reflection.call(known, "provider")));
+    Object version = delta ? Reflection.call(deltaSnapshot(session, catalog, String.valueOf(place)), "version") : null;
+    return new Object[] {place != null ? place : Reflection.call(tables, "defaultTablePath", name), version};
+  }
+
+  /** Asked below the cache of tables: what we look up must not be what the job reads later. */
+  private static Object[] inIcebergCatalog(Object catalog, Identifier identifier) {
+    try {
+      Object inner = uncached(catalog);
+      Object name = icebergName(inner, identifier);
+      Object known = Reflection.call(inner, "loadTable", name);
+      if (known == null) return new Object[] {inherited(inner, "defaultWarehouseLocation", name.getClass()).invoke(inner, new Object[] {name}), null};
+      return new Object[] {Reflection.call(known, "location"), Reflection.call(Reflection.call(known, "currentSnapshot"), "snapshotId")};
+    } catch (Throwable unlike) { return new Object[2]; }
+  }
+
+  private static Object uncached(Object catalog) {
+    Object inner = Reflection.call(catalog, "icebergCatalog");
+    for (int i = 0; i < MOST_WRAPPERS && Reflection.field(inner, "catalog") != null; i++) inner = Reflection.field(inner, "catalog");
+    return inner;
+  }
+
+  private static Object icebergName(Object catalog, Identifier identifier) throws Exception {
+    String[] namespace = identifier.namespace();
+    String[] parts = new String[namespace.length + 1];
+    System.arraycopy(namespace, 0, parts, 0, namespace.length);
+    parts[namespace.length] = identifier.name();
+    Class type = catalog.getClass().getClassLoader().loadClass("org.apache.iceberg.catalog.TableIdentifier");
+    return type.getMethod("of", new Class[] {String[].class}).invoke(null, new Object[] {parts});
+  }
+
+  /** True for Iceberg's tables about a table: its snapshots, its files. */
+  public static boolean isMetadata(Object table) {
+    for (Class type = table == null ? null : table.getClass(); type != null; type = type.getSuperclass())
+      if (type.getName().equals("org.apache.iceberg.BaseMetadataTable")) return true;
+    return false;
+  }
+
+  private static Method inherited(Object value, String name, Class argument) throws NoSuchMethodException {
+    for (Class type = value.getClass(); type != null; type = type.getSuperclass()) {
+      try {
+        Method method = type.getDeclaredMethod(name, new Class[] {argument});
+        method.setAccessible(true);
+        return method;
+      } catch (NoSuchMethodException higher) { }
+    }
+    throw new NoSuchMethodException(name);
+  }
+
+  /** The version of a table that a plan was made for, as its connector counts: a snapshot id, a number; null without versions. */
+  public static Object version(Object table) {
+    Object version = Reflection.call(table, "version");
+    if (version != null) return version;
+    Object snapshot = Reflection.call(table, "initialSnapshot");
+    if (snapshot != null) return Reflection.call(snapshot, "version");
+    Object fixed = Reflection.call(table, "snapshotId");
+    return fixed != null ? fixed : Reflection.call(Reflection.call(Reflection.call(table, "table"), "currentSnapshot"), "snapshotId");
+  }
+
+  /** The version of a relation of the v1 API: Delta's index of files holds the snapshot that the plan was made for. */
+  public static Object versionOfFiles(Object index) {
+    Object snapshot = Reflection.call(index, "snapshotAtAnalysis");
+    return Reflection.call(snapshot != null ? snapshot : Reflection.call(index, "snapshot"), "version");
+  }
+
+  /** The last snapshot that this JVM has of the Delta table at the path among a write's options; null for other sources. */
+  public static Object deltaSnapshot(Object session, Object source, Object options) {
+    if (!Reflection.simpleName(source).equals("DeltaDataSource")) return null;
+    return deltaSnapshot(session, source, (String) Reflection.unwrap(((scala.collection.Map) options).get("path")));
+  }
+
+  private static Object deltaSnapshot(Object session, Object delta, String path) {
+    try {
+      Class logs = delta.getClass().getClassLoader().loadClass("org.apache.spark.sql.delta.DeltaLog");
+      Class sessions = delta.getClass().getClassLoader().loadClass("org.apache.spark.sql.SparkSession");
+      Object log = logs.getMethod("forTable", new Class[] {sessions, String.class}).invoke(null, new Object[] {session, path});
+      return Reflection.call(log, "unsafeVolatileSnapshot");
+    } catch (Throwable unlike) { return null; }
+  }
+
+  /**
+   * The version that a table has after a command, and the one before it: {"5", "4"}, {"0", ""}; null where it is not in memory.
+   *
+   * Called when the command has ended, on the thread of the listener: it reads fields, and no file.
+   */
+  public static String[] written(Object command) {
+    Object table = target(command);
+    Object log = Reflection.call(table, "deltaLog");
+    if (log != null) return ofDelta(Reflection.call(log, "unsafeVolatileSnapshot"));
+    return ofIceberg(Reflection.call(table, "table"), Reflection.call(table, "branch"));
+  }
+
+  /** What written() gives, for a command that only knows the name or the path of its table; it asks the catalog. */
+  public static String[] created(Object session, Object command) {
+    Object source = Reflection.call(command, "dataSource");
+    if (source != null) return ofDelta(deltaSnapshot(session, source, Reflection.call(command, "options")));
+    Object name = Reflection.call(command, "name");
+    Object catalog = Reflection.call(name, "catalog");
+    Object identifier = Reflection.call(name, "identifier");
+    if (!(identifier instanceof Identifier)) return null;
+    try {
+      if (Reflection.has(catalog, "icebergCatalog") && !"spark_catalog".equals(Reflection.call(catalog, "name"))) {
+        Object inner = uncached(catalog);
+        return ofIceberg(Reflection.call(inner, "loadTable", icebergName(inner, (Identifier) identifier)), null);
+      }
+      if (!"delta".equals(Reflection.unwrap(Reflection.call(Reflection.call(command, "tableSpec"), "provider")))) return null;
+      String path = ((Identifier) identifier).name();
+      Object place = path.startsWith("/") ? path : found(session, catalog, (Identifier) identifier)[0];
+      return ofDelta(deltaSnapshot(session, catalog, String.valueOf(place)));
+    } catch (Throwable unlike) { return null; }
+  }
+
+  private static String[] ofDelta(Object snapshot) {
+    Object version = Reflection.call(snapshot, "version");
+    long number = version instanceof Long ? ((Long) version).longValue() : -1;
+    return number < 0 ? null : new String[] {String.valueOf(number), number == 0 ? "" : String.valueOf(number - 1)};
+  }
+
+  /** A branch has snapshots of its own: which one was written is only known of the main one. */
+  private static String[] ofIceberg(Object table, Object branch) {
+    Object snapshot = branch == null || "main".equals(branch) ? Reflection.call(table, "currentSnapshot") : null;
+    if (snapshot == null) return null;
+    Object parent = Reflection.call(snapshot, "parentId");
+    return new String[] {String.valueOf(Reflection.call(snapshot, "snapshotId")), parent == null ? "" : String.valueOf(parent)};
+  }
+
+  /** The table that a command changes: of a relation of the v2 API, or the index of files of Delta's v1 relation. */
+  private static Object target(Object command) {
+    String[] names = new String[] {"originalTable", "table", "target"};
+    for (int i = 0; i < names.length; i++) {
+      Object node = Reflection.call(command, names[i]);
+      while (node instanceof TreeNode && !((TreeNode) node).children().isEmpty()) node = ((TreeNode) node).children().head();
+      if (!(node instanceof TreeNode)) continue;
+      Object files = Reflection.call(Reflection.call(node, "relation"), "location");
+      Object table = files != null ? files : Reflection.call(node, "table");
+      if (table != null) return Reflection.call(table, "operation") != null ? Reflection.call(table, "table") : table;
+    }
+    return null;
+  }
+
+  /** The generated columns of a Delta table and the SQL of each; the schema that a plan shows is without them. */
+  public static Map generated(Object snapshot) {
+    Map found = new LinkedHashMap();
+    Object schema = Reflection.call(Reflection.call(snapshot, "metadata"), "schema");
+    StructField[] fields = schema instanceof StructType ? ((StructType) schema).fields() : new StructField[0];
+    for (int i = 0; i < fields.length; i++)
+      if (fields[i].metadata().contains(GENERATED)) found.put(fields[i].name(), fields[i].metadata().getString(GENERATED));
+    return found;
+  }
+}
