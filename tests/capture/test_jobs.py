@@ -68,8 +68,10 @@ from pyspark import SparkContext
 
 items.write.parquet("first")
 spark.newSession().range(2).selectExpr("id AS own").write.parquet("second")
-with ThreadPoolExecutor(10) as pool:
-    list(pool.map(lambda n: spark.range(2).selectExpr(f"id AS c{n}").write.parquet(f"many/t{n}"), range(50)))
+first = spark.read.parquet("first")
+with ThreadPoolExecutor(50) as pool:
+    one = lambda n: first.select(sf.col(first.columns[n % 2]).alias(f"c{n}"))
+    list(pool.map(lambda n: one(n).write.parquet(f"many/t{n}"), range(50)))
 spark.stop()
 spark.stop()
 
@@ -99,6 +101,11 @@ def test_contexts_sessions_and_threads_are_all_seen(jobs: Jobs) -> None:
     names = ["shop.{}.first", "shop.{}.second", "warehouse.{}.third", "again.{}.fourth"]
     names += ["shop.{}." + f"t{n}" for n in range(50)]
     assert told == {name.format(command): ["START", "COMPLETE"] for name in names}
+    written = [output for event in events if event["eventType"] == "COMPLETE" for output in event["outputs"]]
+    fields = {output["name"].rpartition("/")[2]: output["facets"]["columnLineage"]["fields"] for output in written}
+    for n in range(50):
+        ((column, edges),) = fields[f"t{n}"].items()
+        assert (column, [edge["field"] for edge in edges["inputFields"]]) == (f"c{n}", [("id", "price")[n % 2]])
     assert [line for line in ended.err.splitlines() if line.startswith("headwater")] == [
         "headwater: captured the lineage of 53 columns in 52 datasets, told to events.ndjson",
         *["headwater: captured the lineage of 1 column in 1 dataset, told to events.ndjson"] * 2,

@@ -17,7 +17,7 @@ from tests.extract.case_run import run
 from tests.extract.case_tables import session_of_its_own, spark_for_cases
 from tests.extract.edge_text import last_component
 
-from headwater.extract import column_lineage, statement
+from headwater.extract import ExtractSettings, Origins, column_lineage, origin, statement
 from headwater.model import ColumnLineage, Gap, Output
 from headwater.plan import decode_document
 
@@ -30,10 +30,12 @@ Found = tuple[ColumnLineage, tuple[Gap, ...]]
 
 def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
     """The lineage and gaps of the output that a case is about; None when the plan does not write it."""
-    plan = decode_document(dict(document))
+    plan, settings, origins = decode_document(dict(document)), ExtractSettings(), Origins()
+    for rdd, left in document.get("origins", ()):
+        origins.remember(rdd, origin(decode_document(dict(left)), settings, origins))
     if case.frame:
-        return column_lineage(plan)
-    found = statement(plan)
+        return column_lineage(plan, settings, origins)
+    found = statement(plan, settings, origins)
     for output in found.outputs:
         if case.output.lower() in _names(output):
             return output.lineage, found.gaps
@@ -64,6 +66,7 @@ class LivePlans:
     """Runs cases on a Spark that is watched, and hands out the plan of what each is about."""
 
     def __init__(self, spark: Any, folder: Path) -> None:
+        from headwater.capture.boundaries import watch_boundaries
         from headwater.capture.settings import CaptureSettings
         from headwater.capture.spark import SparkTap
 
@@ -71,6 +74,7 @@ class LivePlans:
         self._folder = folder
         self._tap = SparkTap(spark.sparkContext, CaptureSettings())
         self._tap.connect()
+        watch_boundaries(lambda context: self._tap)
 
     def plan(self, case: Case) -> Mapping[str, Any]:
         """The plan of a case in the recorded form, the folder it ran in called /data.
@@ -80,11 +84,15 @@ class LivePlans:
         """
         own = self._folder / "cases" / case.family / case.name
         own.mkdir(parents=True)
-        self._documents()
+        self._rows()
         with session_of_its_own(self._spark) as session:
             frame = run(case, session, own)
-            found = [self._read(frame)] if frame is not None else self._documents()
+            found = [self._read(frame)] if frame is not None else []
+            rows = [json.loads(text.replace(str(self._folder), DATA)) for text in self._rows()]
         documents = [json.loads(text.replace(str(self._folder), DATA)) for text in found]
+        documents = documents or [row["plan"] for row in rows if "plan" in row and row["kind"] != "origin"]
+        origins = [(row["id"], row["plan"]) for row in rows if row["kind"] == "origin"]
+        documents = [document | ({"origins": origins} if origins else {}) for document in documents]
         wanted = [document for document in documents if lineage(case, document) is not None]
         if not wanted:
             raise LookupError(f"{case}: none of {len(documents)} plans writes {case.output!r}")
@@ -95,14 +103,14 @@ class LivePlans:
 
         return unpack(self._tap.read(frame))
 
-    def _documents(self) -> list[str]:
+    def _rows(self) -> list[str]:
         from headwater.capture.rows import unpack
 
         self._tap.settle(30_000)
         lines: list[str] = []
         while (reply := self._tap.poll(0)) is not None:
             lines.extend(unpack(reply).split("\n"))
-        return [json.dumps(row["plan"]) for row in map(json.loads, lines) if "plan" in row]
+        return lines
 
 
 def record(version: str, asked: Sequence[str]) -> Iterator[tuple[Case, str]]:

@@ -64,6 +64,8 @@ def test_every_source_is_a_column_of_a_relation(version: str, case: Case) -> Non
     nodes = document["nodes"]
     leaves = [row for row in nodes if len(row) > 4 and not row[1] and "output" in row[2]]
     names = {nodes[place][3]["name"] for row in leaves for place in row[2]["output"]}
+    files = [source for row in leaves for source in row[3].get("rdd", {}).get("sources", []) if "paths" in source]
+    names |= {name for source in files for name in source.get("columns", ["value"])}
     edges = found.dataset.union(*found.fields.values())
     assert {edge.input.name for edge in edges} <= names
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from openlineage.client.event_v2 import RunEvent
 
@@ -14,6 +14,7 @@ from headwater.capture.collector import paused
 from headwater.capture.executions import Executions, lost
 from headwater.capture.guard import guarded, tell_once
 from headwater.capture.rows import ExecutionRow
+from headwater.extract import Origins
 from headwater.model import Gap, RunMoment, RunState, Statement
 from headwater.openlineage.events import end_event, run_event
 from headwater.openlineage.facets import FacetSettings
@@ -44,6 +45,9 @@ class Tap(Protocol):
 
     def settle(self, milliseconds: int) -> bool:
         """Wait until everything that has happened can be polled; False when it takes longer."""
+
+    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
+        """Have the plan read of a DataFrame whose rows leave it; False when that will not be."""
 
     def disconnect(self) -> None:
         """Listen no longer."""
@@ -78,6 +82,7 @@ class Agent:
         self._executions = executions
         self._facets = facets
         self._begun: dict[str, RunEvent] = {}
+        self._asked = 0
         self._ending = _Ending()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
@@ -92,6 +97,19 @@ class Agent:
     def last_output(self) -> str:
         """The last two parts of the name of the dataset written last: in a lake one (``flights``) fits several."""
         return "/".join(self._executions.outputs[-1].name.strip("/").split("/")[-2:])
+
+    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
+        """What is known of a DataFrame will be known of its checkpoint, or without one of its RDD."""
+        wanted = self._tap.remember(data_frame, checkpoint)
+        self._asked += wanted
+        return wanted
+
+    def origins(self, seconds: float = 2.0) -> Origins:
+        """What is known of the rows of checkpoints and RDDs; waits so long for what was asked for last."""
+        until = time.monotonic() + seconds
+        while self._executions.remembered < self._asked and time.monotonic() < until:
+            time.sleep(0.01)
+        return self._executions.origins
 
     def start(self) -> None:
         """Watch the application from now on, and tell that it has begun."""

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from openlineage.client.uuid import generate_new_uuid
 from headwater import __version__
 from headwater.capture import spark
 from headwater.capture.agent import Agent
+from headwater.capture.boundaries import watch_boundaries
 from headwater.capture.destinations import destination, undelivered, whereabouts
 from headwater.capture.executions import Executions
 from headwater.capture.guard import guarded, tell_once
@@ -25,6 +27,7 @@ from headwater.openlineage.settings import Settings, settings_from
 _LOG = logging.getLogger("headwater")
 _lock = threading.Lock()
 _agents: dict[int, tuple[Any, Agent, Delivery, CaptureSettings]] = {}
+_undo: list[Callable[[], None]] = []
 
 
 def begin(context: Any, settings: CaptureSettings) -> None:
@@ -45,6 +48,7 @@ def begin(context: Any, settings: CaptureSettings) -> None:
             _LOG.info("headwater is off: it is disabled in the configuration")
             return
         settings = _with_descriptions(settings, known)
+        _watch_boundaries()
         tap = spark.new_listener(context, settings)
         executions = Executions(
             _application(context, known),
@@ -58,6 +62,17 @@ def begin(context: Any, settings: CaptureSettings) -> None:
         agent.start()
         _agents[id(context)] = (context, agent, sink, settings)
     _LOG.info("headwater watches %s", executions.application.job.name)
+
+
+def agent_of(context: Any) -> Agent | None:
+    """The agent that watches a SparkContext, None where nobody does."""
+    found = _agents.get(id(context))
+    return found[1] if found else None
+
+
+def _watch_boundaries() -> None:
+    if not _undo:
+        _undo.append(watch_boundaries(agent_of))
 
 
 def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "") -> None:
@@ -76,6 +91,8 @@ def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
     """Stop watching everything."""
     for context, *_ in list(_agents.values()):
         end(context, state, error)
+    while _undo:
+        _undo.pop()()
 
 
 def _with_descriptions(settings: CaptureSettings, known: Settings) -> CaptureSettings:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from headwater.capture import applications
+from headwater.capture import applications, boundaries
 from headwater.capture.faults import Uncaught
 from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
@@ -54,7 +54,13 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
     if "init" in _hooked:
         return
     kind = context_type or _context_type()
-    _hooked.update(type=kind, init=kind.__init__, stop=kind.stop, process=os.getpid(), uncaught=Uncaught(__file__))
+    _hooked.update(
+        type=kind,
+        init=kind.__init__,
+        stop=kind.stop,
+        process=os.getpid(),
+        uncaught=Uncaught(__file__, boundaries.__file__),
+    )
     kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
     _hooked["ours"] = (kind.__init__, kind.stop)
     _compile_while_spark_starts(kind)

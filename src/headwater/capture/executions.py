@@ -8,7 +8,7 @@ from datetime import datetime
 from openlineage.client.uuid import generate_new_uuid
 
 from headwater.capture.rows import ExecutionRow
-from headwater.extract import ExtractSettings, statement
+from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
 
 _LONGEST_NAME = 200
@@ -22,6 +22,8 @@ class Executions:
     engine: Engine
     settings: ExtractSettings = field(default_factory=ExtractSettings)
     reads: bool = False
+    origins: Origins = field(default_factory=Origins)
+    remembered: int = 0
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
     _shapes: dict[str, list[object]] = field(default_factory=dict)
@@ -38,6 +40,9 @@ class Executions:
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
+        if row.kind == "origin":
+            self._remember(row)
+            return
         started = self._started(row) if row.plan is not None else self._unread(row)
         if started is not None:
             yield started
@@ -52,12 +57,18 @@ class Executions:
 
     def _started(self, row: ExecutionRow) -> RunMoment | None:
         assert row.plan is not None
-        found = statement(row.plan, self.settings)
+        found = statement(row.plan, self.settings, self.origins)
         root = row.plan.root
         if not found.outputs and not (self.reads and found.inputs):
             return None
         sql = str(row.plan.session.get("sql") or "")
         return self._begun(row, root.name if root else "unknown", found, sql)
+
+    def _remember(self, row: ExecutionRow) -> None:
+        """Rows have left their plan, for a checkpoint or as an RDD; ``row.id`` is the id of the RDD."""
+        self.remembered += 1
+        if row.plan is not None:
+            self.origins.remember(row.id, origin(row.plan, self.settings, self.origins))
 
     def _unread(self, row: ExecutionRow) -> RunMoment | None:
         """A plan that could not be read is a run whose coverage says so."""

@@ -13,12 +13,12 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 class Uncaught:
     """Stands in for ``sys.excepthook`` until let_go(); ``text`` is the exception that came by, empty for none.
 
-    ``own_file`` is the module whose wrappers stand between the program and Spark: tracebacks leave it out.
+    ``own_files`` are the modules whose wrappers stand between the program and Spark: tracebacks leave them out.
     """
 
-    def __init__(self, own_file: str) -> None:
+    def __init__(self, *own_files: str) -> None:
         self.text = ""
-        self._own_file = own_file
+        self._own_files = own_files
         self._original: Hook = sys.excepthook
         self._hook: Hook = self._seen
         sys.excepthook = self._hook
@@ -33,7 +33,7 @@ class Uncaught:
             if not hasattr(sys, "ps1"):  # an interactive interpreter goes on
                 self.text = f"{kind.__name__}: {error}"
             for one in _chain(error):
-                _leave_out(one.__traceback__, self._own_file)
+                _leave_out(one.__traceback__, self._own_files)
         return self._original(kind, error, trace)
 
 
@@ -49,10 +49,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             yield one
 
 
-def _leave_out(trace: TracebackType | None, file: str) -> None:
+def _leave_out(trace: TracebackType | None, files: tuple[str, ...]) -> None:
     while trace is not None:
         below = trace.tb_next
-        if below is not None and below.tb_frame.f_code.co_filename == file:
+        if below is not None and below.tb_frame.f_code.co_filename in files:
             trace.tb_next = below.tb_next
         else:
             trace = below

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from headwater.capture.applications import agent_of
 from headwater.capture.attach import context_of
 from headwater.capture.collector import paused
 from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import new_listener
 from headwater.errors import CaptureError, UnknownName
-from headwater.extract import ExtractSettings, column_lineage
+from headwater.extract import ExtractSettings, Origins, column_lineage
 from headwater.model import ColumnLineage, Dependency, Gap, InputField
 
 _DATASET = "every column"
@@ -111,9 +112,10 @@ def lineage(data_frame: Any) -> FrameLineage:
             "This DataFrame is one of Spark Connect, whose plan is on the server; "
             "headwater.lineage() needs a DataFrame of a session with a driver in this process."
         )
-    plan = new_listener(context_of(data_frame.sparkSession), CaptureSettings()).plan(data_frame)
+    context = context_of(data_frame.sparkSession)
+    plan, agent = new_listener(context, CaptureSettings()).plan(data_frame), agent_of(context)
     with paused():
-        found, gaps = column_lineage(plan, ExtractSettings())
+        found, gaps = column_lineage(plan, ExtractSettings(), agent.origins() if agent else Origins())
     return FrameLineage(found, gaps)
 
 

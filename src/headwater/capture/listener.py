@@ -90,6 +90,10 @@ class ListenerTap:
         """The plan of a DataFrame that need not run."""
         return _plan(data_frame._jdf.queryExecution())
 
+    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
+        """False: what ``toJSON`` says of an RDD does not lead to what its rows were made of."""
+        return False
+
     def dropped(self) -> int:
         """How many executions did not fit into the queue since this was last asked."""
         count, self._dropped = self._dropped, 0

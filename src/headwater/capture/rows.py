@@ -1,4 +1,4 @@
-"""What the tap hands over: one row per start and end of a root SQL execution."""
+"""What the tap hands over: one row per start and end of a root SQL execution, and per plan whose rows leave it."""
 
 import base64
 import json
@@ -14,6 +14,7 @@ from headwater.plan import Plan, decode_document
 class ExecutionRow:
     """A root SQL execution starts or ends. ``plan`` comes with the first row that has one.
 
+    Of the kind ``origin`` it is none of these: the rows of ``plan`` are those of the RDD with that id.
     ``began`` is known where start and end are told together.
     ``version`` is that of the table after its write, ``previous`` the one before it, where the table counts them.
     ``unreadable`` says why there is none, ``command`` then names the operator at its root.

@@ -63,6 +63,13 @@ class SparkTap:
         with paused():
             return decode(text)
 
+    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
+        """Have the plan of a DataFrame read, as its rows leave it: for its checkpoint, or without one as an RDD.
+
+        False when there is no room for it.
+        """
+        return bool(self._tap.remember(data_frame._jdf, None if checkpoint is None else checkpoint._jdf))
+
     def _whole(self, reply: str) -> str:
         """The reply with the pieces that the tap has kept back."""
         if not reply.startswith("+"):

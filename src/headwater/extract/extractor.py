@@ -1,11 +1,13 @@
 """From an analyzed plan to its lineage: the one way in, read from top to bottom."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from headwater.extract.edges import lineage
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
-from headwater.extract.relations import leaves
+from headwater.extract.origins import Origin
+from headwater.extract.relations import leaves, rdds
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.trace import Placeholder, flat, union
 from headwater.extract.writes import WRITES, only_written, outputs
@@ -21,27 +23,35 @@ OPERATORS: Mapping[str, Visitor] = {
     **merge.OPERATORS,
     **opaque.OPERATORS,
     **leaves.OPERATORS,
+    **rdds.OPERATORS,
 }
 
 _DEFAULTS = ExtractSettings()
+_NO_ORIGINS: Mapping[int, Origin] = MappingProxyType({})
 
 
-def statement(plan: Plan, settings: ExtractSettings = _DEFAULTS) -> Statement:
+def statement(
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[int, Origin] = _NO_ORIGINS
+) -> Statement:
     """The datasets that a plan reads and writes, the lineage of each output, and the gaps.
+
+    ``origins`` has what is known of the rows of RDDs, by the id of the RDD.
 
     >>> from headwater.plan import decode
     >>> statement(decode('{"nodes": [["OneRowRelation", [], {}, {}, 1]]}'))
     Statement(inputs=(), outputs=(), gaps=())
     """
-    extraction = _extract(plan, settings)
+    extraction = _extract(plan, settings, origins)
     root = plan.root
     written = tuple(outputs(root, extraction)) if root else ()
     return Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
 
 
-def column_lineage(plan: Plan, settings: ExtractSettings = _DEFAULTS) -> tuple[ColumnLineage, tuple[Gap, ...]]:
+def column_lineage(
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[int, Origin] = _NO_ORIGINS
+) -> tuple[ColumnLineage, tuple[Gap, ...]]:
     """The lineage of the columns that a query puts out, without a write; and the gaps."""
-    extraction = _extract(plan, settings)
+    extraction = _extract(plan, settings, origins)
     result = extraction.rows(plan.root)
     traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in plan.output]
     _report_unresolved(Rows(result.output, result.columns, union((result.deciding, *traces))), extraction)
@@ -49,8 +59,16 @@ def column_lineage(plan: Plan, settings: ExtractSettings = _DEFAULTS) -> tuple[C
     return found, tuple(extraction.gaps)
 
 
-def _extract(plan: Plan, settings: ExtractSettings) -> Extraction:
-    extraction = Extraction(settings, plan.session)
+def origin(plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[int, Origin] = _NO_ORIGINS) -> Origin:
+    """What is to be remembered of a query whose rows leave its plan, for a checkpoint or as an RDD."""
+    extraction = _extract(plan, settings, origins)
+    rows = extraction.rows(plan.root)
+    columns = tuple(rows.columns.get(column.expr_id, frozenset()) for column in plan.output)
+    return Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
+
+
+def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[int, Origin]) -> Extraction:
+    extraction = Extraction(settings, plan.session, origins)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
     written = only_written(plan.operators)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headwater.extract.origins import Origin
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap
 from headwater.openlineage.trimming import Trimming
@@ -48,12 +49,13 @@ class Rows:
 class Extraction:
     """The state of one extraction.
 
-    Results by operator, definitions by CTE id, what a filter compares with the query around it, datasets, gaps,
-    and the columns that named expressions put out.
+    What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
+    the query around it, datasets, gaps, and the columns that named expressions put out.
     """
 
     settings: ExtractSettings
     session: Mapping[str, object]
+    origins: Mapping[int, Origin] = field(default_factory=dict)
     results: dict[Operator, Rows] = field(default_factory=dict)
     definitions: dict[int, Rows] = field(default_factory=dict)
     correlations: dict[Operator, Paths] = field(default_factory=dict)

@@ -12,10 +12,13 @@ from uuid import UUID
 
 import attr
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.generated.base import JobFacet
+from openlineage.client.generated.column_lineage_dataset import ColumnLineageDatasetFacet
 
 from headwater.errors import EventError
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Output, RunMoment, Statement
 from headwater.openlineage.column_lineage import column_lineage_facet
+from headwater.openlineage.explicit_lineage import explicit_lineage_facet
 from headwater.openlineage.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 
 _DEFAULT = FacetSettings()
@@ -30,15 +33,15 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
     statement = _merged(moment.statement or Statement())
     if moment.statement:
         moment = replace(moment, statement=statement)
-    outputs, budget = _outputs(statement, settings)
-    gaps = (*statement.gaps, *budget)
+    told = [(output, *_lineage(output, settings)) for output in statement.outputs]
+    gaps = (*statement.gaps, *(gap for _, _, gaps in told for gap in gaps))
     return RunEvent(
         eventType=RunState(moment.state.value),
         eventTime=_time(moment),
         run=Run(_uuid(moment.run.id), facets=run_facets(moment, gaps, settings)),
-        job=Job(moment.run.job.namespace, moment.run.job.name, facets=job_facets(moment, settings)),
+        job=Job(moment.run.job.namespace, moment.run.job.name, facets=_job_facets(moment, told, settings)),
         inputs=[_input(seen, settings) for seen in statement.inputs],
-        outputs=outputs,
+        outputs=[_output(output, lineage, settings) for output, lineage, _ in told],
         producer=settings.producer,
     )
 
@@ -193,18 +196,30 @@ def _input(seen: DatasetDescription, settings: FacetSettings) -> InputDataset:
     return _Input(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=None)
 
 
-def _outputs(statement: Statement, settings: FacetSettings) -> tuple[list[OutputDataset], tuple[Gap, ...]]:
-    written = [_output(output, settings) for output in statement.outputs]
-    return [dataset for dataset, _ in written], tuple(gap for _, gaps in written for gap in gaps)
+_Lineage = tuple[ColumnLineageDatasetFacet | None, tuple[Gap, ...]]
 
 
-def _output(output: Output, settings: FacetSettings) -> tuple[OutputDataset, tuple[Gap, ...]]:
+def _lineage(output: Output, settings: FacetSettings) -> _Lineage:
+    """The edges of an output, unless no facet is to have them, and what a limit made of them."""
+    unwanted = "columnLineage" in settings.disabled and not settings.explicit_lineage_enabled
+    return (None, ()) if unwanted else column_lineage_facet(output, settings)
+
+
+def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings: FacetSettings) -> OutputDataset:
     dataset, facets = output.description.dataset, dataset_facets(output.description, settings)
-    gaps: tuple[Gap, ...] = ()
-    if "columnLineage" not in settings.disabled:
-        lineage, gaps = column_lineage_facet(output, settings)
-        facets |= {"columnLineage": lineage} if lineage else {}
-    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=None), gaps
+    if lineage and "columnLineage" not in settings.disabled:
+        facets |= {"columnLineage": lineage}
+    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=None)
+
+
+def _job_facets(
+    moment: RunMoment, told: Sequence[tuple[Output, *_Lineage]], settings: FacetSettings
+) -> dict[str, JobFacet]:
+    facets = job_facets(moment, settings)
+    if not settings.explicit_lineage_enabled or "lineage" in settings.disabled or moment.statement is None:
+        return facets
+    lineage = explicit_lineage_facet(moment.statement, [(output, facet) for output, facet, _ in told], settings)
+    return facets | ({"lineage": lineage} if lineage else {})
 
 
 def _plain(value: Any) -> Any:

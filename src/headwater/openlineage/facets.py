@@ -46,7 +46,8 @@ class FacetSettings:
     ``dataset_lineage_enabled`` False puts the edges that touch every column on every column
     (``spark.openlineage.columnLineage.datasetLineageEnabled``). ``max_edges`` bounds the column lineage of one
     output: what is above it is said more coarsely, and the coverage facet tells so. ``disabled`` names facets
-    that are left out (``spark.openlineage.facets.<name>.disabled``).
+    that are left out (``spark.openlineage.facets.<name>.disabled``). ``explicit_lineage_enabled`` says the edges in
+    the ``lineage`` job facet as well (``spark.openlineage.columnLineage.explicitLineageEnabled``).
     """
 
     dataset_lineage_enabled: bool = True
@@ -55,6 +56,7 @@ class FacetSettings:
     max_description: int = 1_000
     disabled: frozenset[str] = frozenset()
     producer: str = PRODUCER
+    explicit_lineage_enabled: bool = False
 
 
 @attr.define

@@ -38,6 +38,7 @@ _USED = (
     "facets.disabled",
     "columnLineage.datasetLineageEnabled",
     "columnLineage.descriptionsEnabled",
+    "columnLineage.explicitLineageEnabled",
     "columnLineage.maxEdges",
     "columnLineage.maxDescription",
     "dataset.removePath.pattern",
@@ -168,6 +169,9 @@ class _Reading:
             self._parsed("columnLineage.maxEdges", _count, default.max_edges),
             self._parsed("columnLineage.maxDescription", _count, default.max_description),
             frozenset(self._disabled_facets()),
+            explicit_lineage_enabled=self._parsed(
+                "columnLineage.explicitLineageEnabled", _boolean, default.explicit_lineage_enabled
+            ),
         )
 
     def _disabled_facets(self) -> set[str]:

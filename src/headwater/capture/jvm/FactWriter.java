@@ -104,7 +104,7 @@ public class FactWriter {
     else if (name.equals("CDCReader$DeltaCDFRelation")) writeChanges(value);
     else if (Reflection.has(value, "dataPath") && Reflection.has(value, "timeTravelOpt")) writeCloned(value);
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
-    else if (value instanceof org.apache.spark.rdd.RDD) out.writeNumberField("rdd", ((org.apache.spark.rdd.RDD) value).id());
+    else if (value instanceof org.apache.spark.rdd.RDD) Origins.write(out, (org.apache.spark.rdd.RDD) value);
     else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writePlace("location", Reflection.unwrap(Reflection.call(value, "location"))); }
   }
 

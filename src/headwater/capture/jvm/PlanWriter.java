@@ -36,7 +36,7 @@ public class PlanWriter {
   private static final Set SKIPPED = new HashSet(Arrays.asList(new Object[] {
     "analyzedQuery", "commandLogicalPlan", "commandPhysicalPlan", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
     "isStreaming", "evalContext", "nullable", "metadata", "isDistinct", "resultIds", "_resolved", "udfDeterministic",
-    "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv"}));
+    "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv", "data"}));
   /** Expressions whose parts the children alone do not tell apart. */
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
     "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction",
@@ -72,7 +72,7 @@ public class PlanWriter {
   }
 
   /** The plan as JSON: {"nodes": [...], "session": {...}}; with "cut": reason, and coarse, when a limit ended it. */
-  public static String write(Object queryExecution, Object plan, int mostNodes, long milliseconds, int longestSql) throws IOException {
+  public static String write(Object queryExecution, Object plan, String[] place, int mostNodes, long milliseconds, int longestSql) throws IOException {
     PlanWriter writer = new PlanWriter(queryExecution, mostNodes, milliseconds, longestSql);
     String cut = writer.writeTable((TreeNode) plan);
     if (cut != null) {
@@ -80,7 +80,7 @@ public class PlanWriter {
       if (!writer.writeCoarseTable((TreeNode) plan)) throw new IllegalStateException(cut);
       writer.out.writeStringField("cut", cut);
     }
-    writer.writeSession(plan);
+    writer.writeSession(plan, place);
     writer.out.close();
     return writer.text.toString();
   }
@@ -325,7 +325,15 @@ public class PlanWriter {
     if (node instanceof Expression) writeExpression((Expression) node);
     else if (Reflection.simpleName(node).equals("ResolvedIdentifier")) facts.writeNamed(session, node);
     else if (Reflection.simpleName(node).equals("SaveIntoDataSourceCommand")) facts.writeSink(session, node);
+    else if (isOfProgram(node)) out.writeBooleanField("program", true);
     out.writeEndObject();
+  }
+
+  /** Rows that a program handed to createDataFrame; those of VALUES know the SQL that they stand in. */
+  private static boolean isOfProgram(TreeNode node) {
+    if (!Reflection.simpleName(node).equals("LocalRelation")) return false;
+    Object rows = Reflection.call(node, "data");
+    return rows instanceof scala.collection.Iterable && ((scala.collection.Iterable) rows).nonEmpty() && Reflection.unwrap(Reflection.call(node.origin(), "sqlText")) == null;
   }
 
   private void writeExpression(Expression node) throws IOException {
@@ -356,13 +364,19 @@ public class PlanWriter {
     try { return node.dataType().catalogString(); } catch (Throwable unresolved) { return ""; }
   }
 
-  private void writeSession(Object plan) throws IOException {
+  /** The current catalog and database of a session, which its user may change before the plan is read. */
+  public static String[] place(Object queryExecution) {
+    Object state = Reflection.call(Reflection.call(queryExecution, "sparkSession"), "sessionState");
+    Object current = Reflection.call(Reflection.call(Reflection.call(state, "catalogManager"), "currentCatalog"), "name");
+    return new String[] {(String) current, (String) Reflection.call(Reflection.call(state, "catalog"), "getCurrentDatabase")};
+  }
+
+  private void writeSession(Object plan, String[] place) throws IOException {
     Object state = Reflection.call(session, "sessionState");
     Object conf = Reflection.call(state, "conf");
-    Object manager = Reflection.call(state, "catalogManager");
     out.writeObjectFieldStart("session");
-    facts.writeText("catalog", Reflection.call(Reflection.call(manager, "currentCatalog"), "name"));
-    facts.writeText("database", Reflection.call(Reflection.call(state, "catalog"), "getCurrentDatabase"));
+    facts.writeText("catalog", place[0]);
+    facts.writeText("database", place[1]);
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));

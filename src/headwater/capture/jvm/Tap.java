@@ -20,6 +20,7 @@ import java.util.zip.DeflaterOutputStream;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.spark.SparkContext;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.scheduler.AsyncEventQueue;
 import org.apache.spark.scheduler.LiveListenerBus;
 import org.apache.spark.scheduler.SparkListener;
@@ -78,7 +79,7 @@ public class Tap extends SparkListener {
     Long id = Long.valueOf(event.executionId());
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
-    if (execution != null && isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null, null})) started.add(id);
+    if (execution != null && isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null, null, PlanWriter.place(execution)})) started.add(id);
   }
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
@@ -88,7 +89,7 @@ public class Tap extends SparkListener {
     QueryExecution execution = event.qe();
     if (started.remove(id)) { queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure)}); return; }
     if (execution == null || !isInteresting(execution)) return;
-    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure, written(execution, failure)})) dropped.incrementAndGet();
+    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure, written(execution, failure), PlanWriter.place(execution)})) dropped.incrementAndGet();
   }
 
   /** The version that was written, {version, the one before}; or what to ask for it on another thread. */
@@ -118,13 +119,26 @@ public class Tap extends SparkListener {
     return false;
   }
 
-  /** Only the thread of the listener queue adds rows: no other can take the room between the question and the answer. */
+  /** The room may be a few rows more than asked for, when several threads add one at a time. */
   private boolean offer(Object[] row) {
     return queue.size() < capacity && queue.add(row);
   }
 
   /** Begin to listen, on a queue of its own, so that it cannot delay Spark's. */
-  public void connect(SparkContext context) { Queue.add(context, this); }
+  public void connect(SparkContext context) {
+    Origins.forget();
+    Queue.add(context, this);
+  }
+
+  /** Rows leave the plan of a DataFrame: those of its RDD, or of the one behind ``checkpoint``, its checkpoint, unless that is null; false when nothing will be known. */
+  public boolean remember(Object dataFrame, Object checkpoint) {
+    QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
+    Object rdd = checkpoint == null ? execution.toRdd() : Reflection.call(((QueryExecution) Reflection.call(checkpoint, "queryExecution")).analyzed(), "rdd");
+    if (!(rdd instanceof RDD)) return false;
+    Long id = Long.valueOf(((RDD) rdd).id());
+    if (offer(new Object[] {"origin", id, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution)})) { Origins.know(id.intValue()); return true; }
+    return false;
+  }
 
   /** Wait until this tap has heard all that happened; false when it takes longer. Other listeners are not waited for. */
   public boolean settle(LiveListenerBus bus, long milliseconds) throws Exception {
@@ -178,7 +192,7 @@ public class Tap extends SparkListener {
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
     if (row[6] != null) writeVersion(out, row[6]);
-    if (row[3] != null) writePlan(out, (QueryExecution) row[3]);
+    if (row[3] != null) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
     out.writeEndObject();
     out.close();
     return text.toString();
@@ -192,11 +206,11 @@ public class Tap extends SparkListener {
   }
 
   /** A statement that Spark cannot analyze writes nothing; a plan that we cannot read must not go unsaid. */
-  private void writePlan(JsonGenerator out, QueryExecution execution) throws IOException {
+  private void writePlan(JsonGenerator out, QueryExecution execution, String[] place) throws IOException {
     LogicalPlan plan;
     try { plan = execution.analyzed(); } catch (Throwable wrong) { return; }
     try {
-      String text = PlanWriter.write(execution, plan, mostNodes, milliseconds, longestSql);
+      String text = PlanWriter.write(execution, plan, place, mostNodes, milliseconds, longestSql);
       out.writeFieldName("plan");
       out.writeRawValue(text);
     } catch (Throwable failed) {
@@ -218,7 +232,7 @@ public class Tap extends SparkListener {
   /** The plan of a DataFrame that need not run, packed like a reply of poll(). */
   public String read(Object dataFrame) throws Exception {
     QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
-    return pack(PlanWriter.write(execution, execution.analyzed(), mostNodes, milliseconds, longestSql));
+    return pack(PlanWriter.write(execution, execution.analyzed(), PlanWriter.place(execution), mostNodes, milliseconds, longestSql));
   }
 
   private String pack(String text) throws Exception {

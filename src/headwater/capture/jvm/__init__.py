@@ -6,6 +6,7 @@ SOURCES = (
     "Secrets.java",
     "Reflection.java",
     "Tables.java",
+    "Origins.java",
     "FactWriter.java",
     "PlanWriter.java",
     "Queue.java",

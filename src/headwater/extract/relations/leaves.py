@@ -80,13 +80,7 @@ def cloned(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
 
 
 def constant(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """Rows that come from nowhere: VALUES, ``range``, a list in the program."""
-    return _columns(node, ())
-
-
-def rdd(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """Rows of an RDD: the plan does not say where they come from."""
-    extraction.report("relation", node.name, "its rows come from an RDD: what they were made of is not in the plan")
+    """Rows that come from nowhere: ``range``, the answer of a command."""
     return _columns(node, ())
 
 
@@ -137,10 +131,8 @@ _OF_CHANGES = (
 OPERATORS: Visitors = {
     "CloneTableCommand": cloned,
     "DataSourceV2Relation": v2_relation,
-    "ExternalRDD": rdd,
     "HiveTableRelation": hive_relation,
-    "LogicalRDD": rdd,
     "LogicalRelation": logical_relation,
     "View": view,
-    **dict.fromkeys(("CommandResult", "LocalRelation", "OneRowRelation", "Range"), constant),
+    **dict.fromkeys(("CommandResult", "OneRowRelation", "Range"), constant),
 }

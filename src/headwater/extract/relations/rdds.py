@@ -1,0 +1,93 @@
+"""Rows of an RDD: exact where a checkpoint is known, opaque where a DataFrame or files are behind it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from headwater.extract.operators.table import Visitors
+from headwater.extract.origins import Origin
+from headwater.extract.relations import naming
+from headwater.extract.relations.naming import Facts
+from headwater.extract.scope import Attribute, Extraction, Rows, attribute
+from headwater.extract.trace import NOTHING, OPAQUE, Paths, step, union
+from headwater.model import DatasetDescription, InputField, SchemaField
+from headwater.plan import Operator
+
+PROGRAM = "rows of the program"
+_TEXT = ("value",)
+
+
+def logical_rdd(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``df.checkpoint()``, ``createDataFrame(rdd)``, ``rdd.toDF()``."""
+    facts = node.facts("rdd")
+    output = tuple(map(attribute, node.expressions("output")))
+    checkpoint = _known(facts.get("rdd", -1), extraction)
+    if checkpoint is not None:
+        _note(checkpoint, extraction)
+        traces = zip(output, checkpoint.columns, strict=False)
+        return Rows(output, {column.expr_id: trace for column, trace in traces}, checkpoint.deciding)
+    return _opaque(output, facts, extraction)
+
+
+def local_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``VALUES``, or rows that the program handed to ``createDataFrame``."""
+    if node.values.get("program"):
+        _report_program(extraction)
+    output = tuple(map(attribute, node.expressions("output")))
+    return Rows(output, {column.expr_id: NOTHING for column in output})
+
+
+def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction) -> Rows:
+    """Every column depends on every column of the DataFrames and the files that the RDD is made of."""
+    origins = [origin for rdd in facts.get("known", ()) if (origin := _known(rdd, extraction)) is not None]
+    for origin in origins:
+        _note(origin, extraction)
+    files = [_files(source, extraction) for source in facts.get("sources", ()) if source.get("paths")]
+    seen = [*(origin.everything for origin in origins), *files]
+    if seen:
+        extraction.report("opaque", "RDD", "what the functions of an RDD do with its rows cannot be seen")
+    if len(origins) < len(facts.get("known", ())):
+        extraction.report("budget", "RDD", "what its rows were made of was forgotten, as there are too many RDDs")
+    _report_others(facts, extraction)
+    received = step(OPAQUE, union(seen))
+    return Rows(output, {c.expr_id: received for c in output}, union(origin.deciding for origin in origins))
+
+
+def _known(rdd: int, extraction: Extraction) -> Origin | None:
+    return extraction.origins.get(rdd)
+
+
+def _note(origin: Origin, extraction: Extraction) -> None:
+    """What the rows were made of is read here too, and what could not be seen then is not seen now."""
+    extraction.datasets.update(dict.fromkeys(origin.datasets))
+    extraction.gaps.update(dict.fromkeys(origin.gaps))
+
+
+def _files(source: Facts, extraction: Extraction) -> Paths:
+    """The files that an RDD reads: ``spark.sparkContext.textFile(…)`` has the column of a text file."""
+    names = tuple(source.get("columns") or _TEXT)
+    found = naming.path_descriptions(source["paths"], extraction)
+    for description in found:
+        extraction.datasets[_with_schema(description, names)] = None
+    return frozenset((InputField(one.dataset, name), OPAQUE) for one in found for name in names)
+
+
+def _with_schema(description: DatasetDescription, names: Iterable[str]) -> DatasetDescription:
+    return replace(description, schema=tuple(map(SchemaField, names)))
+
+
+def _report_others(facts: Facts, extraction: Extraction) -> None:
+    names = {str(source["class"]) for source in facts.get("sources", ()) if not source.get("paths")}
+    if "rdd" not in facts:
+        names.add("LogicalRDD")
+    if "ParallelCollectionRDD" in names:
+        _report_program(extraction)
+    for name in sorted(names - {"ParallelCollectionRDD", "EmptyRDD"}):
+        extraction.report("relation", name, "its rows come from an RDD: what they were made of is not known")
+
+
+def _report_program(extraction: Extraction) -> None:
+    why = "they were handed to createDataFrame: what the program made them of, collected rows perhaps, cannot be seen"
+    extraction.report("relation", PROGRAM, why)
+
+
+OPERATORS: Visitors = {"ExternalRDD": logical_rdd, "LocalRelation": local_relation, "LogicalRDD": logical_rdd}
