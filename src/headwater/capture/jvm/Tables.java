@@ -82,12 +82,12 @@ public class Tables {
 
   /** The version of a table that a plan was made for, as its connector counts: a snapshot id, a number; null without versions. */
   public static Object version(Object table) {
-    Object version = Reflection.call(table, "version");
-    if (version != null) return version;
     Object snapshot = Reflection.call(table, "initialSnapshot");
     if (snapshot != null) return Reflection.call(snapshot, "version");
     Object fixed = Reflection.call(table, "snapshotId");
-    return fixed != null ? fixed : Reflection.call(Reflection.call(Reflection.call(table, "table"), "currentSnapshot"), "snapshotId");
+    if (fixed != null) return fixed;
+    Object current = Reflection.call(Reflection.call(Reflection.call(table, "table"), "currentSnapshot"), "snapshotId");
+    return current != null ? current : Reflection.call(table, "version");
   }
 
   /** The version of a relation of the v1 API: Delta's index of files holds the snapshot that the plan was made for. */
