@@ -49,6 +49,8 @@ test-matrix: $(SPARKS:%=.venv-%/.ready) ## what depends on Spark, on each versio
 record: $(RECORDED:%=.venv-%/.ready) ## record the plans of every case anew on Spark 3.5, 4.1 and 4.3 (15 minutes)
 	@$(call JAVA_OF,.venv-4.1.4) $(foreach version,$(RECORDED),PYSPARK_PYTHON="$(CURDIR)/.venv-$(version)/bin/python" \
 	.venv-$(version)/bin/python -m tests.extract.recordings $(CASES) &&) true
+	@$(call JAVA_OF,.venv-4.1.4) $(foreach version,3.5.9 4.1.4,PYSPARK_PYTHON="$(CURDIR)/.venv-$(version)/bin/python" \
+	.venv-$(version)/bin/python -m tests.formats.formats $(CASES) &&) true
 
 classes: $(SPARKS:%=.venv-%/.ready) ## write the names of the operators of each version of Spark anew
 	@$(foreach version,$(SPARKS),.venv-$(version)/bin/python -m tests.contract.jars &&) true
