@@ -3,15 +3,16 @@
 import atexit
 import functools
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from headwater.capture import applications, boundaries
+from headwater.capture.connect.client import Applications, hook_client, unhook_client
 from headwater.capture.faults import Uncaught
 from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
 from headwater.capture.settings import CaptureSettings, capture_settings
-from headwater.errors import CaptureError
 from headwater.model import RunState
 
 _hooked: dict[str, Any] = {}
@@ -24,14 +25,14 @@ def attach(session: Any = None, **settings: Any) -> None:
         session: a SparkSession (or SparkContext) that runs; None for all that will be made.
         settings: any of `CaptureSettings`, such as ``store``, ``events``, ``config``, ``reads``.
 
+    A session of a remote Spark Connect server is watched from its next action on (docs/connect.md).
+
     Raises:
         SettingError: a setting that cannot be used.
-        CaptureError: the session is on a remote Spark Connect server.
     """
     wanted = capture_settings(settings)
     hook(wanted)
-    if session is not None:
-        context = context_of(session)
+    if session is not None and (context := context_of(session)) is not None:
         with guarded("attaching to Spark"):
             applications.begin(context, wanted)
 
@@ -41,8 +42,10 @@ def detach(session: Any = None) -> None:
     if session is None:
         applications.end_all()
         unhook()
-    else:
-        applications.end(context_of(session))
+    elif (context := context_of(session)) is not None:
+        applications.end(context)
+    elif (application := _remote.pop(session.client)) is not None:
+        applications.end(application)
 
 
 def hook(settings: CaptureSettings, context_type: Any = None) -> None:
@@ -65,6 +68,20 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
     _hooked["ours"] = (kind.__init__, kind.stop)
     _compile_while_spark_starts(kind)
     atexit.register(_at_exit)
+    if "pyspark.sql.connect.client.core" in sys.modules:
+        hook_connect(sys.modules["pyspark.sql.connect.client.core"].SparkConnectClient)
+
+
+def hook_connect(kind: Any) -> None:
+    """Watch every client of a remote Spark Connect server, once hook() has said how."""
+    hook_client(kind, _remote, applications.end)
+
+
+def _begin_remote(application: Any) -> None:
+    applications.begin(application, _hooked["settings"])
+
+
+_remote = Applications(_begin_remote, lambda: _hooked["settings"])
 
 
 def unhook() -> None:
@@ -74,6 +91,7 @@ def unhook() -> None:
     kind, (init, stop) = _hooked["type"], _hooked["ours"]
     if kind.__init__ is init and kind.stop is stop:
         kind.__init__, kind.stop = _hooked["init"], _hooked["stop"]
+    unhook_client()
     _hooked["uncaught"].let_go()
     atexit.unregister(_at_exit)
     _hooked.clear()
@@ -121,27 +139,17 @@ def _at_exit() -> None:
         return
     error = str(_hooked["uncaught"].text)
     with guarded("ending the capture"):
+        _remote.begun()
         applications.end_all(RunState.FAIL if error else RunState.COMPLETE, error)
 
 
 def context_of(session: Any) -> Any:
-    """The SparkContext behind a session, also behind one of a Spark Connect server in this process.
-
-    Raises:
-        CaptureError: there is none in this process.
-    """
+    """The SparkContext behind a session, also behind one of a Spark Connect server in this process; else None."""
     if isinstance(session, _context_type()):
         return session
-    try:
-        return session.sparkContext
-    except Exception as error:
-        context = _context_type()._active_spark_context
-        if context is None:
-            raise CaptureError(
-                "This session is on a remote Spark Connect server, whose plans stay on the server; "
-                "headwater needs a session with a driver in this process."
-            ) from error
-        return context
+    if hasattr(session, "client"):  # of Spark Connect
+        return _context_type()._active_spark_context if "SPARK_LOCAL_REMOTE" in os.environ else None
+    return session.sparkContext
 
 
 def _context_type() -> Any:

@@ -9,9 +9,10 @@ from typing import Any
 from headwater.capture.applications import agent_of
 from headwater.capture.attach import context_of
 from headwater.capture.collector import paused
+from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import new_listener
-from headwater.errors import CaptureError, UnknownName
+from headwater.errors import UnknownName
 from headwater.extract import ExtractSettings, Origins, column_lineage
 from headwater.model import ColumnLineage, Dependency, Gap, InputField
 
@@ -105,15 +106,16 @@ def lineage(data_frame: Any) -> FrameLineage:
     """The column lineage of a DataFrame, without running it.
 
     Raises:
-        CaptureError: the DataFrame is one of Spark Connect, or the plan cannot be read.
+        CaptureError: the tap cannot be made.
+        PlanError: the plan cannot be read.
     """
-    if not hasattr(data_frame, "_jdf"):
-        raise CaptureError(
-            "This DataFrame is one of Spark Connect, whose plan is on the server; "
-            "headwater.lineage() needs a DataFrame of a session with a driver in this process."
-        )
-    context = context_of(data_frame.sparkSession)
-    plan, agent = new_listener(context, CaptureSettings()).plan(data_frame), agent_of(context)
+    session = data_frame.sparkSession
+    context = context_of(session)
+    if hasattr(session, "client"):  # of Spark Connect
+        plan = ConnectTap(session.client, CaptureSettings()).plan(data_frame)
+    else:
+        plan = new_listener(context, CaptureSettings()).plan(data_frame)
+    agent = agent_of(context) if context is not None else None
     with paused():
         found, gaps = column_lineage(plan, ExtractSettings(), agent.origins() if agent else Origins())
     return FrameLineage(found, gaps)

@@ -3,6 +3,8 @@
 from typing import Any
 
 from headwater.capture.collector import paused
+from headwater.capture.connect.client import RemoteApplication
+from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.guard import tell_once
 from headwater.capture.janino import new_tap
 from headwater.capture.listener import ListenerTap
@@ -96,8 +98,10 @@ class SparkTap:
         return bool(self._tap.settle(self._bus, milliseconds))
 
 
-def new_listener(context: Any, settings: CaptureSettings) -> SparkTap | ListenerTap:
+def new_listener(context: Any, settings: CaptureSettings) -> SparkTap | ListenerTap | ConnectTap:
     """The tap for a SparkContext; where it cannot be compiled, the listener that does most of it."""
+    if isinstance(context, RemoteApplication):
+        return context.tap
     try:
         return SparkTap(context, settings)
     except CaptureError as reason:

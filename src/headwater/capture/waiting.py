@@ -10,8 +10,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, cast
 
-# Where SparkContext lives: 4.x, and 3.5.
-_MODULES = ("pyspark.core.context", "pyspark.context")
+# Where SparkContext lives: 4.x, and 3.5; and the client of Spark Connect.
+_MODULES = ("pyspark.core.context", "pyspark.context", "pyspark.sql.connect.client.core")
 
 
 def wait_for_pyspark() -> None:
@@ -52,7 +52,7 @@ class _Loader:
 
     def exec_module(self, module: ModuleType) -> None:
         self._inner.exec_module(module)
-        if "SparkContext" in vars(module):
+        if "SparkContext" in vars(module) or "SparkConnectClient" in vars(module):
             _hook(module)
 
     def __getattr__(self, name: str) -> Any:
@@ -61,9 +61,13 @@ class _Loader:
 
 def _hook(module: ModuleType) -> None:
     try:
-        from headwater.capture.attach import hook
+        from headwater.capture.attach import hook, hook_connect
         from headwater.capture.settings import capture_settings
 
-        hook(capture_settings({}), module.SparkContext)
+        if hasattr(module, "SparkConnectClient"):
+            hook(capture_settings({}))
+            hook_connect(module.SparkConnectClient)
+        else:
+            hook(capture_settings({}), module.SparkContext)
     except Exception as error:
         print(f"headwater is off: {error}", file=sys.stderr)

@@ -53,9 +53,10 @@ def column_lineage(
     """The lineage of the columns that a query puts out, without a write; and the gaps."""
     extraction = _extract(plan, settings, origins)
     result = extraction.rows(plan.root)
-    traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in plan.output]
+    shown = plan.output or result.output
+    traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in shown]
     _report_unresolved(Rows(result.output, result.columns, union((result.deciding, *traces))), extraction)
-    found = lineage((column.name for column in plan.output), traces, result.deciding)
+    found = lineage((column.name for column in shown), traces, result.deciding)
     return found, tuple(extraction.gaps)
 
 

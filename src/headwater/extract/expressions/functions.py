@@ -2,7 +2,7 @@
 
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
-from headwater.extract.trace import TRANSFORMED, Trace, flat, step, union
+from headwater.extract.trace import OPAQUE, TRANSFORMED, Trace, flat, step, union
 from headwater.model import Subtype, Transformation
 from headwater.plan import Expression
 
@@ -45,4 +45,10 @@ def _is_masking(node: Expression, scope: Scope) -> bool:
     return any(name.lower() in known for name in names if name)
 
 
-EXPRESSIONS: Visitors = dict.fromkeys(MASKING, masking)
+def unreadable(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """A text that could not be followed (`headwater.plan.text`): every column in it counts."""
+    scope.extraction.report("expression", node.text("text"), "its text could not be read: every column in it counts")
+    return step(OPAQUE, union(map(flat, children)))
+
+
+EXPRESSIONS: Visitors = {**dict.fromkeys(MASKING, masking), "Unreadable": unreadable}

@@ -14,6 +14,8 @@ def create_named_struct(node: Expression, children: tuple[Trace, ...], scope: Sc
 def get_struct_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``s.a``: the leaf that was packed, or a part of a column that came as a struct."""
     packed, ordinal = children[0], int(node.values.get("ordinal", -1))
+    if isinstance(packed, Struct) and node.text("field") in packed.names:  # a plan from a text has the name alone
+        ordinal = packed.names.index(node.text("field"))
     if isinstance(packed, Struct) and 0 <= ordinal < len(packed.fields):
         field: Trace = packed.fields[ordinal]
         return field

@@ -1,0 +1,107 @@
+"""What a request of a Connect client does: the writes among the commands of Spark's protocol (``commands.proto``)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_WRITES = re.compile(r"\b(insert|create|replace|merge|update|delete|alter)\b", re.IGNORECASE)
+_TEMPORARY = re.compile(r"\s*create\s+(or\s+replace\s+)?((global\s+)?temp(orary)?\b|function\b)", re.IGNORECASE)
+_MODES = {1: "Append", 2: "Overwrite", 3: "ErrorIfExists", 4: "Ignore"}
+_V2_MODES = {1: "CREATE", 2: "OVERWRITE", 3: "OVERWRITE", 4: "", 5: "REPLACE", 6: "REPLACE"}
+_INSERT_INTO = 2
+_COMMAND = 2  # Plan.CompressedOperation.OpType.OP_TYPE_COMMAND
+_UNREAD = ("write_stream_operation_start", "merge_into_table_command", "pipeline_command")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One request. ``relation`` is what is read; of a statement in SQL it is the statement.
+
+    ``command`` is the operator that a driver would have had at the root of the plan, ``table`` or ``path`` what is
+    written, ``mode`` how; ``by_position`` says that columns go by their order. ``unread`` names a command whose lineage
+    cannot be seen from the client.
+    """
+
+    relation: Any = None
+    command: str = ""
+    table: str = ""
+    path: str = ""
+    mode: str = ""
+    options: Mapping[str, str] | None = None
+    by_position: bool = False
+    unread: str = ""
+
+    @property
+    def statement(self) -> bool:
+        """Whether it is a statement in SQL."""
+        return self.command == "SQL"
+
+
+def action(plan: Any) -> Action | None:
+    """The action in the plan of a request; None for what writes no dataset."""
+    kind = plan.WhichOneof("op_type")
+    if kind == "root":
+        return Action(plan.root)
+    if kind == "compressed_operation":
+        return Action(unread="a large request") if plan.compressed_operation.op_type == _COMMAND else None
+    if kind != "command":
+        return None
+    command = plan.command
+    name = command.WhichOneof("command_type")
+    if name in _UNREAD:
+        return Action(unread=name)
+    readers = {"write_operation": _written, "write_operation_v2": _written_v2, "sql_command": _statement}
+    return readers[name](getattr(command, name)) if name in readers else None
+
+
+def reads(message: Any) -> Iterator[dict[str, Any]]:
+    """The relations without a name that a request reads, in order: the facts about each."""
+    for field, value in message.ListFields():
+        if field.message_type is None or field.message_type.GetOptions().map_entry:
+            continue
+        many = [value] if hasattr(value, "ListFields") else list(value)
+        for one in many:
+            if one.DESCRIPTOR.name == "DataSource":
+                yield _source(one)
+            else:
+                yield from reads(one)
+
+
+def _source(source: Any) -> dict[str, Any]:
+    options = {key.lower(): value for key, value in source.options.items()}
+    if "url" in options:
+        return {"url": options["url"], "table": options.get("dbtable") or f"({options.get('query', '')}) q"}
+    return {"paths": tuple(source.paths) or tuple(filter(None, [options.get("path", "")]))}
+
+
+def _written(write: Any) -> Action:
+    """``df.write.…save()``, ``saveAsTable``, ``insertInto`` (WriteOperation)."""
+    mode = _MODES.get(write.mode, "")
+    if write.WhichOneof("save_type") == "table":
+        by_position = write.table.save_method == _INSERT_INTO
+        name = write.table.table_name
+        return Action(write.input, "SaveAsV1TableCommand", name, mode=mode, by_position=by_position)
+    options = dict(write.options)
+    path = write.path or options.get("path", "")
+    command = "InsertIntoHadoopFsRelationCommand" if path else "SaveIntoDataSourceCommand"
+    return Action(write.input, command, path=path, mode=mode, options=options)
+
+
+def _written_v2(write: Any) -> Action:
+    """``df.writeTo(…)`` (WriteOperationV2)."""
+    creates = _V2_MODES.get(write.mode, "") in ("CREATE", "REPLACE")
+    mode = "Overwrite" if _V2_MODES.get(write.mode) == "OVERWRITE" else "" if creates else "Append"
+    return Action(write.input, "SaveAsV1TableCommand", write.table_name, mode=mode)
+
+
+def _statement(command: Any) -> Action | None:
+    """``spark.sql(…)`` of a text that may write; temporary views and functions are no datasets."""
+    relation = getattr(command, "input", None)
+    if relation is None:  # Spark 3.5 has the statement as a text
+        return Action(unread="a statement of Spark 3.5") if _WRITES.search(command.sql) else None
+    relation = relation.with_relations.root if relation.HasField("with_relations") else relation
+    query = relation.sql.query if relation.HasField("sql") else ""
+    if not _WRITES.search(query) or _TEMPORARY.match(query):
+        return None
+    return Action(relation, "SQL")

@@ -1,0 +1,150 @@
+"""The client of a Spark Connect server, hooked: each of its requests passes by the tap."""
+
+import functools
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from headwater.capture.connect.server import Server
+from headwater.capture.connect.tap import ConnectTap
+from headwater.capture.guard import guarded
+from headwater.capture.settings import CaptureSettings
+
+_SECONDS = 5.0
+_hooked: dict[str, Any] = {}
+
+
+class RemoteApplication:
+    """The application behind a client, in the words of a SparkContext as far as headwater asks, and its tap."""
+
+    def __init__(self, client: Any, settings: CaptureSettings) -> None:
+        self.tap = ConnectTap(client, settings)
+        self._server = Server(client, _SECONDS)
+        self._begin: threading.Thread | None = None
+
+    @property
+    def appName(self) -> str:  # noqa: N802 - a SparkContext calls it so
+        """The name that the session was given."""
+        return self._server.conf("spark.app.name")[0] or "Spark Connect"
+
+    @property
+    def version(self) -> str:
+        """The version of the server's Spark."""
+        return self._server.version()
+
+    def getConf(self) -> "RemoteApplication":  # noqa: N802 - a SparkContext calls it so
+        """The configuration: the environment of the client is all that counts here."""
+        return self
+
+    def getAll(self) -> list[tuple[str, str]]:  # noqa: N802 - a SparkConf calls it so
+        """No pairs: the configuration of the server is for its own."""
+        return []
+
+    def begin(self, work: Callable[["RemoteApplication"], None]) -> None:
+        """Do ``work``, which asks the server, on a thread of its own: the job's request does not wait for it."""
+
+        def quietly() -> None:
+            with guarded("attaching to Spark Connect"):
+                work(self)
+
+        self._begin = threading.Thread(target=quietly, name="headwater-connect", daemon=True)
+        self._begin.start()
+
+    def begun(self) -> None:
+        """Wait until begin() is over, though not for long."""
+        if self._begin is not None:
+            self._begin.join(3 * _SECONDS)
+
+
+class Applications:
+    """The clients that are watched, each from its first request on."""
+
+    def __init__(self, begin: Callable[[RemoteApplication], None], settings: Callable[[], CaptureSettings]) -> None:
+        self._begin = begin
+        self._settings = settings
+        self._known: dict[int, RemoteApplication | None] = {}
+        self._lock = threading.Lock()
+
+    def tap(self, client: Any) -> ConnectTap | None:
+        """The tap of a client; None for one whose server is in this process, which its SparkContext watches."""
+        if "SPARK_LOCAL_REMOTE" in os.environ:
+            return None
+        with self._lock:
+            if id(client) not in self._known:
+                application = self._known[id(client)] = RemoteApplication(client, self._settings())
+                application.begin(self._begin)
+            found = self._known[id(client)]
+            return found.tap if found is not None else None
+
+    def watches(self, client: Any) -> bool:
+        """Whether a client is watched now."""
+        return self._known.get(id(client)) is not None
+
+    def pop(self, client: Any) -> RemoteApplication | None:
+        """The application of a client that goes; what the client still asks of its server is its own business."""
+        with self._lock:
+            found = self._known.get(id(client))
+            self._known[id(client)] = None
+        if found is not None:
+            found.begun()
+        return found
+
+    def begun(self) -> None:
+        """Wait for those that are just beginning."""
+        for application in list(self._known.values()):
+            if application is not None:
+                application.begun()
+
+
+def hook_client(kind: Any, watched: Applications, end: Callable[[RemoteApplication], None]) -> None:
+    """Let the requests of every client of this class pass by its tap; ``end`` its application before it closes."""
+    if "kind" in _hooked:
+        return
+    iterate, execute, close = kind._execute_and_fetch_as_iterator, kind._execute, kind.close
+    _hooked.update(kind=kind, _execute_and_fetch_as_iterator=iterate, _execute=execute, close=close)
+
+    @functools.wraps(iterate)
+    def watched_iterate(self: Any, req: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        with _watching(watched, self, req):
+            yield from iterate(self, req, *args, **kwargs)
+
+    @functools.wraps(execute)
+    def watched_execute(self: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
+        with _watching(watched, self, req):
+            return execute(self, req, *args, **kwargs)
+
+    @functools.wraps(close)
+    def telling_close(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if sys.is_finalizing() or not watched.watches(self):  # no thread starts any more, or all is told
+            return close(self, *args, **kwargs)
+        if sys._getframe(1).f_code.co_name == "__del__":
+            # This may be gRPC's own thread, in the middle of a garbage collection: it must not wait for an answer.
+            threading.Thread(target=close_client, args=(self,), name="headwater-close", daemon=True).start()
+            return None
+        return close_client(self, *args, **kwargs)
+
+    def close_client(client: Any, *args: Any, **kwargs: Any) -> Any:
+        with guarded("ending the capture"):
+            if (application := watched.pop(client)) is not None:
+                end(application)
+        return close(client, *args, **kwargs)
+
+    kind._execute_and_fetch_as_iterator, kind._execute, kind.close = watched_iterate, watched_execute, telling_close
+
+
+def unhook_client() -> None:
+    """Put the client back as it was."""
+    kind = _hooked.pop("kind", None)
+    for name, original in _hooked.items():
+        setattr(kind, name, original)
+    _hooked.clear()
+
+
+def _watching(watched: Applications, client: Any, request: Any) -> AbstractContextManager[None]:
+    with guarded("watching a request"):
+        if (tap := watched.tap(client)) is not None:
+            return tap.watching(request.plan)
+    return nullcontext()

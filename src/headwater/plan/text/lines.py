@@ -1,0 +1,93 @@
+"""The lines of a plan's text as a tree (Spark's ``TreeNode.generateTreeString``)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from headwater.errors import PlanError
+
+_MARK = re.compile(r"^(?:(?P<indent>[ :]*?)(?P<mark>[+:]- ))?(?P<text>.*)$", re.DOTALL)
+_INNER = 3
+
+
+# Not frozen: a tree grows while its lines are read.
+@dataclass(slots=True, eq=False)
+class Line:
+    """One operator: its text, its children, and the plans of its subqueries or of the command's query."""
+
+    text: str
+    column: int
+    children: list["Line"] = field(default_factory=list)
+    inner: list["Line"] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The operator's name: the first word."""
+        return re.split(r"[ \[(]", self.text, maxsplit=1)[0]
+
+    @property
+    def rest(self) -> str:
+        """What follows the name."""
+        return self.text[len(self.name) :].strip()
+
+
+def analyzed_plan(explained: str) -> str:
+    """The analyzed plan in the text of ``EXPLAIN EXTENDED``.
+
+    Raises:
+        PlanError: there is none, because the analysis failed.
+
+    >>> analyzed_plan("== Analyzed Logical Plan ==\\na: int\\nProject [a#1]\\n\\n== Opt")
+    'a: int\\nProject [a#1]'
+    """
+    _, found, after = explained.partition("== Analyzed Logical Plan ==\n")
+    text = after.partition("\n\n== ")[0].strip("\n")
+    if not found or re.match(r"\S*(Exception|Error)\b", text):
+        raise PlanError(f"EXPLAIN EXTENDED was expected to show an analyzed plan; met {explained[:200]!r}.")
+    return text
+
+
+def tree(text: str) -> Line:
+    """The tree of an analyzed plan; above it may stand a line with the columns of the result.
+
+    Raises:
+        PlanError: the lines are no tree.
+    """
+    root: Line | None = None
+    open_lines: list[Line] = []
+    for indent, mark, content in _lines(text):
+        column = indent + len(mark)
+        if not mark:
+            if (
+                root is None
+                or not open_lines
+                or (root.text and not root.children and not root.inner and _is_schema(root.text))
+            ):
+                root = Line(content, 0)
+                open_lines = [root]
+            else:
+                open_lines[-1].text += "\n" + content
+            continue
+        while open_lines and open_lines[-1].column > indent:
+            open_lines.pop()
+        if not open_lines:
+            raise PlanError(f"A plan's lines are a tree, but this one has nothing above it: {content[:100]!r}.")
+        line = Line(content, column)
+        parent = open_lines[-1]
+        (parent.inner if indent - parent.column == _INNER else parent.children).append(line)
+        open_lines.append(line)
+    if root is None:
+        raise PlanError("A plan has at least one line; met an empty text.")
+    return root
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, str]]:
+    for line in text.split("\n"):
+        found = _MARK.match(line)
+        assert found is not None  # the pattern takes any line
+        yield len(found["indent"] or ""), found["mark"] or "", found["text"]
+
+
+def _is_schema(text: str) -> bool:
+    """The line ``id: int, name: string`` above the plan of a query."""
+    return bool(re.match(r"^[^\[(]*?: \w", text))

@@ -1,0 +1,171 @@
+"""From the text of an analyzed plan to a `Plan`: operators bottom-up, each with the columns known by then."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from headwater.errors import PlanError
+from headwater.plan.text.commands import COMMANDS
+from headwater.plan.text.expressions import Columns
+from headwater.plan.text.lines import Line, tree
+from headwater.plan.text.operators import READERS, Said, output_of, unread
+from headwater.plan.text.relations import TextFacts, hive_relation, relation, relation_v2
+from headwater.plan.text.tokens import split
+from headwater.plan.tree import Expression, Node, Operator, Plan
+
+_NOTHING_KNOWN = TextFacts()
+_SUBQUERY = re.compile(r"(?:scalar-subquery|exists|list|lateral-subquery|table-argument)#(\d+)L? \[")
+
+
+def decode_text(text: str, facts: TextFacts = _NOTHING_KNOWN) -> Plan:
+    """The plan that a text shows (`analyzed_plan`), completed by what was asked for beside it.
+
+    Raises:
+        PlanError: the text is no plan, or was cut short (``spark.sql.debug.maxToStringFields``).
+
+    >>> decode_text("Project [a#1]\\n+- LocalRelation [a#1, b#2]").root.name
+    'Project'
+    """
+    if cut := re.search(r"\.\.\. (\d+) more fields", text):
+        raise PlanError(f"The text of this plan leaves out {cut[1]} fields; raise spark.sql.debug.maxToStringFields.")
+    reading = _Reading(facts)
+    try:
+        reading.read(tree(text))
+    except (ValueError, IndexError, KeyError, AttributeError) as error:
+        raise PlanError(f"The text of an analyzed plan was expected, as EXPLAIN prints it; met {error!r}.") from error
+    return Plan(tuple(reading.nodes), (), facts.session)
+
+
+class _Reading:
+    """The operators read so far, and the names and types of all columns in them."""
+
+    def __init__(self, facts: TextFacts) -> None:
+        self.nodes: list[Node] = []
+        self._facts = facts
+        self._names: dict[int, str] = {}
+        self._types: dict[int, str] = {}
+        self._ranges: list[Operator] = []
+        self._loops: list[Operator] = []
+
+    def read(self, root: Line) -> None:
+        """Read every line, children first, then subqueries (whose outer columns are the children's)."""
+        done: dict[Line, Operator] = {}
+        stack: list[tuple[Line, bool]] = [(root, False)]
+        while stack:
+            line, opened = stack.pop()
+            if opened:
+                done[line] = self._operator(line, done)
+            else:
+                stack.append((line, True))
+                stack.extend((below, False) for below in reversed([*line.children, *line.inner]))
+        self._complete()
+
+    def _operator(self, line: Line, done: dict[Line, Operator]) -> Operator:
+        inputs = tuple(done[child] for child in line.children)
+        inner = tuple(done[plan] for plan in line.inner)
+        operator = self._leaf(line) or self._inside(line, inputs, inner)
+        for node in _shown(operator):
+            self._names[node.expr_id] = node.label
+            kind = node.text("dataType") or (node.children[0].text("dataType") if node.name == "Alias" else "")
+            if kind:
+                self._types[node.expr_id] = kind
+        self.nodes.append(operator)
+        return operator
+
+    def _leaf(self, line: Line) -> Operator | None:
+        if line.name == "Relation":
+            return relation(line.rest, self._facts)
+        if line.name == "RelationV2":
+            return relation_v2(line.text.removeprefix("RelationV2"), self._facts)
+        if line.name == "HiveTableRelation":
+            return hive_relation(line.rest, self._facts)
+        if line.name == "Range":
+            self._ranges.append(Operator("Range", (), {}, {}))
+            return self._ranges[-1]
+        return None
+
+    def _inside(self, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]) -> Operator:
+        ids = list(dict.fromkeys(int(found) for found in _SUBQUERY.findall(line.text)))
+        plans = dict(zip(ids, inner, strict=False))
+        said = Said(split(line.rest, self._names), Columns(self._names, self._types, plans), inputs)
+        if line.name in COMMANDS:
+            query = [*inputs, *inner]
+            return Operator(line.name, tuple(query), {"query": query[0]} if query else {}, self._located(said, line))
+        name = line.name if line.name in READERS else f"{line.name}, whose text is not read"
+        references, values = READERS.get(line.name, unread)(said)
+        if len(inner) > len(ids):
+            references = _with_hidden(references, inner[len(ids) :] if ids else inner)
+        operator = Operator(name, inputs, references, values)
+        if line.name == "UnionLoop":
+            self._loops.append(operator)
+        return operator
+
+    def _located(self, said: Said, line: Line) -> dict[str, Any]:
+        """The facts of a command, its table completed by what the server said of it."""
+        values = COMMANDS[line.name](said)
+        for key in ("table", "catalogTable"):
+            if key in values:
+                known = self._facts.tables.get(".".join(values[key]["identifier"]), {})
+                values[key] = {**values[key], **known}
+        return values
+
+    def _complete(self) -> None:
+        """``Range`` and ``UnionLoop`` do not say which columns they put out: those that nobody else does."""
+        missing = sorted(self._referenced() - self._names.keys())
+        for operator in self._ranges:
+            taken, missing = missing[:1], missing[1:]
+            output = tuple(Expression("AttributeReference", (), {}, {"id": one, "name": "id"}) for one in taken)
+            operator.references["output"] = output  # type: ignore[index]  # ours until it is handed out
+        for operator in self._loops:
+            width = len(output_of(operator.references["anchor"]))
+            taken, missing = missing[:width], missing[width:]
+            operator.values["outputAttrIds"] = tuple(taken)  # type: ignore[index]  # as above
+
+    def _referenced(self) -> set[int]:
+        return {
+            node.expr_id for operator in self.nodes if isinstance(operator, Operator) for node in _inside_of(operator)
+        }
+
+
+def _with_hidden(references: dict[str, Any], plans: tuple[Operator, ...]) -> dict[str, Any]:
+    """Plans that no subquery in sight claims are in the bodies of SQL functions: every computed value may be theirs."""
+    hidden = tuple(Expression("FunctionTableSubqueryArgumentExpression", (), {"plan": plan}) for plan in plans)
+
+    def hiding(node: Expression) -> Expression:
+        if node.name == "AttributeReference":
+            return node
+        inner = (*node.children, *hidden) if node.name == "Alias" else (node, *hidden)
+        body = Expression("Unreadable", inner, {}, {"text": "the body of a SQL function"})
+        return Expression("Alias", (body,), {}, node.values) if node.name == "Alias" else body
+
+    return {
+        name: tuple(hiding(one) if isinstance(one, Expression) else one for one in value)
+        if isinstance(value, tuple)
+        else hiding(value)
+        if isinstance(value, Expression)
+        else value
+        for name, value in references.items()
+    }
+
+
+def _shown(operator: Operator) -> Iterator[Expression]:
+    """The columns that an operator brings into the plan."""
+    for name in ("output", "generatorOutput"):
+        yield from operator.expressions(name)
+    for name in ("projectList", "aggregateExpressions", "windowExpressions"):
+        yield from (node for node in operator.expressions(name) if node.name == "Alias")
+        for node in operator.expressions(name):
+            if node.name == "Alias" and node.children[0].name == "Alias":
+                yield from (child for child in node.children if isinstance(child, Expression))
+
+
+def _inside_of(operator: Operator) -> Iterator[Expression]:
+    """Every column that the expressions of an operator refer to."""
+    stack: list[Node] = [node for name in operator.references for node in operator.expressions(name)]
+    while stack:
+        node = stack.pop()
+        if node.name == "AttributeReference" and isinstance(node, Expression):
+            yield node
+        stack.extend(node.children)
+        if (outer := node.expression("e")) is not None:
+            stack.append(outer)

@@ -1,0 +1,99 @@
+"""The leaves of a plan's text: which table, and what it says of files."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headwater.plan.text.operators import column
+from headwater.plan.tree import Expression, Operator
+
+_RELATION = re.compile(r"(?P<table>[^\[]*)\[(?P<columns>.*?)\](?P<rest>[^\]]*)", re.DOTALL)
+_COLUMN = re.compile(r"(?P<name>.*?)#(?P<id>\d+)L?(?:,\s?|$)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """What a text does not say and the server was asked for.
+
+    ``tables`` has the facts of catalog tables by their full name, as extraction expects them of a ``CatalogTable``,
+    with the types of the columns under ``types``. ``sources`` are the facts of the relations without a name, by the
+    exprIds of their columns. ``session`` is that of `Plan`.
+    """
+
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sources: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    session: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_tables(self, tables: Mapping[str, Mapping[str, Any]]) -> "TextFacts":
+        """The same with further tables."""
+        return replace(self, tables={**self.tables, **tables})
+
+
+def tables_of(text: str) -> tuple[str, ...]:
+    """The full names of the catalog tables that a plan's text reads.
+
+    >>> tables_of("Project [a#1]\\n+- Relation spark_catalog.default.t[a#1,b#2] parquet")
+    ('spark_catalog.default.t',)
+    """
+    return tuple(dict.fromkeys(name for line in text.split("\n") if (name := _table(line))))
+
+
+def _table(line: str) -> str:
+    """The full name of the table that a line reads; empty when it reads none."""
+    if found := re.match(r"[ :]*(?:[+:]- )?HiveTableRelation \[([^,\n]+),", line):
+        return found[1].replace("`", "")
+    found = re.match(r"[ :]*(?:[+:]- )?(?:Relation ([^\[\n]+)\[|RelationV2\[.*\] (\S+))", line)
+    return (found[1] or found[2]).strip() if found else ""
+
+
+def relation(text: str, facts: TextFacts) -> Operator:
+    """The leaf of ``Relation …``."""
+    found = _RELATION.fullmatch(text)
+    if found is None:
+        return Operator("Relation", (), {}, {})
+    table = found["table"].strip()
+    known = facts.tables.get(table, {})
+    output = _columns(found["columns"], known.get("types", {}))
+    if table:
+        values = {"catalogTable": known or {"identifier": tuple(table.split("."))}}
+    else:
+        known = next((facts.sources[one.expr_id] for one in output if one.expr_id in facts.sources), {})
+        values = {"relation": known}
+    return Operator("LogicalRelation", (), {"output": output}, values)
+
+
+def relation_v2(text: str, facts: TextFacts) -> Operator:
+    """The leaf of ``RelationV2[a#1] catalog.db.t catalog.db.t``."""
+    found = _RELATION.fullmatch(text)
+    table = found["rest"].split()[0] if found and found["rest"].split() else ""
+    known = facts.tables.get(table, {})
+    owner, *parts = table.split(".") if table else [""]
+    values = {
+        "table": {"location": known.get("location", ""), "provider": known.get("provider", ""), "name": table},
+        "catalog": {"name": owner},
+        "identifier": {"parts": tuple(parts)},
+    }
+    output = _columns(found["columns"] if found else "", known.get("types", {}))
+    return Operator("DataSourceV2Relation", (), {"output": output}, values)
+
+
+def hive_relation(text: str, facts: TextFacts) -> Operator:
+    """The leaf of ``HiveTableRelation [`catalog`.`db`.`t`, serde, Data Cols: [a#1], Partition Cols: [p#2]]``."""
+    name = ".".join(re.findall(r"`([^`]+)`", text.partition(",")[0]))
+    known = facts.tables.get(name, {"identifier": tuple(name.split("."))})
+    lists = re.findall(r"(?:Data|Partition) Cols: \[(.*?)\]", text)
+    output = tuple(one for listed in lists for one in _columns(listed, known.get("types", {})))
+    return Operator("HiveTableRelation", (), {"output": output}, {"tableMeta": known})
+
+
+def _columns(text: str, types: Mapping[str, str]) -> tuple[Expression, ...]:
+    found = (column(f"{one['name']}#{one['id']}") for one in _COLUMN.finditer(text))
+    return tuple(_typed(one, types) for one in found if one is not None)
+
+
+def _typed(attribute: Expression, types: Mapping[str, str]) -> Expression:
+    more: dict[str, Any] = {"dataType": types[attribute.label]} if attribute.label in types else {}
+    if attribute.label == "_metadata":  # of files, unless the data has a column of that name, which the types tell
+        more = more or {"metadataColumn": True}
+    return Expression("AttributeReference", (), {}, {**attribute.values, **more})

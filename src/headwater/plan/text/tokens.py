@@ -1,0 +1,113 @@
+"""The words of an expression's text."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_ID = re.compile(r"#(\d+)L?")
+_SUBQUERY = re.compile(r"(?:scalar-subquery|exists|list|lateral-subquery|table-argument)#(\d+)L? \[")
+_OPENING = {")": "(", "]": "["}
+_WORD = re.compile(r"<lambda>|[A-Za-z_][\w.$]*|\d[\w.]*")
+_UNKNOWN = re.compile(rf"({_WORD.pattern})#(\d+)L?")
+"""A column that nothing below has put out, so far as the text says: ``lambda x#1`` is a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``kind`` is attribute, subquery, word, id (after a call) or sign; ``start`` and ``end`` are its place."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    expr_id: int = -1
+
+
+def tokens(text: str, known: Mapping[int, str]) -> list[Token]:
+    """The words of an expression; ``known`` has the names of the columns that it may refer to, by exprId.
+
+    A column's name may be any text, such as ``sum(amount) AS total``: known names are found first.
+    """
+    attributes = dict(_attributes(text, known))
+    return list(_tokens(text, attributes))
+
+
+def split(text: str, known: Mapping[int, str]) -> list[str]:
+    """The parts of a list, by the commas that are in no bracket and in no name."""
+    parts, begun, brackets = [], 0, _Brackets()
+    for token in tokens(text, known):
+        if token.kind == "sign":
+            brackets.pass_by(token.text)
+            if token.text == "," and not brackets.opened:
+                parts.append(text[begun : token.start].strip())
+                begun = token.end
+    last = text[begun:].strip()
+    return [*parts, last] if last or parts else []
+
+
+def balanced(text: str, known: Mapping[int, str]) -> bool:
+    """Whether every bracket in the text is closed, names left aside: literals may hold any."""
+    brackets = _Brackets()
+    for token in tokens(text, known):
+        if token.kind == "sign":
+            brackets.pass_by(token.text)
+    return not brackets.opened and not brackets.stray
+
+
+class _Brackets:
+    """The brackets that are open; one that closes another kind than the last is taken for part of a literal."""
+
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+        self.stray = False
+
+    def pass_by(self, sign: str) -> None:
+        if sign in "([":
+            self.opened.append(sign)
+        elif sign in ")]":
+            if self.opened and self.opened[-1] == _OPENING[sign]:
+                self.opened.pop()
+            else:
+                self.stray = True
+
+
+def _attributes(text: str, known: Mapping[int, str]) -> Iterator[tuple[int, Token]]:
+    for found in _ID.finditer(text):
+        expr_id = int(found[1])
+        name = known.get(expr_id)
+        if name is not None and text.endswith(name, 0, found.start()):
+            start = found.start() - len(name)
+            yield start, Token("attribute", name, start, found.end(), expr_id)
+
+
+def _tokens(text: str, attributes: Mapping[int, Token]) -> Iterator[Token]:
+    place, before = 0, ""
+    while place < len(text):
+        token = attributes.get(place) or _token(text, place)
+        place = token.end
+        if not token.text.isspace() and not (before == "lambda" and token.kind == "attribute"):
+            yield token
+        before = before if token.text.isspace() else token.text
+
+
+def _token(text: str, place: int) -> Token:
+    if found := _SUBQUERY.match(text, place):
+        end = _closing(text, found.end() - 1)
+        return Token("subquery", found[0].partition("#")[0], place, end, int(found[1]))
+    if found := _ID.match(text, place):
+        return Token("id", found[0], place, found.end(), int(found[1]))
+    if found := _UNKNOWN.match(text, place):
+        return Token("attribute", found[1], place, found.end(), int(found[2]))
+    if found := _WORD.match(text, place):
+        return Token("word", found[0], place, found.end())
+    return Token("sign", text[place], place, place + 1)
+
+
+def _closing(text: str, opening: int) -> int:
+    """The place after the bracket that closes the one at ``opening``."""
+    depth = 0
+    for place in range(opening, len(text)):
+        depth += (text[place] == "[") - (text[place] == "]")
+        if depth == 0:
+            return place + 1
+    return len(text)

@@ -1,0 +1,152 @@
+"""What a real Spark Connect server told of every case, so that the way by texts is tested without a server.
+
+``python -m tests.connect.recordings sc://host:port [family[/name] ...]`` makes them anew; the server must be able
+to write to the folder in which the program runs. A case that uses what Spark Connect does not have is left out.
+"""
+
+import gzip
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.extract.case_file import Case, cases
+from tests.extract.case_run import run
+from tests.extract.case_tables import SETTINGS, TABLES
+from tests.extract.edge_text import last_component
+
+from headwater.capture.connect.actions import Action, action
+from headwater.capture.connect.plans import Told, told
+from headwater.capture.connect.server import Server
+from headwater.extract import column_lineage, statement
+from headwater.model import ColumnLineage, Gap
+from headwater.plan.text import TextFacts
+
+FILE = Path(__file__).parent / "told.jsonl.gz"
+
+
+def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tuple[Gap, ...]] | None:
+    """The lineage of the output of a case, from what was told; None when nothing writes it."""
+    plan = _told(recorded).plan()
+    if case.frame:
+        return column_lineage(plan)
+    found = statement(plan)
+    for output in found.outputs:
+        description = output.description
+        datasets = (description.dataset, *(symlink.dataset for symlink in description.symlinks))
+        if case.output.lower() in {last_component(dataset.name).lower() for dataset in datasets}:
+            return output.lineage, found.gaps
+    return None
+
+
+@cache
+def recordings() -> Mapping[str, Mapping[str, Any]]:
+    """What was told, by case; ``failed`` instead where the case does not run there."""
+    lines = gzip.decompress(FILE.read_bytes()).decode().splitlines() if FILE.exists() else []
+    return {line.pop("case"): line for line in map(json.loads, lines)}
+
+
+def _told(recorded: Mapping[str, Any]) -> Told:
+    sources = {int(key): value for key, value in recorded["sources"].items()}
+    facts = TextFacts(recorded["tables"], sources, recorded["session"])
+    return Told(recorded["text"], facts, recorded["command"], recorded["target"])
+
+
+def _document(found: Told) -> dict[str, Any]:
+    facts = found.facts
+    parts = {"tables": facts.tables, "sources": facts.sources, "session": facts.session}
+    return {"text": found.text, **parts, "command": found.command, "target": found.target}
+
+
+class _Recorder:
+    """Runs cases on a server, each in a session of its own, and asks it about each of their actions."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._url = url
+        self._folder = folder
+        self._sessions: list[Any] = []  # one that is let go of closes itself, in the middle of gRPC's work
+
+    def session(self) -> Any:
+        from pyspark.sql.connect.session import SparkSession
+
+        session = SparkSession.builder.remote(self._url).create()
+        self._sessions.append(session)
+        for key, value in SETTINGS.items():
+            if key.startswith("spark.sql."):
+                session.conf.set(key, value)
+        return session
+
+    def told(self, case: Case) -> dict[str, Any]:
+        """What the server tells of the case.
+
+        Raises:
+            LookupError: nothing that the case did writes its output.
+        """
+        session = self.session()
+        own = self._folder / case.family / case.name
+        own.mkdir(parents=True)
+        found: list[dict[str, Any]] = []
+        server = Server(session.client, 120.0)
+        iterate = session.client._execute_and_fetch_as_iterator
+
+        def watched(request: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            yield from iterate(request, *args, **kwargs)
+            asked = action(request.plan)
+            if asked is not None and asked.command:
+                found.append(_document(told(asked, server)))
+
+        session.client._execute_and_fetch_as_iterator = watched
+        frame = run(case, session, own)
+        if frame is not None:
+            relation = frame._plan.to_proto(session.client).root
+            found = [_document(told(Action(relation), server))]
+        wanted = [document for document in found if lineage(case, document) is not None]
+        if not wanted:
+            raise LookupError(f"none of {len(found)} actions writes {case.output!r}")
+        _drop_all_but_the_tables(session)
+        return json.loads(json.dumps(wanted[-1]).replace(str(self._folder), "/data"))  # type: ignore[no-any-return]
+
+
+def _drop_all_but_the_tables(session: Any) -> None:
+    for table in session.catalog.listTables("default"):
+        if table.name not in TABLES and not table.isTemporary:
+            kind = "VIEW" if table.tableType == "VIEW" else "TABLE"
+            session.sql(f"DROP {kind} IF EXISTS default.`{table.name}`")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Record; print what could not be."""
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark.sql.functions are then those of Spark Connect
+    url, *asked = arguments
+    found = dict(recordings())
+    with TemporaryDirectory(dir=".") as folder:
+        recorder = _Recorder(url, Path(folder).absolute())
+        first = recorder.session()
+        _drop_all_but_the_tables(first)
+        for name, query in TABLES.items():
+            first.sql(f"CREATE TABLE IF NOT EXISTS {name} USING parquet AS {query}")
+        for case in cases():
+            if asked and case.family not in asked and str(case) not in asked:
+                continue
+            try:
+                found[str(case)] = recorder.told(case)
+            except Exception as error:
+                found[str(case)] = {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
+                print(case, found[str(case)]["failed"], flush=True)
+                _drop_all_but_the_tables(recorder.session())
+            _write(found)
+    return 0
+
+
+def _write(found: Mapping[str, Mapping[str, Any]]) -> None:
+    known = {str(case) for case in cases()}
+    lines = (json.dumps({"case": name, **line}) for name, line in sorted(found.items()) if name in known)
+    FILE.write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

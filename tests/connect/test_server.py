@@ -1,0 +1,132 @@
+"""A remote Spark Connect server, its jobs watched from the client."""
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+from tests.capture.conftest import Jobs, gaps, statements, states
+from tests.capture.conftest import jobs as jobs  # noqa: PLC0414 - a fixture
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(importlib.util.find_spec("grpc") is None, reason="needs pyspark[connect]"),
+    pytest.mark.skipif(pyspark.__version__ < "4", reason="the server comes with PySpark from 4.0 on"),
+]
+
+BIN = Path(pyspark.__file__).parent / "bin"
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+
+JOB = """\
+import sys
+from pyspark.sql import SparkSession, functions as sf
+
+spark = SparkSession.builder.appName("shop").getOrCreate()
+folder = sys.argv[1]
+spark.range(3).selectExpr("id", "id * 2 AS price", "'x' AS note").write.parquet(folder + "/items")
+items = spark.read.parquet(folder + "/items")
+items.groupBy("note").agg(sf.sum("price").alias("total")).write.saveAsTable("totals")
+items.createOrReplaceTempView("seen")
+spark.sql("CREATE TABLE dear USING parquet AS SELECT id, md5(note) AS h FROM seen WHERE price > 1")
+spark.sql("INSERT INTO dear SELECT total, note FROM totals ORDER BY note")
+spark.sql("SELECT count(*) FROM dear").collect()
+try:
+    spark.sql("INSERT INTO dear SELECT raise_error(note), note FROM totals")
+except Exception as error:
+    print(type(error).__name__)
+import headwater
+found = headwater.lineage(items.selectExpr("price + id AS total"))
+print([root.name for root in found.roots("total")], len(found.gaps))
+spark.stop()
+"""
+ATTACHED = """\
+import sys
+from pyspark.sql import SparkSession
+import headwater
+
+spark = SparkSession.builder.remote(sys.argv[1]).appName("late").getOrCreate()
+spark.range(2).write.parquet(sys.argv[2] + "/before")
+headwater.attach(spark)
+spark.range(2).selectExpr("id AS n").write.parquet(sys.argv[2] + "/after")
+headwater.detach(spark)
+headwater.detach()
+spark.range(2).write.parquet(sys.argv[2] + "/unseen")
+spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of this test's own."""
+    folder = tmp_path_factory.mktemp("server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    conf = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": folder / "warehouse"}
+    conf |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 1}
+    words = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [BIN / "spark-submit", "--master", "local[1]", *words, "--class", SERVER, "spark-internal"],
+            cwd=folder,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        _wait(port, process)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
+
+
+def _wait(port: int, process: "subprocess.Popen[bytes]") -> None:
+    while process.poll() is None:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise RuntimeError(f"The Spark Connect server ended with {process.returncode} before it listened.")
+
+
+def test_a_job_on_a_remote_server_is_watched_from_its_client(jobs: Jobs, server: str) -> None:
+    jobs.write(JOB)
+    ended = jobs.watched("job.py", jobs.folder, environment={"SPARK_REMOTE": server})
+    assert ended.code == 0, ended.err
+    assert ended.out.splitlines() == ["SparkRuntimeException", "['id', 'price'] 0"]
+    events = jobs.events()
+    ends = {name.partition(".")[2]: seen[-1] for name, seen in statements(events).items()}
+    assert ends == {
+        "insert_into_hadoop_fs_relation_command.items": "COMPLETE",
+        "save_as_v1_table_command.totals": "COMPLETE",
+        "create_data_source_table_as_select_command.dear": "COMPLETE",
+        "insert_into_hadoop_fs_relation_command.dear": "COMPLETE",
+        "insert_into_hadoop_fs_relation_command.dear.2": "FAIL",
+    }
+    assert all(seen == ["START", seen[-1]] for seen in statements(events).values())
+    assert states(events)[-1] == ("shop", "COMPLETE")
+    assert gaps(events[-1]) == [("error", "Spark Connect")]
+    told = {event["job"]["name"]: event for event in events}
+    made = told["shop.create_data_source_table_as_select_command.dear"]
+    assert [dataset["name"] for dataset in made["inputs"]] == [f"{jobs.folder}/items"]
+    (output,) = made["outputs"]
+    assert output["name"].endswith("/warehouse/dear")
+    fields = output["facets"]["columnLineage"]["fields"]
+    (edge,) = fields["h"]["inputFields"]
+    assert (edge["field"], edge["transformations"][0]["masking"]) == ("note", True)
+    assert [edge["field"] for edge in output["facets"]["columnLineage"]["dataset"]] == ["price"]
+
+
+def test_a_session_of_a_remote_server_can_be_attached_to(jobs: Jobs, server: str) -> None:
+    jobs.write(ATTACHED)
+    ended = jobs.plain("job.py", server, jobs.folder)
+    assert ended.code == 0, ended.err
+    assert list(statements(jobs.events())) == ["late.insert_into_hadoop_fs_relation_command.after"]
