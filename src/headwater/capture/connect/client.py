@@ -103,8 +103,7 @@ def hook_client(kind: Any, watched: Applications, end: Callable[[RemoteApplicati
     """Let the requests of every client of this class pass by its tap; ``end`` its application before it closes."""
     if "kind" in _hooked:
         return
-    iterate, execute, close = kind._execute_and_fetch_as_iterator, kind._execute, kind.close
-    _hooked.update(kind=kind, _execute_and_fetch_as_iterator=iterate, _execute=execute, close=close)
+    iterate, execute = kind._execute_and_fetch_as_iterator, kind._execute
 
     @functools.wraps(iterate)
     def watched_iterate(self: Any, req: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -116,23 +115,42 @@ def hook_client(kind: Any, watched: Applications, end: Callable[[RemoteApplicati
         with _watching(watched, self, req):
             return execute(self, req, *args, **kwargs)
 
-    @functools.wraps(close)
-    def telling_close(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if sys.is_finalizing() or not watched.watches(self):  # no thread starts any more, or all is told
-            return close(self, *args, **kwargs)
-        if sys._getframe(1).f_code.co_name == "__del__":
-            # This may be gRPC's own thread, in the middle of a garbage collection: it must not wait for an answer.
-            threading.Thread(target=close_client, args=(self,), name="headwater-close", daemon=True).start()
-            return None
-        return close_client(self, *args, **kwargs)
-
-    def close_client(client: Any, *args: Any, **kwargs: Any) -> Any:
+    def ended(client: Any) -> None:
         with guarded("ending the capture"):
             if (application := watched.pop(client)) is not None:
                 end(application)
-        return close(client, *args, **kwargs)
 
-    kind._execute_and_fetch_as_iterator, kind._execute, kind.close = watched_iterate, watched_execute, telling_close
+    wrappers: dict[str, Callable[..., Any]] = {
+        "_execute_and_fetch_as_iterator": watched_iterate,
+        "_execute": watched_execute,
+    }
+    for name in ("release_session", "close"):  # a session releases itself at the server first
+        if hasattr(kind, name):
+            wrappers[name] = _telling(getattr(kind, name), watched, ended)
+    _hooked["kind"] = kind
+    for name, wrapper in wrappers.items():
+        _hooked[name] = getattr(kind, name)
+        setattr(kind, name, wrapper)
+
+
+def _telling(original: Callable[..., Any], watched: Applications, ended: Callable[[Any], None]) -> Callable[..., Any]:
+    """The end of a client: all is told before."""
+
+    @functools.wraps(original)
+    def close(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if sys.is_finalizing() or not watched.watches(self):  # no thread starts any more, or all is told
+            return original(self, *args, **kwargs)
+        if sys._getframe(1).f_code.co_name == "__del__":
+            # This may be gRPC's own thread, in the middle of a garbage collection: it must not wait for an answer.
+            threading.Thread(target=tell_and_close, args=(self,), name="headwater-close", daemon=True).start()
+            return None
+        return tell_and_close(self, *args, **kwargs)
+
+    def tell_and_close(client: Any, *args: Any, **kwargs: Any) -> Any:
+        ended(client)
+        return original(client, *args, **kwargs)
+
+    return close
 
 
 def unhook_client() -> None:

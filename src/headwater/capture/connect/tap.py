@@ -81,6 +81,10 @@ class ConnectTap:
         relation = data_frame._plan.to_proto(data_frame.sparkSession.client).root
         return told(Action(relation), self._server).plan()
 
+    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
+        """What leaves a remote DataFrame is not followed."""
+        return False
+
     def dropped(self) -> int:
         """How many actions did not fit into the queue since this was last asked."""
         count, self._dropped = self._dropped, 0
@@ -116,5 +120,11 @@ class ConnectTap:
         try:
             return replace(row, plan=told(ended.action, self._server).plan())
         except Exception as error:
-            took = f" after {time.monotonic() - begun:.1f} seconds"
-            return replace(row, command=command, unreadable=f"{type(error).__name__}{took}: {str(error)[:500]}")
+            took = f", after {time.monotonic() - begun:.1f} seconds"
+            return replace(row, command=command, unreadable=f"{_said(error)[:500]}{took}")
+
+
+def _said(error: Exception) -> str:
+    """What an error says; of one of gRPC the server's part."""
+    details = getattr(error, "details", None)
+    return f"{type(error).__name__}: {details() if callable(details) else error}"
