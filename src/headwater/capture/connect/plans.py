@@ -30,8 +30,8 @@ class Told:
         """
         plan = decode_text(self.text, self.facts)
         query = plan.root
-        if query is not None and query.name in WRITES.keys() - COMMANDS.keys() - {"Union"}:
-            raise PlanError(f"The text of {query.name} does not say enough of what it writes: its lineage is missing.")
+        if query is not None and (name := query.name.partition(",")[0]) in WRITES.keys() - COMMANDS.keys() - {"Union"}:
+            raise PlanError(f"The text of {name} does not say enough of what it writes: its lineage is missing.")
         if not self.command or query is None:
             return plan
         command = Operator(self.command, (query,), {"query": query}, self.target)

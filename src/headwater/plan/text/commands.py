@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headwater.plan.text.operators import Said
+from headwater.plan.text.said import Said
 
 Facts = dict[str, Any]
 

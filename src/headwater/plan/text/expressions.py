@@ -4,30 +4,16 @@ The text is not made to be read back: literals stand without quotes. What is rea
 there are and what stands around them; a text that cannot be followed becomes ``Unreadable``, with every column in it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from headwater.plan.text.functions import AGGREGATES, CASTS, CLASSES
-from headwater.plan.text.tokens import Token, split, tokens
-from headwater.plan.tree import Expression, Node, Operator
+from headwater.plan.text.columns import Columns, attribute, unreadable
+from headwater.plan.text.functions import CASTS
+from headwater.plan.text.nodes import combined, function
+from headwater.plan.text.tokens import Cursor, Token, Unreadable, split
+from headwater.plan.tree import Expression
 
-_QUIET = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST", "distinct", "DISTINCT", "lambda"})
 _LOGIC = {"AND": "And", "OR": "Or"}
-_CHECKS = ("varcharTypeWriteSideCheck", "charTypeWriteSideCheck", "readSidePadding")
 _SUBQUERIES = {"scalar-subquery": "ScalarSubquery", "exists": "Exists", "list": "ListQuery"}
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """What an expression may refer to: names and types by exprId, and the plans of subqueries by theirs."""
-
-    names: Mapping[int, str]
-    types: Mapping[int, str] = field(default_factory=dict)
-    plans: Mapping[int, Operator] = field(default_factory=dict)
-
-
-class _Unreadable(Exception):
-    """The text is not what was expected."""
 
 
 def expression(text: str, columns: Columns) -> Expression:
@@ -38,14 +24,8 @@ def expression(text: str, columns: Columns) -> Expression:
     """
     try:
         return _Reader(text, columns).whole()
-    except (_Unreadable, IndexError):
+    except (Unreadable, IndexError):
         return unreadable(text, columns)
-
-
-def unreadable(text: str, columns: Columns) -> Expression:
-    """All the columns in a text."""
-    found = [_attribute(token, columns) for token in tokens(text, columns.names) if token.kind == "attribute"]
-    return Expression("Unreadable", tuple(found), {}, {"text": text[:200]})
 
 
 def named(text: str, columns: Columns) -> Expression:
@@ -54,7 +34,7 @@ def named(text: str, columns: Columns) -> Expression:
         reader = _Reader(text, columns, named=True)
         inner = reader.sequence()
         return _aliased(inner, reader.after_as(), columns)
-    except (_Unreadable, IndexError):
+    except (Unreadable, IndexError):
         computed, _, alias = text.rpartition(" AS ")
         if not computed:
             return unreadable(text, columns)
@@ -70,40 +50,31 @@ def _aliased(inner: Expression, alias: str, columns: Columns) -> Expression:
     if "#" in below and below.rpartition("#")[2].rstrip("L").isdigit():
         inner, name = _aliased(inner, below, columns), name.partition(" AS ")[2]
     if not number.rstrip("L").isdigit():
-        raise _Unreadable
+        raise Unreadable
     return Expression("Alias", (inner,), {}, {"id": int(number.rstrip("L")), "name": name})
 
 
-def _attribute(token: Token, columns: Columns) -> Expression:
-    values = {"id": token.expr_id, "name": token.text}
-    if token.expr_id in columns.types:
-        values["dataType"] = columns.types[token.expr_id]
-    return Expression("AttributeReference", (), {}, values)
-
-
-class _Reader:
+class _Reader(Cursor):
     """Reads one text from left to right."""
 
     def __init__(self, text: str, columns: Columns, *, named: bool = False) -> None:
-        self._text = text
+        super().__init__(text, columns.names)
         self._columns = columns
-        self._tokens = tokens(text, columns.names)
-        self._place = 0
         self._open_end = named  # outside of every bracket AS is the end of the expression
 
     def whole(self) -> Expression:
         found = self.sequence()
-        if self._place < len(self._tokens):
-            raise _Unreadable
+        if self.place < len(self.tokens):
+            raise Unreadable
         return found
 
     def after_as(self) -> str:
         """The alias: all that follows AS."""
-        if self._place >= len(self._tokens):
+        if self.place >= len(self.tokens):
             return ""
-        if self._next().text != "AS":
-            raise _Unreadable
-        return self._text[self._tokens[self._place].start :] if self._place < len(self._tokens) else ""
+        if self.next().text != "AS":
+            raise Unreadable
+        return self.text[self.tokens[self.place].start :] if self.place < len(self.tokens) else ""
 
     def sequence(self, *ends: str) -> Expression:
         """Operands and operators up to a comma, a closing bracket, one of ``ends`` or the end; at the top also AS."""
@@ -111,26 +82,26 @@ class _Reader:
         logic: list[str] = []
         terms: list[Expression] = []
         words: list[str] = []
-        while (token := self._peek()) is not None:
+        while (token := self.peek()) is not None:
             plain = token.kind in ("sign", "word")
             if plain and (token.text in (",", ")", "]", *ends) or (self._open_end and token.text == "AS")):
                 break
             if plain and token.text == "AS":
                 self._skip_alias()
             elif plain and token.text in _LOGIC:
-                self._place += 1
-                parts.append(_combined(terms, words))
+                self.place += 1
+                parts.append(combined(terms, words))
                 logic.append(token.text)
                 terms, words = [], []
             elif (term := self._term(terms, words)) is not None:
                 terms.append(self._postfix(term))
-        last = _combined(terms, words)
+        last = combined(terms, words)
         return Expression(_LOGIC[logic[0]], (*parts, last)) if logic else last
 
     def _term(self, terms: list[Expression], words: list[str]) -> Expression | None:
-        token = self._next()
+        token = self.next()
         if token.kind == "attribute":
-            return _attribute(token, self._columns)
+            return attribute(token, self._columns)
         if token.kind == "subquery":
             return self._subquery(token)
         if token.text == "(":
@@ -146,13 +117,13 @@ class _Reader:
     def _word(self, token: Token, terms: list[Expression], words: list[str]) -> Expression | None:
         if token.text == "CASE":
             return self._case()
-        if token.text == "if" and self._at("("):
+        if token.text == "if" and self.at("("):
             return self._if()
-        if token.text == "FILTER" and terms and self._at("("):
+        if token.text == "FILTER" and terms and self.at("("):
             terms[-1] = self._filtered(terms[-1])
             return None
-        if self._at("(") and self._tokens[self._place].start == token.end:
-            self._place += 1
+        if self.at("(") and self.tokens[self.place].start == token.end:
+            self.place += 1
             return self._call(token.text)
         words.append(token.text)
         return None
@@ -169,19 +140,19 @@ class _Reader:
     def _items(self, closing: str) -> list[Expression]:
         items: list[Expression] = []
         outside, self._open_end = self._open_end, False
-        while not self._at(closing):
+        while not self.at(closing):
             items.append(self.sequence())
-            if self._at(","):
-                self._place += 1
-            elif not self._at(closing):
-                raise _Unreadable
-        self._place += 1
+            if self.at(","):
+                self.place += 1
+            elif not self.at(closing):
+                raise Unreadable
+        self.place += 1
         self._open_end = outside
         return items
 
     def _skip_alias(self) -> None:
         """``f(x#1) AS name#2`` inside another expression: it is known by its place."""
-        while self._next().kind not in ("id", "attribute"):
+        while self.next().kind not in ("id", "attribute"):
             pass
 
     def _call(self, name: str) -> Expression:
@@ -190,143 +161,71 @@ class _Reader:
         if name == "outer":
             column = self._tuple(")")
             return Expression("OuterReference", (), {"e": column})
-        begun = self._tokens[self._place].start
+        begun = self.tokens[self.place].start
         arguments = self._items(")")
         if name in ("named_struct", "struct"):
             return self._struct(begun, arguments)
-        return _function(name, arguments)
+        return function(name, arguments)
 
     def _struct(self, begun: int, arguments: Sequence[Expression]) -> Expression:
-        texts = split(self._text[begun : self._tokens[self._place - 1].start], self._columns.names)
+        texts = split(self.text[begun : self.last.start], self._columns.names)
         if len(texts) != len(arguments) or len(texts) % 2:
-            return _function("named_struct", arguments)
+            return function("named_struct", arguments)
         return Expression("CreateNamedStruct", tuple(arguments), {}, {"names": tuple(texts[::2])})
 
     def _cast(self) -> Expression:
         outside, self._open_end = self._open_end, False
         inner = self.sequence("as")
-        self._expect("as")
+        self.expect("as")
         self._open_end = outside
-        depth, begun = 0, self._tokens[self._place].start
-        while depth or not self._at(")"):
-            token = self._next()
+        depth, begun = 0, self.tokens[self.place].start
+        while depth or not self.at(")"):
+            token = self.next()
             depth += (token.text == "(") - (token.text == ")")
-        kind = self._text[begun : self._next().start].strip()
+        kind = self.text[begun : self.next().start].strip()
         known = inner.text("dataType")
         return Expression("Cast", (inner,), {}, {"dataType": kind, "same": bool(known) and known == kind})
 
     def _case(self) -> Expression:
-        parts = [self.sequence("WHEN")] if not self._at("WHEN") else []
-        while self._at("WHEN"):
-            self._place += 1
+        parts = [self.sequence("WHEN")] if not self.at("WHEN") else []
+        while self.at("WHEN"):
+            self.place += 1
             parts.append(self.sequence("THEN"))
-            self._expect("THEN")
+            self.expect("THEN")
             parts.append(self.sequence("WHEN", "ELSE", "END"))
-        if self._at("ELSE"):
-            self._place += 1
+        if self.at("ELSE"):
+            self.place += 1
             parts.append(self.sequence("END"))
-        self._expect("END")
+        self.expect("END")
         return Expression("CaseWhen", tuple(parts))
 
     def _if(self) -> Expression:
-        self._expect("(")
+        self.expect("(")
         test = self._tuple(")")
         yes = self.sequence("else")
-        self._expect("else")
+        self.expect("else")
         return Expression("If", (test, yes, self.sequence("else")))
 
     def _filtered(self, aggregate: Expression) -> Expression:
-        self._expect("(")
-        self._expect("WHERE")
+        self.expect("(")
+        self.expect("WHERE")
         test = self._tuple(")")
         return Expression("AggregateExpression", (*aggregate.children[:1], test))
 
     def _postfix(self, term: Expression) -> Expression:
         """``s.field``, ``a[0]``, and the id that follows the call of a Python function."""
-        while (token := self._peek()) is not None and token.start == self._tokens[self._place - 1].end:
+        while (token := self.peek()) is not None and token.start == self.last.end:
             if token.kind == "id":
-                self._place += 1
+                self.place += 1
                 called = term.children if term.name == "Function" else (term,)
                 term = Expression("PythonUDF", called, {}, term.values if term.name == "Function" else {})
             elif token.text == "[":
-                self._place += 1
+                self.place += 1
                 term = Expression("GetItem", (term, self._tuple("]")))
-            elif token.text == "." and self._place + 1 < len(self._tokens):
-                self._place += 2
-                for name in self._tokens[self._place - 1].text.split("."):
+            elif token.text == "." and self.place + 1 < len(self.tokens):
+                self.place += 2
+                for name in self.last.text.split("."):
                     term = Expression("GetStructField", (term,), {}, {"field": name})
             else:
                 break
         return term
-
-    def _peek(self) -> Token | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
-
-    def _next(self) -> Token:
-        self._place += 1
-        return self._tokens[self._place - 1]
-
-    def _at(self, text: str) -> bool:
-        token = self._peek()
-        return token is not None and token.kind in ("sign", "word") and token.text == text
-
-    def _expect(self, text: str) -> None:
-        if not self._at(text):
-            raise _Unreadable
-        self._place += 1
-
-
-def _combined(terms: list[Expression], words: list[str]) -> Expression:
-    loud = [word for word in words if word not in _QUIET]
-    if not terms:
-        return Expression("Literal")
-    if len(terms) == 2 and terms[1].name == "WindowSpecDefinition":
-        return Expression("WindowExpression", (_over_window(terms[0]), terms[1]))
-    if terms[-1].name == "ListQuery" and len(terms) > 1:
-        return _negated(_in_subquery(terms), "NOT" in loud)
-    if len(terms) == 1 and (not loud or loud == ["NOT"]):
-        return _negated(terms[0], bool(loud))
-    return Expression("Operation", tuple(terms))
-
-
-def _negated(inner: Expression, negative: bool) -> Expression:
-    return Expression("Not", (inner,)) if negative else inner
-
-
-def _in_subquery(terms: Sequence[Expression]) -> Expression:
-    """``x IN (list#1 [])``; several values stand as a struct."""
-    first = terms[0]
-    values = first.children[1::2] if first.name == "CreateNamedStruct" else tuple(terms[:-1])
-    values = first.children if first.name == "Several" else values
-    return Expression("InSubquery", (*values, terms[-1]), {"values": values, "query": terms[-1]})
-
-
-def _over_window(function: Expression) -> Expression:
-    if function.name == "PythonUDF":
-        return Expression("PythonUDAF", function.children, {}, function.values)
-    return function
-
-
-def _function(name: str, arguments: Sequence[Node]) -> Expression:
-    children = tuple(one for one in arguments if isinstance(one, Expression))
-    if name.endswith(_CHECKS):
-        return Expression("KnownNotNull", children)
-    if name == "nvl2":
-        return Expression("If", children)
-    if name == "decode" and len(children) > 2:
-        return _decode(children)
-    if name == "nullif":
-        return Expression("NullIfResult", (Expression("Operation", children), *children[:1]))
-    if name == "pivotfirst":
-        return Expression("PivotFirst", children[:2])
-    function = Expression(CLASSES.get(name, "Function"), children, {}, {"name": name})
-    return Expression("AggregateExpression", (function,)) if name in AGGREGATES else function
-
-
-def _decode(children: Sequence[Expression]) -> Expression:
-    """``decode(x, a, one, b, two, other)``: the value is compared, and chooses."""
-    rest = children[1:]
-    pairs = len(rest) // 2 * 2
-    tests = [Expression("Operation", (children[0], one)) for one in rest[0:pairs:2]]
-    chosen = [part for test, value in zip(tests, rest[1:pairs:2], strict=True) for part in (test, value)]
-    return Expression("CaseWhen", (*chosen, *rest[pairs:]))

@@ -1,54 +1,26 @@
 """What the text of each operator says of its fields (Spark's ``TreeNode.simpleString``)."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headwater.plan.text import expressions
-from headwater.plan.text.expressions import Columns
-from headwater.plan.text.tokens import balanced, split
+from headwater.plan.text.columns import Columns, unreadable
+from headwater.plan.text.said import Fields, Reader, Said, attributes, items, named
+from headwater.plan.text.tokens import split
 from headwater.plan.tree import Expression, Node, Operator
-
-_ALIAS = re.compile(r" AS ((?:(?! AS |#\d).)*)#(\d+)L?(?=, |$)", re.DOTALL)
-
-Fields = tuple[dict[str, Any], dict[str, Any]]
-"""References and values of an operator."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What follows an operator's name, split at the commas outside of brackets; columns; children."""
-
-    parts: Sequence[str]
-    columns: Columns
-    inputs: tuple[Operator, ...]
-
-    def listed(self, place: int) -> tuple[str, ...]:
-        """The items of the list at ``place``."""
-        text = self.parts[place] if place < len(self.parts) else ""
-        inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-        return tuple(split(inside, self.columns.names))
-
-    def last_list(self) -> tuple[str, ...]:
-        """The items of the last list."""
-        lists = [place for place, part in enumerate(self.parts) if part.startswith("[")]
-        return self.listed(lists[-1]) if lists else ()
-
-
-Reader = Callable[[Said], Fields]
 
 
 def project(said: Said) -> Fields:
     """``Project [a#1, (b#2 + 1) AS c#3]``."""
-    return {"projectList": _named(_items(said.listed(0)), said.columns)}, {}
+    return {"projectList": named(items(said.listed(0)), said.columns)}, {}
 
 
 def aggregate(said: Said) -> Fields:
     """``Aggregate [k#1], [k#1, sum(x#2) AS s#3]``; without GROUP BY the first list is left out."""
     lists = [place for place, part in enumerate(said.parts) if part.startswith("[")]
     grouping = tuple(expressions.expression(text, said.columns) for place in lists[:-1] for text in said.listed(place))
-    found = _named(_items(said.last_list()), said.columns)
+    found = named(items(said.last_list()), said.columns)
     keys = {node.values["id"] for text in lists[:-1] for node in _columns_in(said.parts[text], said.columns)}
     for one in found:
         _mark_python_aggregates(one, keys)
@@ -75,7 +47,7 @@ def as_of_join(said: Said) -> Fields:
 
 def numbered(said: Said) -> Fields:
     """``AttachDistributedSequence[number#1, a#2] Index: number#1``."""
-    return {"sequenceAttr": _attributes([said.parts[0].rpartition("Index: ")[2]])}, {}
+    return {"sequenceAttr": attributes([said.parts[0].rpartition("Index: ")[2]])}, {}
 
 
 def lateral_join(said: Said) -> Fields:
@@ -89,7 +61,7 @@ def lateral_join(said: Said) -> Fields:
 
 def window(said: Said) -> Fields:
     """``Window [f(x#1) windowspecdefinition(…) AS y#2], [partition], [order]``."""
-    return {"windowExpressions": _named(_items(said.listed(0)), said.columns)}, {}
+    return {"windowExpressions": named(items(said.listed(0)), said.columns)}, {}
 
 
 def sort(said: Said) -> Fields:
@@ -107,14 +79,14 @@ def generate(said: Said) -> Fields:
     generator = expressions.expression(said.parts[0], said.columns)
     if said.parts[0].startswith("stack("):
         generator = Expression("Stack", generator.children)
-    return {"generator": generator, "generatorOutput": _attributes(said.last_list())}, {}
+    return {"generator": generator, "generatorOutput": attributes(said.last_list())}, {}
 
 
 def expand(said: Said) -> Fields:
     """``Expand [[a#1, null], [null, b#2]], [x#3]``."""
     rows = [split(row[1:-1], said.columns.names) for row in said.listed(0)]
     projections = tuple(tuple(expressions.expression(text, said.columns) for text in row) for row in rows)
-    return {"projections": projections, "output": _attributes(said.listed(1))}, {}
+    return {"projections": projections, "output": attributes(said.listed(1))}, {}
 
 
 def set_operation(said: Said) -> Fields:
@@ -129,7 +101,7 @@ def definition(said: Said) -> Fields:
 
 def reference(said: Said) -> Fields:
     """``CTERelationRef 1, true, [a#1], false``."""
-    return {"output": _attributes(said.last_list())}, {"cteId": int(said.parts[0])}
+    return {"output": attributes(said.last_list())}, {"cteId": int(said.parts[0])}
 
 
 def with_cte(said: Said) -> Fields:
@@ -144,7 +116,7 @@ def loop(said: Said) -> Fields:
 
 def loop_reference(said: Said) -> Fields:
     """``UnionLoopRef 1, [a#1], false``."""
-    return {"output": _attributes(said.last_list())}, {"loopId": int(said.parts[0])}
+    return {"output": attributes(said.last_list())}, {"loopId": int(said.parts[0])}
 
 
 def view(said: Said) -> Fields:
@@ -156,10 +128,10 @@ def view(said: Said) -> Fields:
 def function(said: Said) -> Fields:
     """``MapInPandas f(a#1)#2, [x#3], false``, ``FlatMapGroupsInPandas [k#1], f(k#1, v#2)#3, [x#4]``."""
     place = next((i for i, part in enumerate(said.parts) if re.search(r"\)#\d+", part)), 0)
-    references: dict[str, Any] = {"output": _attributes(said.last_list())}
+    references: dict[str, Any] = {"output": attributes(said.last_list())}
     references["functionExpr"] = expressions.expression(said.parts[place], said.columns)
     if place and said.parts[0].startswith("["):
-        references["groupingAttributes"] = _attributes(said.listed(0))
+        references["groupingAttributes"] = attributes(said.listed(0))
     lengths = [int(part) for part in said.parts[:place] if part.isdigit()]
     values = dict(zip(("leftGroupingLen", "rightGroupingLen"), lengths, strict=False))
     return references, values
@@ -167,7 +139,7 @@ def function(said: Said) -> Fields:
 
 def rows(said: Said) -> Fields:
     """``LocalRelation [a#1, b#2]``, ``LogicalRDD [a#1], false``, ``ScriptTransformation cat, [a#1], …``."""
-    return {"output": _attributes(said.last_list())}, {}
+    return {"output": attributes(said.last_list())}, {}
 
 
 def nothing(said: Said) -> Fields:
@@ -177,7 +149,7 @@ def nothing(said: Said) -> Fields:
 
 def unread(said: Said) -> Fields:
     """An operator that is not read: whatever it may put out, each column of it from all that it gets."""
-    named = [node for part in said.parts for node in expressions.unreadable(part, said.columns).children]
+    named = [node for part in said.parts for node in unreadable(part, said.columns).children]
     below = [node for operator in said.inputs for node in output_of(operator)]
     return {"output": tuple({node.values["id"]: node for node in (*below, *named)}.values())}, {}
 
@@ -195,49 +167,8 @@ def output_of(operator: Operator) -> tuple[Expression, ...]:
     return tuple(found)
 
 
-def _items(texts: Sequence[str]) -> list[str]:
-    """The items of a list of named expressions: what does not end in an id was cut by a comma in a literal."""
-    found: list[str] = []
-    begun = ""
-    for text in texts:
-        begun = f"{begun}, {text}" if begun else text
-        if re.search(r"#\d+L?$", begun):
-            found.append(begun)
-            begun = ""
-    return [*found, begun] if begun else found
-
-
-def _named(texts: Sequence[str], columns: Columns) -> tuple[Expression, ...]:
-    """The named expressions of a list; where a bracket in a literal hides the commas, all that the list may name."""
-    return tuple(
-        node
-        for text in texts
-        for node in ([expressions.named(text, columns)] if balanced(text, columns.names) else _hidden(text, columns))
-    )
-
-
-def _hidden(text: str, columns: Columns) -> Iterator[Expression]:
-    """Each new column comes from every column in the text; those that are there already may be handed on."""
-    new = {int(found[2]): found[1] for found in re.finditer(_ALIAS, text)}
-    columns_there = [node for node in expressions.unreadable(text, columns).children if node.values["id"] not in new]
-    for expr_id, name in new.items():
-        body = Expression("Unreadable", tuple(columns_there), {}, {"text": text[:200]})
-        yield Expression("Alias", (body,), {}, {"id": expr_id, "name": name})
-    yield from (node for node in columns_there if isinstance(node, Expression))
-
-
-def _attributes(texts: Sequence[str]) -> tuple[Expression, ...]:
-    return tuple(attribute for text in _items(texts) if (attribute := column(text)) is not None)
-
-
-def column(text: str) -> Expression | None:
-    """The column ``name#id``; None when the text is none."""
-    found = re.fullmatch(r"(?P<name>.*)#(?P<id>\d+)L?", text, re.DOTALL)
-    return Expression("AttributeReference", (), {}, {"id": int(found["id"]), "name": found["name"]}) if found else None
-
-
 def _columns_in(text: str, columns: Columns) -> Sequence[Node]:
-    return expressions.unreadable(text, columns).children
+    return unreadable(text, columns).children
 
 
 def _mark_python_aggregates(root: Expression, grouped: set[int]) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from headwater.errors import PlanError
+from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS
-from headwater.plan.text.expressions import Columns
 from headwater.plan.text.lines import Line, tree
-from headwater.plan.text.operators import READERS, Said, output_of, unread
+from headwater.plan.text.operators import READERS, output_of, unread
 from headwater.plan.text.relations import TextFacts, hive_relation, relation, relation_v2
+from headwater.plan.text.said import Said
 from headwater.plan.text.tokens import split
 from headwater.plan.tree import Expression, Node, Operator, Plan
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headwater.plan.text.operators import column
+from headwater.plan.text.said import column
 from headwater.plan.tree import Expression, Operator
 
 _RELATION = re.compile(r"(?P<table>[^\[]*)\[(?P<columns>.*?)\](?P<rest>[^\]]*)", re.DOTALL)

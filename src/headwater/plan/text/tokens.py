@@ -111,3 +111,45 @@ def _closing(text: str, opening: int) -> int:
         if depth == 0:
             return place + 1
     return len(text)
+
+
+class Unreadable(Exception):
+    """The text is not what was expected."""
+
+
+class Cursor:
+    """A place in the words of a text."""
+
+    def __init__(self, text: str, known: Mapping[int, str]) -> None:
+        self.text = text
+        self.tokens = tokens(text, known)
+        self.place = 0
+
+    @property
+    def last(self) -> Token:
+        """The word passed last."""
+        return self.tokens[self.place - 1]
+
+    def peek(self) -> Token | None:
+        """The next word; None at the end."""
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def next(self) -> Token:
+        """Pass the next word; IndexError at the end."""
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def at(self, text: str) -> bool:
+        """Whether the next word is this one."""
+        token = self.peek()
+        return token is not None and token.kind in ("sign", "word") and token.text == text
+
+    def expect(self, text: str) -> None:
+        """Pass this word.
+
+        Raises:
+            Unreadable: the next one is another.
+        """
+        if not self.at(text):
+            raise Unreadable
+        self.place += 1

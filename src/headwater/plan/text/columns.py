@@ -1,0 +1,30 @@
+"""The columns that an expression may refer to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater.plan.text.tokens import Token, tokens
+from headwater.plan.tree import Expression, Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What an expression may refer to: names and types by exprId, and the plans of subqueries by theirs."""
+
+    names: Mapping[int, str]
+    types: Mapping[int, str] = field(default_factory=dict)
+    plans: Mapping[int, Operator] = field(default_factory=dict)
+
+
+def attribute(token: Token, columns: Columns) -> Expression:
+    """The column that a token is."""
+    values = {"id": token.expr_id, "name": token.text}
+    if token.expr_id in columns.types:
+        values["dataType"] = columns.types[token.expr_id]
+    return Expression("AttributeReference", (), {}, values)
+
+
+def unreadable(text: str, columns: Columns) -> Expression:
+    """All the columns in a text."""
+    found = [attribute(token, columns) for token in tokens(text, columns.names) if token.kind == "attribute"]
+    return Expression("Unreadable", tuple(found), {}, {"text": text[:200]})
