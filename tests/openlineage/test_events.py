@@ -21,9 +21,11 @@ from headwater.model import (
     DatasetDescription,
     Dependency,
     Engine,
+    FieldChange,
     Gap,
     InputField,
     Job,
+    NameChange,
     Output,
     Run,
     RunMoment,
@@ -231,6 +233,20 @@ def test_outputs_written_twice_by_a_statement_are_one() -> None:
     assert edges(event)["who"] == ["/orders.day IDENTITY", "people.name TRANSFORMATION masking"]
 
 
+def test_a_rename_says_which_names_ended() -> None:
+    names = (NameChange(ORDERS, SALES), NameChange(Dataset("hive", "db.orders")))
+    renamed = replace(
+        STATEMENT.outputs[0].description, lifecycle="RENAME", names=names, fields=(FieldChange("a", "b"),)
+    )
+    facets = written(replace(MOMENT, statement=Statement(outputs=(Output(renamed, LINEAGE),))))["outputs"][0]["facets"]
+    assert facets["lifecycleStateChange"]["previousIdentifier"] == {"namespace": "file", "name": "/orders"}
+    assert facets["headwater_names"]["names"] == [
+        {"previous": {"namespace": "file", "name": "/orders"}, "current": {"namespace": "file", "name": "/sales"}},
+        {"previous": {"namespace": "hive", "name": "db.orders"}},
+    ]
+    assert facets["headwater_names"]["fields"] == [{"previous": "a", "current": "b"}]
+
+
 def test_facets_can_be_left_out() -> None:
     event = written(facets=FacetSettings(disabled=frozenset({"columnLineage", "sql", "schema", "parent"})))
     assert "sql" not in event["job"]["facets"]
@@ -282,9 +298,11 @@ descriptions = st.builds(
     datasets,
     schemas,
     st.lists(st.builds(Symlink, datasets, texts), max_size=2).map(tuple),
-    st.sampled_from(["", "CREATE", "TRUNCATE", "NONSENSE"]),
+    st.sampled_from(["", "CREATE", "TRUNCATE", "RENAME", "NONSENSE"]),
     texts,
     texts,
+    st.lists(st.builds(NameChange, datasets, st.none() | datasets), max_size=2).map(tuple),
+    st.lists(st.builds(FieldChange, texts, texts), max_size=2).map(tuple),
 )
 outputs = st.builds(
     Output, descriptions, st.builds(ColumnLineage, st.dictionaries(texts, dependencies, max_size=3), dependencies)

@@ -27,11 +27,19 @@ def _lines(event: Event) -> Iterator[str]:
     for output in event["outputs"]:
         lifecycle = output["facets"].get("lifecycleStateChange", {}).get("lifecycleStateChange", "")
         yield " ".join(filter(None, ["out", _name(output) + _version(output), lifecycle, _known_as(output)]))
+        yield from _names(output["facets"].get("headwater_names"))
         yield from _edges(output["facets"], named)
     for source in event["inputs"]:
         yield " ".join(filter(None, ["in ", _name(source) + _version(source), _known_as(source)]))
     for gap in event["run"]["facets"].get("headwater_coverage", {}).get("gaps", ()):
         yield f"gap: {gap['kind']} {gap['what']}"
+
+
+def _names(facet: Event | None) -> Iterator[str]:
+    for change in facet["names"] if facet else ():
+        yield f"  {_name(change['previous'])} is {_name(change['current']) if 'current' in change else 'no more'}"
+    for change in facet["fields"] if facet else ():
+        yield f"  .{change['previous']} is .{change['current']}"
 
 
 class Names:

@@ -41,6 +41,28 @@ def written(name: str, fields: dict[str, Sequence[str]] | None = None, symlinks:
     return {"namespace": "file", "name": f"/{name}", "facets": facets}
 
 
+def renamed(
+    former: str, present: str | None, fields: dict[str, str] | None = None, symlinks: dict[str, str] | None = None
+) -> Json:
+    """An output that has another name than before, or None; its fields and its other names may have others, too."""
+    pairs = {("file", f"/{former}"): present and ("file", f"/{present}")}
+    pairs |= {("hive", old): new and ("hive", new) for old, new in (symlinks or {}).items()}
+    as_name = {name: {"namespace": name[0], "name": name[1]} for pair in pairs.items() for name in pair if name}
+    names = [
+        {"previous": as_name[old], **({"current": as_name[new]} if new else {})}
+        for old, new in pairs.items()
+        if old != new
+    ]
+    changes = [{"previous": old, "current": new} for old, new in (fields or {}).items()]
+    facets: Json = {"headwater_names": {"names": names, "fields": changes}}
+    links = [{**as_name[new or old], "type": "TABLE"} for old, new in pairs.items() if old[0] == "hive"]
+    if links:
+        facets["symlinks"] = {"identifiers": links}
+    change = "DROP" if present is None else "RENAME" if names else "ALTER"
+    facets["lifecycleStateChange"] = {"lifecycleStateChange": change}
+    return {"namespace": "file", "name": f"/{present or former}", "facets": facets}
+
+
 def told(job: str, *outputs: Json, minute: int = 0, state: str = "COMPLETE", run: str = "", **more: Any) -> Json:
     """A run event; a run without a given name has one of its own."""
     run_id = str(uuid.uuid5(uuid.NAMESPACE_OID, run) if run else uuid.uuid4())
@@ -56,8 +78,11 @@ def told(job: str, *outputs: Json, minute: int = 0, state: str = "COMPLETE", run
 
 QUESTIONS = {
     "datasets": "SELECT namespace, name, source, lifecycle, version, schema_at FROM dataset",
-    "names": "SELECT n.namespace, n.name, d.namespace, d.name FROM dataset_name n "
+    "names": "SELECT n.namespace, n.name, n.since, n.until, d.namespace, d.name FROM dataset_name n "
     "JOIN dataset d ON d.id = n.dataset_id",
+    "renames": "SELECT r.at, r.former, r.present, d.name FROM field_rename r JOIN dataset d ON d.id = r.dataset_id",
+    "changes": "SELECT r.uuid, d.name FROM dataset_change c JOIN run r ON r.id = c.run_id "
+    "JOIN dataset d ON d.id = c.dataset_id",
     "fields": "SELECT d.name, f.name, f.type, f.ordinal FROM field f JOIN dataset d ON d.id = f.dataset_id",
     "jobs": "SELECT namespace, name, type, sql FROM job",
     "runs": "SELECT r.uuid, j.name, r.state, r.state_at, r.started_at, r.error "
@@ -115,6 +140,7 @@ class Words:
     """How tests say what is in a store."""
 
     written = staticmethod(written)
+    renamed = staticmethod(renamed)
     told = staticmethod(told)
     contents = staticmethod(contents)
     edges = staticmethod(edges)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from openlineage.client.uuid import generate_new_uuid
 
+from headwater.capture.clock import Clock
 from headwater.capture.rows import ExecutionRow
 from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
@@ -27,6 +28,7 @@ class Executions:
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
     _shapes: dict[str, list[object]] = field(default_factory=dict)
+    _clock: Clock = field(default_factory=Clock)
 
     @property
     def outputs(self) -> list[Dataset]:
@@ -79,18 +81,22 @@ class Executions:
     def _begun(self, row: ExecutionRow, command: str, found: Statement, sql: str = "") -> RunMoment:
         job = Job(self.application.job.namespace, self._job_name(command, found))
         run = Run(str(generate_new_uuid()), job, self.application)
-        moment = RunMoment(run, RunState.START, row.began or row.time, self.engine, found, sql=sql)
+        began = self._clock.after(row.began or row.time)
+        moment = RunMoment(run, RunState.START, began, self.engine, found, sql=sql)
         self._open[row.id] = moment
         return moment
 
     def _ended(self, row: ExecutionRow) -> RunMoment:
         started = self._open.pop(row.id)
         if row.failure is not None:
-            return replace(started, state=RunState.FAIL, time=row.time, error=row.failure, stack_trace=row.trace)
+            time = self._clock.after(row.time)
+            return replace(started, state=RunState.FAIL, time=time, error=row.failure, stack_trace=row.trace)
+        time = self._clock.change(row.time) if _changes_names(started) else self._clock.after(row.time)
         statement = _versioned(started.statement, row)
         for output in statement.outputs if statement else ():
-            self._written[output.description.dataset] = len(output.lineage.fields)
-        return replace(started, state=RunState.COMPLETE, time=row.time, statement=statement)
+            if output.lineage.fields:
+                self._written[output.description.dataset] = len(output.lineage.fields)
+        return replace(started, state=RunState.COMPLETE, time=time, statement=statement)
 
     def _job_name(self, command: str, found: Statement) -> str:
         """``app.command.dataset``; a second statement of the same name but other lineage gets a number.
@@ -106,6 +112,11 @@ class Executions:
             shapes.append(shape)
         place = shapes.index(shape)
         return f"{name}.{place + 1}" if place else name
+
+
+def _changes_names(moment: RunMoment) -> bool:
+    outputs = moment.statement.outputs if moment.statement else ()
+    return any(output.description.names or output.description.fields for output in outputs)
 
 
 def _versioned(written: Statement | None, row: ExecutionRow) -> Statement | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.catalogs import clone, create_v2_table, create_v2_view, to_v2_table
 from headwater.extract.changes import delete, delta_merge, delta_update, restore, row_level
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
@@ -158,6 +159,7 @@ _TARGETS: Mapping[str, tuple[str, ...]] = {
 }
 
 WRITES: Mapping[str, Write] = {
+    **ALTERATIONS,
     "AlterViewAsCommand": alter_view,
     "AppendData": to_v2_table,
     "CreateDataSourceTableAsSelectCommand": to_table,

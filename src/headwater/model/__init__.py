@@ -1,6 +1,6 @@
 """The vocabulary: frozen values in the words of OpenLineage, without I/O."""
 
-from headwater.model.dataset import Dataset, DatasetDescription, SchemaField, Symlink
+from headwater.model.dataset import Dataset, DatasetDescription, FieldChange, NameChange, SchemaField, Symlink
 from headwater.model.lineage import (
     IDENTITY,
     ColumnLineage,
@@ -21,9 +21,11 @@ __all__ = [
     "DatasetDescription",
     "Dependency",
     "Engine",
+    "FieldChange",
     "Gap",
     "InputField",
     "Job",
+    "NameChange",
     "Output",
     "Run",
     "RunMoment",

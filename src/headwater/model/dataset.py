@@ -31,11 +31,28 @@ class Symlink:
 
 
 @dataclass(frozen=True, slots=True)
+class NameChange:
+    """A name that a dataset had, and the one that took its place; ``present`` is None when the dataset was dropped."""
+
+    former: Dataset
+    present: Dataset | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A name that a field had, and the one that took its place."""
+
+    former: str
+    present: str
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetDescription:
     """A dataset with what one run saw of it.
 
     ``lifecycle`` is a value of LifecycleStateChangeDatasetFacet 1-0-1, or empty;
     ``source`` names the data source (``file``, ``hive``, a JDBC URL without secrets).
+    ``names`` and ``fields`` are what the run made other names of, its own and those of its fields.
     """
 
     dataset: Dataset
@@ -44,3 +61,5 @@ class DatasetDescription:
     lifecycle: str = ""
     source: str = ""
     version: str = ""
+    names: tuple[NameChange, ...] = ()
+    fields: tuple[FieldChange, ...] = ()

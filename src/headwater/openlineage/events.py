@@ -181,6 +181,8 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         first.lifecycle or second.lifecycle,
         first.source or second.source,
         _one_version(first.version, second.version),
+        first.names or second.names,
+        first.fields or second.fields,
     )
 
 

@@ -1,7 +1,8 @@
 """Facets of runs, jobs and datasets, made of openlineage-python's own classes.
 
-Two are ours: ``headwater_coverage`` says what a run's lineage does not cover, and a transformation
-may carry ``opaque`` (the specification allows more properties there).
+Three things are ours: ``headwater_coverage`` says what a run's lineage does not cover, ``headwater_names`` what a
+statement did to the names of a dataset and its fields (in ``names``), and a transformation may carry ``opaque``
+(the specification allows more properties there).
 """
 
 import re
@@ -20,6 +21,7 @@ from openlineage.client.generated.job_type_job import JobTypeJobFacet
 from openlineage.client.generated.lifecycle_state_change_dataset import (
     LifecycleStateChange,
     LifecycleStateChangeDatasetFacet,
+    PreviousIdentifier,
 )
 from openlineage.client.generated.parent_run import Job, ParentRunFacet, Root, RootJob, RootRun, Run
 from openlineage.client.generated.processing_engine_run import ProcessingEngineRunFacet
@@ -30,6 +32,7 @@ from openlineage.client.generated.symlinks_dataset import Identifier, SymlinksDa
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
+from headwater.openlineage.names import NAMES, names_facet
 
 PRODUCER = "urn:headwater:producer:headwater"
 COVERAGE = "headwater_coverage"
@@ -131,8 +134,9 @@ def dataset_facets(seen: model.DatasetDescription, settings: FacetSettings) -> d
             "schema": _schema(seen.schema, settings),
             "dataSource": _data_source(seen, settings),
             "symlinks": _symlinks(seen.symlinks, settings),
-            "lifecycleStateChange": _lifecycle(seen.lifecycle, settings),
+            "lifecycleStateChange": _lifecycle(seen, settings),
             "version": version,
+            NAMES: names_facet(seen, settings.producer),
         },
         settings,
     )
@@ -227,6 +231,10 @@ def _symlinks(symlinks: Iterable[model.Symlink], settings: FacetSettings) -> Sym
     return SymlinksDatasetFacet(names, producer=settings.producer) if names else None
 
 
-def _lifecycle(change: str, settings: FacetSettings) -> LifecycleStateChangeDatasetFacet | None:
-    known = LifecycleStateChange.__members__.get(change)
-    return LifecycleStateChangeDatasetFacet(known, producer=settings.producer) if known else None
+def _lifecycle(seen: model.DatasetDescription, settings: FacetSettings) -> LifecycleStateChangeDatasetFacet | None:
+    known = LifecycleStateChange.__members__.get(seen.lifecycle)
+    if known is None:
+        return None
+    former = next((change.former for change in seen.names if change.present is not None), None)
+    previous = PreviousIdentifier(former.name, former.namespace) if former else None
+    return LifecycleStateChangeDatasetFacet(known, previous, producer=settings.producer)

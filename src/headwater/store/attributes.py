@@ -7,7 +7,8 @@ from sqlalchemy import Table, Update, and_, bindparam, insert, or_, select, upda
 
 from headwater.model import SchemaField
 from headwater.store import schema
-from headwater.store.ids import Writer, key_of
+from headwater.store.ids import Writer
+from headwater.store.keys import key_of
 
 _DATASET = schema.dataset
 _FIELD = schema.field
@@ -33,7 +34,7 @@ def offer_schema(writer: Writer, dataset_id: int, fields: Sequence[SchemaField],
         return
     digest = key_of(*(part for field in fields for part in (field.name, field.type)))
     known = writer.connection.execute(_TOLD_SCHEMA, {"dataset": dataset_id}).one()
-    ids = writer.fields(dataset_id, (field.name for field in fields))
+    ids = writer.fields(dataset_id, (field.name for field in fields), at)
     if known.schema_at is not None and (known.schema_at, known.schema_digest) >= (at, digest):
         return
     writer.connection.execute(_TELL_SCHEMA, {"dataset": dataset_id, "digest": digest, "moment": at})
@@ -61,6 +62,14 @@ def touch(writer: Writer, run_id: int, dataset_id: int, *, written: bool, has_li
     writer.touched[place] = bool(known) or has_lineage
 
 
+def note_change(writer: Writer, run_id: int, dataset_id: int) -> None:
+    """Notes that a run altered, renamed, emptied or dropped a dataset: it wrote no rows, and owes no lineage."""
+    row = {"run_id": run_id, "dataset_id": dataset_id}
+    if writer.connection.execute(select(_CHANGE.run_id).filter_by(**row)).first() is None:
+        writer.connection.execute(insert(schema.dataset_change), row)
+
+
+_CHANGE = schema.dataset_change.c
 _TABLE = schema.run_dataset
 _PLACE = and_(
     _TABLE.c.run_id == bindparam("run"),

@@ -18,6 +18,7 @@ DECLARED = "DECLARED"
 NO_JOB = Job("", "")
 """The job of lineage that a dataset event tells."""
 
+SUCCESSFUL = ("COMPLETE", DECLARED)
 FINAL = ("ABORT", "COMPLETE", "FAIL")
 _LONGEST_RUN_ID = 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,6 +30,11 @@ class WrittenDataset:
 
     description: DatasetDescription
     lineage: ColumnLineage | None
+
+    @property
+    def renamed(self) -> bool:
+        """True when the event gives the dataset or its fields other names: then it tells of no rows."""
+        return bool(self.description.names or self.description.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,11 @@ class Event:
     outputs: tuple[WrittenDataset, ...]
     about: About
     text: str
+
+    @property
+    def renames(self) -> bool:
+        """True when names are others from this event on, or would be, had the run not failed."""
+        return any(output.renamed for output in self.outputs)
 
 
 def read_event(source: Mapping[str, Any] | str | bytes) -> Event:
@@ -166,7 +177,9 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
         except EventError as fault:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
-        written.append(WrittenDataset(described, lineage))
+        told = WrittenDataset(described, lineage)
+        # What a renamed column is made of is its former self: in the store they are one.
+        written.append(WrittenDataset(described, None) if told.renamed else told)
     return tuple(written), gaps
 
 

@@ -8,7 +8,9 @@ from headwater.model import (
     Dataset,
     DatasetDescription,
     Dependency,
+    FieldChange,
     InputField,
+    NameChange,
     SchemaField,
     Subtype,
     Symlink,
@@ -18,6 +20,7 @@ from headwater.store.jsonvalues import Record, record, records, text
 
 _OLD_TYPES = {"IDENTITY": Transformation(Subtype.IDENTITY), "MASKED": Transformation(Subtype.TRANSFORMATION, True)}
 _LIFECYCLE = "lifecycleStateChange"
+_NAMES = "headwater_names"
 
 
 def dataset(value: Record) -> Dataset:
@@ -47,13 +50,16 @@ def description(value: Record) -> DatasetDescription:
         EventError: the dataset has no name.
     """
     facets = record(value, "facets")
+    named = dataset(value)
     return DatasetDescription(
-        dataset(value),
+        named,
         tuple(_schema(facets)),
         tuple(_symlinks(facets)),
         text(facets, _LIFECYCLE, _LIFECYCLE),
         text(facets, "dataSource", "name"),
         text(facets, "version", "datasetVersion") or text(facets, "datasetVersion", "datasetVersion"),
+        tuple(_name_changes(facets, named)),
+        tuple(_field_changes(facets)),
     )
 
 
@@ -76,6 +82,23 @@ def column_lineage(value: Record) -> ColumnLineage | None:
         for name, field in record(facet, "fields").items()
     }
     return ColumnLineage(fields, frozenset(_dependencies(records(facet, "dataset"), {}, Subtype.FILTER)))
+
+
+def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
+    """The changes of ``headwater_names``, else the one that the standard facet of a rename tells."""
+    told = records(facets, _NAMES, "names")
+    if told or text(facets, _LIFECYCLE, _LIFECYCLE) != "RENAME":
+        pairs = [(record(one, "previous"), record(one, "current")) for one in told]
+        return [NameChange(dataset(former), dataset(present) if present else None) for former, present in pairs]
+    former = record(facets, _LIFECYCLE, "previousIdentifier")
+    if not text(former, "namespace") or not text(former, "name") or dataset(former) == named:
+        return []
+    return [NameChange(dataset(former), named)]
+
+
+def _field_changes(facets: Record) -> list[FieldChange]:
+    told = [FieldChange(text(one, "previous"), text(one, "current")) for one in records(facets, _NAMES, "fields")]
+    return [change for change in told if change.former and change.present and change.former != change.present]
 
 
 def _schema(facets: Record) -> list[SchemaField]:

@@ -6,13 +6,15 @@ from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
 
-from headwater.model import DatasetDescription, Gap, Job
+from headwater.model import Gap, Job
 from headwater.store import schema
-from headwater.store.attributes import offer, offer_schema, touch
-from headwater.store.events import FINAL, About, Event
-from headwater.store.ids import Writer, key_of
-from headwater.store.settling import SUCCESSFUL
-from headwater.store.symlinks import dataset_id
+from headwater.store.attributes import offer
+from headwater.store.describing import describe
+from headwater.store.events import FINAL, SUCCESSFUL, About, Event
+from headwater.store.ids import Writer
+from headwater.store.keys import key_of
+from headwater.store.naming import name, straddling
+from headwater.store.retelling import retell
 
 _RUN = schema.run
 _KNOWN = select(schema.event.c.id).where(schema.event.c.digest == bindparam("the_digest"))
@@ -90,19 +92,14 @@ def _gap(writer: Writer, run_id: int, gap: Gap) -> None:
 
 
 def _datasets(writer: Writer, event: Event, run_id: int) -> None:
-    for described in event.inputs:
-        _dataset(writer, described, run_id, event.at, lineage=None)
-    for output in event.outputs:
-        _dataset(writer, output.description, run_id, event.at, lineage=output.lineage is not None)
-
-
-def _dataset(writer: Writer, seen: DatasetDescription, run_id: int, at: int, *, lineage: bool | None) -> None:
-    """``lineage`` is None for a dataset that is read."""
-    owner = dataset_id(writer, seen.dataset, seen.symlinks)
-    offer_schema(writer, owner, seen.schema, at)
-    for name in ("source", "lifecycle", "version"):
-        offer(writer, (schema.dataset, name), owner, getattr(seen, name), at)
-    touch(writer, run_id, owner, written=lineage is not None, has_lineage=bool(lineage))
+    late = straddling(writer, event)
+    if not late:
+        name(writer, [event])
+        late = set(writer.entangled)
+    if late:
+        retell(writer, late, (event, run_id))
+    else:
+        describe(writer, event, run_id)
 
 
 def _keep(writer: Writer, event: Event, run_id: int) -> None:

@@ -18,13 +18,17 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """Every schema revision this version can read, oldest first."""
 
 VERSION_TABLE = "headwater_version"
 _ID = BigInteger().with_variant(Integer(), "sqlite")
+
+FOREVER = 2**63 - 1
+BEGINNING = -FOREVER
 
 metadata = MetaData()
 
@@ -53,9 +57,18 @@ dataset_name = Table(
     Column("name", Text, nullable=False),
     Column("folded", Text, nullable=False),
     Column("dataset_id", _ID, ForeignKey("dataset.id"), nullable=False),
+    Column("first_key", LargeBinary),
+    Column("since", BigInteger, nullable=False, server_default=text(str(BEGINNING))),
+    Column("until", BigInteger, nullable=False, server_default=text(str(FOREVER))),
     UniqueConstraint("key", name="dataset_name_key"),
     Index("dataset_name_dataset", "dataset_id"),
+    Index("dataset_name_first", "first_key"),
 )
+"""A name and the dataset that it means from a moment on, up to but not including another.
+
+The first meaning of a name has the key of the name; that of a later one has the moment in it too, and the key of the
+name is its ``first_key``.
+"""
 
 symlink = Table(
     "symlink",
@@ -80,6 +93,29 @@ field = Table(
     UniqueConstraint("dataset_id", "key", name="field_key"),
     Index("field_folded", "folded_key"),
 )
+
+field_rename = Table(
+    "field_rename",
+    metadata,
+    Column("dataset_id", _ID, ForeignKey("dataset.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("former_key", LargeBinary, nullable=False),
+    Column("present_key", LargeBinary, nullable=False),
+    Column("former", Text, nullable=False),
+    Column("present", Text, nullable=False),
+    PrimaryKeyConstraint("dataset_id", "at", "former_key", "present_key"),
+)
+"""When a field of a dataset got another name. A field's own row has its present name, and the key of its first one."""
+
+dataset_change = Table(
+    "dataset_change",
+    metadata,
+    Column("run_id", _ID, ForeignKey("run.id"), nullable=False),
+    Column("dataset_id", _ID, ForeignKey("dataset.id"), nullable=False),
+    PrimaryKeyConstraint("run_id", "dataset_id"),
+    Index("dataset_change_dataset", "dataset_id"),
+)
+"""Which run altered, renamed, emptied or dropped a dataset, without writing rows."""
 
 job = Table(
     "job",

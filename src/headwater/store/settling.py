@@ -9,13 +9,13 @@ from sqlalchemy import Row, and_, bindparam, insert, or_, select
 
 from headwater.model import ColumnLineage, Dependency
 from headwater.store import schema
-from headwater.store.events import DECLARED, Event, WrittenDataset, read_event
+from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
+from headwater.store.schema import FOREVER
 from headwater.store.symlinks import dataset_id
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, FOREVER, Edge, Scope, Span
+from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span
 from headwater.store.withdrawal import Pair, withdraw
 
-SUCCESSFUL = ("COMPLETE", DECLARED)
 _LINEAGE = schema.lineage
 _THE_RUN = bindparam("the_run", type_=_LINEAGE.c.run_id.type)
 _RUN = select(schema.run).where(schema.run.c.id == _THE_RUN)
@@ -78,7 +78,7 @@ def _told(writer: Writer, run_id: int) -> dict[int, Told]:
     told: dict[int, Told] = {}
     for row in writer.connection.execute(_TELLING, {"the_run": run_id}).all():
         known = writer.read.get(row.digest) or _read_again(writer, row.id)
-        told |= _of_event(writer, known.outputs)
+        told |= _of_event(writer, known.outputs, known.at)
     return told
 
 
@@ -87,30 +87,31 @@ def _read_again(writer: Writer, event_id: int) -> Event:
     return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
 
 
-def _of_event(writer: Writer, outputs: Iterable[WrittenDataset]) -> dict[int, Told]:
+def _of_event(writer: Writer, outputs: Iterable[WrittenDataset], at: int) -> dict[int, Told]:
     told: dict[int, Told] = {}
     for output in outputs:
         if output.lineage is not None:
-            owner = dataset_id(writer, output.description.dataset)
-            edges = _edges(writer, owner, output.lineage)
+            owner = dataset_id(writer, output.description.dataset, at)
+            edges = _edges(writer, owner, output.lineage, at)
             earlier = told.get(owner, Told(frozenset(), frozenset()))
             told[owner] = Told(earlier.fields | edges.fields, earlier.dataset | edges.dataset)
     return told
 
 
-def _edges(writer: Writer, output: int, lineage: ColumnLineage) -> Told:
-    ids = writer.fields(output, lineage.fields)
+def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> Told:
+    ids = writer.fields(output, lineage.fields, at)
     fields = [
-        Edge(ids[name], *source) for name, inputs in lineage.fields.items() for source in _sources(writer, inputs)
+        Edge(ids[name], *source) for name, inputs in lineage.fields.items() for source in _sources(writer, inputs, at)
     ]
-    return Told(frozenset(fields), frozenset(Edge(output, *source) for source in _sources(writer, lineage.dataset)))
+    whole = frozenset(Edge(output, *source) for source in _sources(writer, lineage.dataset, at))
+    return Told(frozenset(fields), whole)
 
 
-def _sources(writer: Writer, inputs: frozenset[Dependency]) -> Iterable[tuple[int, int]]:
+def _sources(writer: Writer, inputs: frozenset[Dependency], at: int) -> Iterable[tuple[int, int]]:
     for dependency in inputs:
-        owner = dataset_id(writer, dependency.input.dataset)
+        owner = dataset_id(writer, dependency.input.dataset, at)
         name = dependency.input.name
-        yield writer.field(owner, name), writer.transformation(dependency.transformation)
+        yield writer.field(owner, name, at), writer.transformation(dependency.transformation)
 
 
 def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:

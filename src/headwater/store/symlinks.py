@@ -2,66 +2,108 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import and_, bindparam, delete, insert, select, update
+from sqlalchemy import LargeBinary, and_, bindparam, delete, insert, or_, select, update
 
 from headwater.model import Dataset, SchemaField, Symlink
 from headwater.store import schema
-from headwater.store.attributes import offer, offer_schema, touch
-from headwater.store.ids import Writer, folded, key_of
+from headwater.store.attributes import note_change, offer, offer_schema, touch
+from headwater.store.ids import Writer
+from headwater.store.keys import folded, key_of
+from headwater.store.meanings import Meaning, free_span
+from headwater.store.schema import BEGINNING
 from headwater.store.withdrawal import Pair, withdraw
 
 _NAME = schema.dataset_name
 _FIELD = schema.field
-_NAMED = select(_NAME.c.id, _NAME.c.dataset_id).where(_NAME.c.key == bindparam("the_key"))
+_KEY = bindparam("the_key", type_=LargeBinary())
+_NAMED = select(_NAME.c.id, _NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
+_NAMED = _NAMED.where(or_(_NAME.c.key == _KEY, _NAME.c.first_key == _KEY))
+_END = update(_NAME).where(_NAME.c.id == bindparam("row")).values(until=bindparam("moment"))
 _PAIR = and_(schema.symlink.c.name_id == bindparam("name_id"), schema.symlink.c.other_id == bindparam("other_id"))
 _JOINED = select(schema.symlink.c.type).where(_PAIR)
 
 
-def dataset_id(writer: Writer, named: Dataset, symlinks: Iterable[Symlink] = ()) -> int:
-    """The id of the dataset with this name, after joining it with its other names."""
-    name_id, owner = _name(writer, named, None)
+def dataset_id(writer: Writer, named: Dataset, at: int, symlinks: Iterable[Symlink] = ()) -> int:
+    """The id of the dataset that a name means at a moment, after joining it with its other names."""
+    meaning = _meaning(writer, named, at)
+    owner = meaning.dataset
     for link in symlinks:
         if link.dataset != named:
-            owner = _join(writer, (name_id, owner), link)
+            owner = _join(writer, (meaning.id, owner), link, at)
     return owner
 
 
-def _name(writer: Writer, named: Dataset, owner: int | None) -> tuple[int, int]:
+def meanings(writer: Writer, named: Dataset) -> list[Meaning]:
+    """All that a name has meant."""
     if named not in writer.names:
-        writer.names[named] = _found_or_added(writer, named, owner)
+        rows = writer.connection.execute(_NAMED, {"the_key": key_of(named.namespace, named.name)})
+        writer.names[named] = [Meaning(*row) for row in rows]
     return writer.names[named]
 
 
-def _found_or_added(writer: Writer, named: Dataset, owner: int | None) -> tuple[int, int]:
-    key = key_of(named.namespace, named.name)
-    row = writer.connection.execute(_NAMED, {"the_key": key}).first()
-    if row is not None:
-        return row.id, row.dataset_id
-    names = {"namespace": named.namespace, "name": named.name}
+def claim(writer: Writer, named: Dataset, at: int, owner: int) -> int:
+    """Lets a name mean a dataset from a moment on; the dataset, joined with what the name means there already."""
+    found = next((one for one in meanings(writer, named) if one.covers(at)), None)
+    if found is None:
+        _add(writer, named, owner, (at, free_span(meanings(writer, named), at)[1]))
+    elif found.dataset != owner:
+        _merge(writer, owner, found.dataset)
+    return owner
+
+
+def end(writer: Writer, named: Dataset, at: int) -> None:
+    """Ends what a name means at a moment: from then on it is the name of another dataset, or of none."""
+    known = meanings(writer, named)
+    for place, one in enumerate(known):
+        if one.straddles(at):
+            writer.connection.execute(_END, {"row": one.id, "moment": at})
+            known[place] = one._replace(until=at)
+            name_by_location(writer, one.dataset)
+
+
+def _meaning(writer: Writer, named: Dataset, at: int, owner: int | None = None) -> Meaning:
+    for one in meanings(writer, named):
+        if one.covers(at):
+            return one
+    return _add(writer, named, owner, free_span(meanings(writer, named), at))
+
+
+def _add(writer: Writer, named: Dataset, owner: int | None, span: tuple[int, int]) -> Meaning:
+    names, first = {"namespace": named.namespace, "name": named.name}, key_of(named.namespace, named.name)
     if owner is None:
         owner = writer.add(schema.dataset, names)
-    return writer.add(_NAME, {"key": key, **names, "folded": folded(named), "dataset_id": owner}), owner
+    since, until = span
+    if since == BEGINNING:
+        keys = {"key": first, "first_key": None}
+    else:
+        keys = {"key": key_of(named.namespace, named.name, str(since)), "first_key": first}
+    values = {**names, **keys, "folded": folded(named), "dataset_id": owner, "since": since, "until": until}
+    added = Meaning(writer.add(_NAME, values), owner, since, until)
+    writer.names[named].append(added)
+    return added
 
 
-def _join(writer: Writer, declaring: tuple[int, int], link: Symlink) -> int:
+def _join(writer: Writer, declaring: tuple[int, int], link: Symlink, at: int) -> int:
     name_id, owner = declaring
-    other_id, other_owner = _name(writer, link.dataset, owner)
+    other_id, other_owner, *_ = _meaning(writer, link.dataset, at, owner)
     pair = {"name_id": name_id, "other_id": other_id}
     if writer.connection.execute(_JOINED, pair).first() is not None:
         return owner
     writer.connection.execute(insert(schema.symlink).values(**pair, type=link.type))
     if other_owner != owner:
         _merge(writer, owner, other_owner)
-    _name_by_location(writer, owner)
+    name_by_location(writer, owner)
     return owner
 
 
-def _name_by_location(writer: Writer, owner: int) -> None:
-    """Calls the dataset by the name that declares the others; of several the first in the alphabet.
+def name_by_location(writer: Writer, owner: int) -> None:
+    """Calls the dataset by that of its latest names that declares the others; of several the first in the alphabet.
 
     Producers name a table by its location and its catalog names as symlinks (OpenLineage, "Dataset naming").
     """
-    names = writer.connection.execute(select(_NAME).where(_NAME.c.dataset_id == owner)).all()
+    known = writer.connection.execute(select(_NAME).where(_NAME.c.dataset_id == owner)).all()
+    latest = max(row.until for row in known)
+    names = [row for row in known if row.until == latest]
     links = select(schema.symlink.c.other_id).join(_NAME, _NAME.c.id == schema.symlink.c.other_id)
     declared = set(writer.connection.execute(links.where(_NAME.c.dataset_id == owner)).scalars())
     declaring = [row for row in names if row.id not in declared] or names
@@ -71,8 +113,11 @@ def _name_by_location(writer: Writer, owner: int) -> None:
 
 
 def _merge(writer: Writer, kept: int, gone: int) -> None:
-    withdraw(writer, _touching(writer, kept) | _touching(writer, gone))
+    withdraw(writer, touching(writer, kept) | touching(writer, gone))
+    if writer.renames(kept) or writer.renames(gone):
+        writer.entangled |= {kept} & _with_fields(writer, kept, gone)
     _merge_runs(writer, kept, gone)
+    _merge_renames(writer, kept, gone)
     _merge_attributes(writer, kept, gone)
     _merge_fields(writer, kept, gone)
     writer.connection.execute(update(_NAME).where(_NAME.c.dataset_id == gone).values(dataset_id=kept))
@@ -80,7 +125,7 @@ def _merge(writer: Writer, kept: int, gone: int) -> None:
     writer.forget()
 
 
-def _touching(writer: Writer, dataset: int) -> set[Pair]:
+def touching(writer: Writer, dataset: int) -> set[Pair]:
     """Whose lineage reads or writes a dataset, now or in the past."""
     lineage = schema.lineage
     mine = select(_FIELD.c.id).where(_FIELD.c.dataset_id == dataset)
@@ -95,8 +140,22 @@ def _touching(writer: Writer, dataset: int) -> set[Pair]:
 
 
 def _merge_fields(writer: Writer, kept: int, gone: int) -> None:
-    writer.fields(kept, writer.fields(gone, ()))
+    if not writer.renames(kept):
+        writer.fields(kept, writer.fields(gone, (), BEGINNING), BEGINNING)
     writer.connection.execute(delete(_FIELD).where(_FIELD.c.dataset_id == gone))
+
+
+def _with_fields(writer: Writer, kept: int, gone: int) -> set[int]:
+    """The dataset that stays, when it or the other has fields already: they may be other ones after joining."""
+    known = writer.connection.execute(select(_FIELD.c.id).where(_FIELD.c.dataset_id.in_((kept, gone))).limit(1))
+    return {kept} if known.first() else set()
+
+
+def _merge_renames(writer: Writer, kept: int, gone: int) -> None:
+    for rename in writer.renames(gone):
+        writer.rename_field(kept, rename)
+    table = schema.field_rename
+    writer.connection.execute(delete(table).where(table.c.dataset_id == gone))
 
 
 def _merge_runs(writer: Writer, kept: int, gone: int) -> None:
@@ -104,6 +163,10 @@ def _merge_runs(writer: Writer, kept: int, gone: int) -> None:
     for row in writer.connection.execute(select(table).where(table.c.dataset_id == gone)).all():
         touch(writer, row.run_id, kept, written=row.written, has_lineage=row.has_lineage)
     writer.connection.execute(delete(table).where(table.c.dataset_id == gone))
+    changed = schema.dataset_change
+    for run in writer.connection.execute(select(changed.c.run_id).where(changed.c.dataset_id == gone)).scalars().all():
+        note_change(writer, run, kept)
+    writer.connection.execute(delete(changed).where(changed.c.dataset_id == gone))
 
 
 def _merge_attributes(writer: Writer, kept: int, gone: int) -> None:

@@ -21,8 +21,8 @@ from sqlalchemy import (
 )
 
 from headwater.store import schema
+from headwater.store.schema import FOREVER
 
-FOREVER = 2**63 - 1
 Row = dict[str, int]
 
 

@@ -103,9 +103,36 @@ public class FactWriter {
     else if (value instanceof Identifier) writeIdentifierV2(value);
     else if (name.equals("CDCReader$DeltaCDFRelation")) writeChanges(value);
     else if (Reflection.has(value, "dataPath") && Reflection.has(value, "timeTravelOpt")) writeCloned(value);
+    else if (name.equals("StructField") || name.equals("QualifiedColType")) writeColumn(value);
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
     else if (value instanceof org.apache.spark.rdd.RDD) Origins.write(out, (org.apache.spark.rdd.RDD) value);
     else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writePlace("location", Reflection.unwrap(Reflection.call(value, "location"))); }
+  }
+
+  /** A column, or a field within one: its path and name, and its type. */
+  private void writeColumn(Object column) throws IOException {
+    Object name = Reflection.call(column, "name");
+    out.writeFieldName("name"); writeValue(name, 0);
+    out.writeFieldName("type"); writeValue(Reflection.call(column, "dataType"), 0);
+  }
+
+  /** What the catalogs know of the table that a command changes, under "changed" with its columns, or under "renamed". */
+  public void writeChanged(Object command) throws IOException {
+    Object table = Altered.changed(command, catalog);
+    Object renamed = table == null ? Altered.renamed(command, catalog) : null;
+    if (renamed != null) { out.writeFieldName("renamed"); writeValue(renamed, 0); table = renamed; }
+    else if (Reflection.has(table, "currentSnapshot")) writeIceberg(table);
+    else if (table != null) { out.writeFieldName("changed"); writeValue(table, 0); }
+    Object columns = Reflection.call(table, "schema");
+    if (columns instanceof StructType) { out.writeFieldName("columns"); writeItems(((scala.collection.Iterable) columns).iterator(), 0); }
+    String files = Altered.loaded(command);
+    if (files != null) writePlace("files", files);
+  }
+
+  private void writeIceberg(Object table) throws IOException {
+    out.writeObjectFieldStart("changed");
+    writePlace("location", Reflection.call(table, "location"));
+    out.writeEndObject();
   }
 
   private void writeCatalogTable(Object table) throws IOException {

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.DataType;
@@ -39,7 +40,7 @@ public class PlanWriter {
     "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv", "data"}));
   /** Expressions whose parts the children alone do not tell apart. */
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
-    "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction",
+    "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction", "ResolvedFieldName", "QualifiedColType",
     "MergeRows$Keep", "MergeRows$Split", "MergeRows$Discard", "MergeRows$Update", "MergeRows$Insert", "MergeRows$Delete"}));
   /** Operators whose output follows from their fields and children; of all others it is written. */
   private static final Set PLAIN = new HashSet(Arrays.asList(new Object[] {
@@ -220,7 +221,7 @@ public class PlanWriter {
 
   /** The columns of an operator that has no field for them; null when it has, or when they follow. */
   private static Object extraOutput(TreeNode node) {
-    if (PLAIN.contains(Reflection.simpleName(node)) || node instanceof org.apache.spark.sql.catalyst.plans.logical.Command) return null;
+    if (PLAIN.contains(Reflection.simpleName(node)) || node instanceof Command) return null;
     String[] names = node instanceof scala.Product ? Reflection.fieldNames(node) : new String[0];
     return Arrays.asList((Object[]) names).contains("output") ? null : Reflection.call(node, "output");
   }
@@ -246,11 +247,11 @@ public class PlanWriter {
 
   /** An expression's children say it all, except for the classes above and the plan of a subquery. */
   private boolean isWritten(TreeNode node, String name, Object value) {
-    if (SKIPPED.contains(name)) return false;
+    if (SKIPPED.contains(name) || name.equals("path") && value instanceof String) return false;
     if (node instanceof LogicalPlan || !(node instanceof Expression)) return true;
     if (node instanceof RuntimeReplaceable) return false;
     if (value instanceof LogicalPlan) return true;
-    if (name.equals("dataType") || name.equals("exprId")) return node instanceof AttributeReference && name.equals("dataType");
+    if (name.equals("dataType") || name.equals("exprId")) return (node instanceof AttributeReference || Reflection.simpleName(node).equals("QualifiedColType")) && name.equals("dataType");
     boolean tree = value instanceof TreeNode || isSequence(value) || value instanceof scala.Option && ((scala.Option) value).isDefined() && ((scala.Option) value).get() instanceof TreeNode;
     return !tree || SPLIT_EXPRESSIONS.contains(Reflection.simpleName(node));
   }
@@ -326,6 +327,7 @@ public class PlanWriter {
     else if (Reflection.simpleName(node).equals("ResolvedIdentifier")) facts.writeNamed(session, node);
     else if (Reflection.simpleName(node).equals("SaveIntoDataSourceCommand")) facts.writeSink(session, node);
     else if (isOfProgram(node)) out.writeBooleanField("program", true);
+    else if (node instanceof Command) facts.writeChanged(node);
     out.writeEndObject();
   }
 

@@ -101,6 +101,6 @@ public class Reflection {
   /** A bridge is taken where there is nothing else: what a public class inherits from one that is not. */
   private static boolean fits(Method method) {
     Class[] types = method.getParameterTypes();
-    return types.length == 0 || types[0] == int.class || types[0] == String.class || types[0].getName().endsWith("TableIdentifier");
+    return types.length == 0 || types[0] == int.class || types[0] == String.class || types[0].getName().endsWith("Identifier");
   }
 }

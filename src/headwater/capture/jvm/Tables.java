@@ -47,6 +47,14 @@ public class Tables {
     } catch (Throwable unlike) { return new Object[2]; }
   }
 
+  /** The table of an Iceberg catalog, asked for below the cache; null when there is none. */
+  public static Object inIceberg(Object catalog, Identifier identifier) {
+    try {
+      Object inner = uncached(catalog);
+      return Reflection.call(inner, "loadTable", icebergName(inner, identifier));
+    } catch (Throwable unlike) { return null; }
+  }
+
   private static Object uncached(Object catalog) {
     Object inner = Reflection.call(catalog, "icebergCatalog");
     for (int i = 0; i < MOST_WRAPPERS && Reflection.field(inner, "catalog") != null; i++) inner = Reflection.field(inner, "catalog");

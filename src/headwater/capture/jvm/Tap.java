@@ -79,17 +79,33 @@ public class Tap extends SparkListener {
     Long id = Long.valueOf(event.executionId());
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
-    if (execution != null && isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), execution, event.description(), null, null, PlanWriter.place(execution)})) started.add(id);
+    if (execution == null) return;
+    Leaving.watch(execution.sparkSession());
+    if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution)})) started.add(id);
+  }
+
+  /** The execution, to be read when it is polled; its plan already, where by then the catalog has forgotten its table. */
+  private Object readable(Long id, QueryExecution execution) {
+    try {
+      LogicalPlan plan = execution.analyzed();
+      if (!Altered.isEnded(plan)) return execution;
+      Leaving.read(id);
+      return PlanWriter.write(execution, plan, PlanWriter.place(execution), mostNodes, milliseconds, longestSql);
+    } catch (Throwable wrong) { return execution; }
+    finally { Leaving.read(null); }
   }
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
     Long id = Long.valueOf(event.executionId());
-    if (!roots.remove(id)) return;
+    try { if (roots.remove(id)) end(id, event); } finally { Leaving.forget(id); }
+  }
+
+  private void end(Long id, SparkListenerSQLExecutionEnd event) {
     Object failure = Reflection.unwrap(Reflection.call(event, "executionFailure"));
     QueryExecution execution = event.qe();
     if (started.remove(id)) { queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure)}); return; }
     if (execution == null || !isInteresting(execution)) return;
-    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), execution, null, failure, written(execution, failure), PlanWriter.place(execution)})) dropped.incrementAndGet();
+    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), readable(id, execution), null, failure, written(execution, failure), PlanWriter.place(execution)})) dropped.incrementAndGet();
   }
 
   /** The version that was written, {version, the one before}; or what to ask for it on another thread. */
@@ -192,7 +208,8 @@ public class Tap extends SparkListener {
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
     if (row[6] != null) writeVersion(out, row[6]);
-    if (row[3] != null) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
+    if (row[3] instanceof String) { out.writeFieldName("plan"); out.writeRawValue((String) row[3]); }
+    else if (row[3] != null) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
     out.writeEndObject();
     out.close();
     return text.toString();

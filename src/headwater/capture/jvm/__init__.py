@@ -5,7 +5,9 @@ from importlib.resources import files
 SOURCES = (
     "Secrets.java",
     "Reflection.java",
+    "Leaving.java",
     "Tables.java",
+    "Altered.java",
     "Origins.java",
     "FactWriter.java",
     "PlanWriter.java",

@@ -134,5 +134,5 @@ OPERATORS: Visitors = {
     "HiveTableRelation": hive_relation,
     "LogicalRelation": logical_relation,
     "View": view,
-    **dict.fromkeys(("CommandResult", "OneRowRelation", "Range", "ResolvedIdentifier"), constant),
+    **dict.fromkeys(("CommandResult", "OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable"), constant),
 }

@@ -8,11 +8,11 @@ from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, func, or
 
 from headwater.model import Gap, Job
 from headwater.store import schema
+from headwater.store.events import SUCCESSFUL
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset
 from headwater.store.questions.endings import fit
 from headwater.store.questions.listing import find_run
-from headwater.store.settling import SUCCESSFUL
 from headwater.store.store import Store
 
 _RUN = schema.run

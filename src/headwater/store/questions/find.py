@@ -1,21 +1,26 @@
 """Finding a dataset, a column, by any ending of its name that fits only one."""
 
 from collections.abc import Mapping
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
 from headwater.store import schema
-from headwater.store.ids import key_of
+from headwater.store.fieldnames import former_name
+from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
 from headwater.store.questions.endings import ENDING, FOLDED_ENDING, FOLDED_WHOLE, Typed, fit, tail, typed
 from headwater.store.questions.near import near_names
+from headwater.store.schema import FOREVER
 
 _NAME = schema.dataset_name
 _FIELD = schema.field
+_NAMED_FIELDS = select(
+    _FIELD.c.id, _FIELD.c.name.label("field"), _FIELD.c.dataset_id, _NAME.c.namespace, _NAME.c.name, _NAME.c.until
+).join(_NAME, _NAME.c.dataset_id == _FIELD.c.dataset_id)
 _SHOWN = 10
 _SHOWN_TEXT = 200
 _MOST = 1_000
@@ -24,17 +29,18 @@ Ranks = dict[int, int]
 """How well each id fits, 0 best."""
 
 
-def find_column(connection: Connection, name: str) -> Column:
+def find_column(connection: Connection, name: str, at: int | None = None) -> Column:
     """The column whose full name ends in ``name`` (``gold.delays.avg_delay``, ``delays.avg_delay``).
 
     Parts are parted by ``.`` or ``/``; a part in backticks is taken as it stands. A whole name goes before
-    an ending, equal case before other case, and a dataset's symlinks count as its names.
+    an ending, equal case before other case, and a dataset's symlinks count as its names. Names are those of a
+    moment (microseconds since 1970), or of now; then a name that nothing has any more is found as well.
 
     Raises:
         UnknownName: there is none; the message lists near ones.
         AmbiguousName: there are several; the message lists them.
     """
-    found = names.columns(connection, _best(_columns(connection, typed(name))))
+    found = names.columns(connection, _best(_columns(connection, typed(name), at)), at)
     return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
 
 
@@ -44,13 +50,13 @@ def find_dataset(connection: Connection, name: str) -> KnownDataset:
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset", found)
 
 
-def find(connection: Connection, name: str) -> Column | KnownDataset:
+def find(connection: Connection, name: str, at: int | None = None) -> Column | KnownDataset:
     """The dataset or column of that name; otherwise as `find_column`."""
-    datasets, columns = _datasets(connection, typed(name).text), _columns(connection, typed(name))
+    datasets, columns = _datasets(connection, typed(name).text, at), _columns(connection, typed(name), at)
     best = min([*datasets.values(), *columns.values()], default=0)
     found: dict[int, Column | KnownDataset] = {}
-    found |= names.columns(connection, _best(columns, best))
-    found |= {-key: value for key, value in names.datasets(connection, _best(datasets, best)).items()}
+    found |= names.columns(connection, _best(columns, best), at)
+    found |= {-key: value for key, value in names.datasets(connection, _best(datasets, best), at).items()}
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset or column", found)
 
 
@@ -63,15 +69,24 @@ def _only(found: Mapping[int, Found]) -> Found:
     return next(iter(found.values()))
 
 
-def _datasets(connection: Connection, ending: str) -> Ranks:
+def _datasets(connection: Connection, ending: str, at: int | None = None) -> Ranks:
     ranks: Ranks = {}
-    rows = connection.execute(select(_NAME.c.dataset_id, _NAME.c.namespace, _NAME.c.name).where(_ends_in(ending)))
-    for row in rows:
-        _note(ranks, row.dataset_id, fit(Dataset(row.namespace, row.name), ending))
+    for row in _latest(connection, select(_NAME).where(_ends_in(ending)), at):
+        _note(ranks, row.dataset_id, fit(Dataset(row.namespace, row.name), ending), row)
     return ranks
 
 
-def _columns(connection: Connection, name: Typed) -> Ranks:
+def _latest(connection: Connection, question: Select[Any], at: int | None) -> list[Row[Any]]:
+    """What each name means at a moment, or now; or meant last, when it means nothing any more."""
+    if at is not None:
+        return list(connection.execute(question.where(_NAME.c.since <= at, _NAME.c.until > at)))
+    rows = connection.execute(question.order_by(_NAME.c.since)).all()
+    return list({(row.namespace, row.name, getattr(row, "field", "")): row for row in rows}.values())
+
+
+def _columns(connection: Connection, name: Typed, at: int | None) -> Ranks:
+    if at is not None:
+        return _columns_then(connection, name, at) or _columns_anywhere(connection, name.text)
     ranks: Ranks = {}
     splits = {key_of(field.casefold()): (ending, field) for ending, field in name.splits()}
     known = select(_FIELD.c.folded_key).distinct()
@@ -80,24 +95,42 @@ def _columns(connection: Connection, name: Typed) -> Ranks:
     return ranks or _columns_anywhere(connection, name.text)
 
 
+def _columns_then(connection: Connection, name: Typed, at: int) -> Ranks:
+    """Columns by what they, and their datasets, were called at a moment."""
+    ranks: Ranks = {}
+    called = names.NamesThen(connection, at)
+    for ending, field in name.splits():
+        same = or_(_FIELD.c.folded_key == key_of(field.casefold()), _FIELD.c.dataset_id.in_(list(called.renames)))
+        for row in _latest(connection, _NAMED_FIELDS.where(same, _ends_in(ending)), at):
+            then = former_name(called.renames.get(row.dataset_id, ()), row.field, at)
+            if then.casefold() == field.casefold():
+                _note(ranks, row.id, _column_fit(row, then, ending, field), row)
+    return ranks
+
+
 def _note_columns(connection: Connection, ranks: Ranks, ending: str, field: str) -> None:
-    question = select(_FIELD.c.id, _FIELD.c.name.label("field"), _NAME.c.namespace, _NAME.c.name)
-    question = question.join(_NAME, _NAME.c.dataset_id == _FIELD.c.dataset_id)
-    for row in connection.execute(question.where(_FIELD.c.folded_key == key_of(field.casefold()), _ends_in(ending))):
-        rank = fit(Dataset(row.namespace, row.name), ending)
-        if rank is not None and row.field != field:
-            rank = max(rank, FOLDED_ENDING if rank == ENDING else FOLDED_WHOLE)
-        _note(ranks, row.id, rank)
+    question = _NAMED_FIELDS.where(_FIELD.c.folded_key == key_of(field.casefold()), _ends_in(ending))
+    for row in _latest(connection, question, None):
+        _note(ranks, row.id, _column_fit(row, row.field, ending, field), row)
+
+
+def _column_fit(row: Row[Any], called: str, ending: str, field: str) -> int | None:
+    rank = fit(Dataset(row.namespace, row.name), ending)
+    if rank is None or called == field:
+        return rank
+    return max(rank, FOLDED_ENDING if rank == ENDING else FOLDED_WHOLE)
 
 
 def _columns_anywhere(connection: Connection, field: str) -> Ranks:
     same = select(_FIELD.c.id, _FIELD.c.name).where(_FIELD.c.folded_key == key_of(field.casefold())).limit(_MOST)
-    return {row.id: ENDING if row.name == field else FOLDED_ENDING for row in connection.execute(same)}
+    return {row.id: 2 * (ENDING if row.name == field else FOLDED_ENDING) for row in connection.execute(same)}
 
 
-def _note(ranks: Ranks, key: int, rank: int | None) -> None:
+def _note(ranks: Ranks, key: int, rank: int | None, row: Row[Any]) -> None:
+    """A name that a dataset has goes before one that it had."""
     if rank is not None:
-        ranks[key] = min(rank, ranks.get(key, rank))
+        found = 2 * rank + (row.until != FOREVER)
+        ranks[key] = min(found, ranks.get(key, found))
 
 
 def _ends_in(ending: str) -> ColumnElement[bool]:

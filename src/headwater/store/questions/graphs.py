@@ -41,16 +41,16 @@ def walk_from(
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name)
+        start = find(connection, name, bounds.as_of)
 
         begin = start_ids(connection, start)
         closure = walk(connection, begin, direction, bounds)
         ways = names.transformations(connection, {link.transformation for link in closure.links})
         if bounds.edge_type is EdgeType.INDIRECT:
             closure = only_indirect(closure, begin, ways, direction)
-        columns = names.columns(connection, closure.distance)
+        columns = names.columns(connection, closure.distance, bounds.as_of)
         distance = {columns[one]: far for one, far in closure.distance.items()}
-        hops = named_hops(connection, closure.links, columns, ways)
+        hops = named_hops(connection, closure.links, columns, ways, bounds.as_of)
         return Graph(start, direction, distance, hops, closure.truncated)
 
 
@@ -61,12 +61,14 @@ def impact_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Impact:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name)
+        start = find(connection, name, bounds.as_of)
         begin = start_ids(connection, start)
         closure = walk(connection, begin, Direction.DOWN, bounds)
         ways = names.transformations(connection, {link.transformation for link in closure.links})
         found = Arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
-        reached = names.columns(connection, closure.distance.keys() - set(begin))
+        gone = names.replaced(connection)
+        lasting = (node for node in closure.distance if closure.dataset_of[node] not in gone or bounds.as_of)
+        reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of)
         jobs = names.jobs(connection, {link.job for link in closure.links})
         return Impact(start, _by_dataset(reached, closure, found, jobs), closure.truncated)
 
@@ -81,13 +83,14 @@ def named_hops(
     links: Iterable[Link],
     columns: Mapping[int, Column],
     ways: Mapping[int, Transformation],
+    at: int | None = None,
 ) -> tuple[Hop, ...]:
     """Links with names, those of one job between the same two ends as one hop."""
     together: dict[tuple[int, int, int], list[Transformation]] = {}
     for link in links:
         together.setdefault((link.input, link.output, link.job), []).append(ways[link.transformation])
     jobs = names.jobs(connection, {job for *_, job in together})
-    datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0})
+    datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0}, at)
     hops = []
     for (source, output, job), how in together.items():
         column = columns[output] if output > 0 else None

@@ -64,12 +64,14 @@ class Hits:
 
 
 def datasets(store: Store) -> tuple[ListedDataset, ...]:
-    """Every dataset, by name."""
+    """Every dataset, by name; not those that were dropped and whose names are others' now."""
     with store.read() as connection:
         owner = schema.field.c.dataset_id
         written, read = (_jobs_per_dataset(connection, written=written) for written in (True, False))
         columns = _counts(connection, select(owner, func.count()).group_by(owner))
-        lifecycles = connection.execute(select(schema.dataset.c.id, schema.dataset.c.lifecycle)).all()
+        gone = names.replaced(connection)
+        every = connection.execute(select(schema.dataset.c.id, schema.dataset.c.lifecycle)).all()
+        lifecycles = [row for row in every if row.id not in gone]
         known = names.datasets(connection, [row.id for row in lifecycles])
     listed = [
         ListedDataset(
@@ -109,7 +111,7 @@ def search(store: Store, text: str, *, most: int = 50) -> Hits:
     name, field = schema.dataset_name, schema.field
     with store.read() as connection:
         named = select(name.c.dataset_id).where(or_(_contains(name.c.name, text), _contains(name.c.namespace, text)))
-        found = names.datasets(connection, _ids(connection, named.distinct().limit(most)))
+        found = names.datasets(connection, _ids(connection, named.distinct().limit(most)) - names.replaced(connection))
         of_field = select(field.c.id).where(_contains(field.c.name, text)).limit(most)
         columns = names.columns(connection, _ids(connection, of_field))
         of_name = select(_JOB.c.id).where(_contains(_JOB.c.name, text)).limit(most)
@@ -172,8 +174,8 @@ def _counts(connection: Connection, question: Select[Any]) -> dict[int, int]:
     return {row[0]: row[1] for row in connection.execute(question)}
 
 
-def _ids(connection: Connection, question: Select[Any]) -> list[int]:
-    return list(connection.execute(question).scalars())
+def _ids(connection: Connection, question: Select[Any]) -> set[int]:
+    return set(connection.execute(question).scalars())
 
 
 def _contains(column: ColumnElement[str], text: str) -> ColumnElement[bool]:

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
+from headwater.store.fieldnames import FieldRename, former_name
 from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.schema import FOREVER
 
 Key = TypeVar("Key", int, bytes)
 _AT_ONCE = 5_000  # well under the limits for parameters: 32,766 in SQLite, 65,535 in PostgreSQL
@@ -22,33 +24,67 @@ def rows_for(
         yield from connection.execute(question(ordered[begin : begin + _AT_ONCE]))
 
 
-def datasets(connection: Connection, ids: Collection[int]) -> dict[int, KnownDataset]:
-    """Datasets by id, with their other names."""
+def datasets(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, KnownDataset]:
+    """Datasets by id, with their other names: those of now, or of a moment."""
     name = schema.dataset_name
-    aliases: dict[int, list[Dataset]] = {}
+    named: dict[int, list[Row[Any]]] = {}
     for row in rows_for(connection, ids, lambda some: select(name).where(name.c.dataset_id.in_(some))):
-        aliases.setdefault(row.dataset_id, []).append(Dataset(row.namespace, row.name))
+        named.setdefault(row.dataset_id, []).append(row)
+    then = {key: _names_at(rows, at) for key, rows in named.items()}
+    declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
     table = schema.dataset
     return {
-        row.id: _known(row.id, Dataset(row.namespace, row.name), aliases.get(row.id, ()))
+        row.id: _known(row, then.get(row.id, ()), declared)
         for row in rows_for(connection, ids, lambda some: select(table).where(table.c.id.in_(some)))
     }
 
 
-def columns(connection: Connection, ids: Collection[int]) -> dict[int, Column]:
-    """Columns by id."""
+def columns(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, Column]:
+    """Columns by id, by their names of now, or of a moment."""
     field = schema.field
     rows = list(rows_for(connection, ids, lambda some: select(field).where(field.c.id.in_(some))))
-    owners = datasets(connection, {row.dataset_id for row in rows})
-    return {row.id: Column(owners[row.dataset_id], row.name, row.type, row.id) for row in rows}
+    owners = datasets(connection, {row.dataset_id for row in rows}, at)
+    called = NamesThen(connection, at)
+    return {row.id: Column(owners[row.dataset_id], called(row), row.type, row.id) for row in rows}
 
 
-def columns_of(connection: Connection, dataset: KnownDataset) -> list[Column]:
+def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = None) -> list[Column]:
     """The columns of a dataset: in the order of its schema, then those only lineage knows of."""
     field = schema.field
     rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id)).all()
     ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
-    return [Column(dataset, row.name, row.type, row.id) for row in ordered]
+    called = NamesThen(connection, at)
+    return [Column(dataset, called(row), row.type, row.id) for row in ordered]
+
+
+class NamesThen:
+    """What fields were called at a moment; None is now."""
+
+    def __init__(self, connection: Connection, at: int | None) -> None:
+        self._at = FOREVER if at is None else at
+        self.renames: dict[int, list[FieldRename]] = {}
+        rename = schema.field_rename.c
+        later = select(rename.dataset_id, rename.at, rename.former, rename.present).where(rename.at > self._at)
+        for dataset, *how in connection.execute(later):
+            self.renames.setdefault(dataset, []).append(FieldRename(*how))
+
+    def __call__(self, row: Row[Any]) -> str:
+        """The name of the field in a row of the table of fields."""
+        return former_name(self.renames.get(row.dataset_id, ()), str(row.name), self._at)
+
+
+def replaced(connection: Connection) -> set[int]:
+    """Datasets that were dropped, or lost their names by renaming, and whose names are others' now."""
+    name = schema.dataset_name
+    first = name.c.first_key
+    reused = select(name.c.id, name.c.dataset_id, func.coalesce(first, name.c.key).label("first"))
+    reused = reused.where(or_(first.is_not(None), name.c.key.in_(select(first).where(first.is_not(None)))))
+    rows = connection.execute(reused.order_by(name.c.since)).all()
+    latest = {row.first: row.id for row in rows}
+    taken = {row.id: row.dataset_id for row in rows if latest[row.first] != row.id}
+    own = select(name.c.id, name.c.dataset_id)
+    of_datasets = rows_for(connection, set(taken.values()), lambda some: own.where(name.c.dataset_id.in_(some)))
+    return set(taken.values()) - {row.dataset_id for row in of_datasets if row.id not in taken}
 
 
 def jobs(connection: Connection, ids: Collection[int]) -> dict[int, Job]:
@@ -84,5 +120,25 @@ def transformations(connection: Connection, ids: Collection[int]) -> dict[int, T
     return {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
 
 
-def _known(dataset_id: int, dataset: Dataset, names: Iterable[Dataset]) -> KnownDataset:
-    return KnownDataset(dataset, tuple(sorted(name for name in names if name != dataset)), dataset_id)
+def _names_at(rows: list[Row[Any]], at: int | None) -> list[Row[Any]]:
+    """The names that a dataset had at a moment; those before or after it where it had none."""
+    moment = FOREVER - 1 if at is None else at
+    then = [row for row in rows if row.since <= moment < row.until]
+    if then:
+        return then
+    latest = max((row.until for row in rows if row.until <= moment), default=None)
+    return rows if latest is None else [row for row in rows if row.until == latest]
+
+
+def _declared(connection: Connection, names: list[int]) -> set[int]:
+    """Of some names those that are other names of another (SymlinksDatasetFacet)."""
+    link = schema.symlink.c.other_id
+    return {row.other_id for row in rows_for(connection, names, lambda some: select(link).where(link.in_(some)))}
+
+
+def _known(row: Row[Any], names: Iterable[Row[Any]], declared: Collection[int]) -> KnownDataset:
+    """A dataset by the name that it goes by, or went by."""
+    shown, then = Dataset(row.namespace, row.name), {Dataset(one.namespace, one.name): one.id for one in names}
+    if then and shown not in then:
+        shown = min(then, key=lambda one: (then[one] in declared, one))
+    return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), row.id)

@@ -29,7 +29,7 @@ def paths_between(store: Store, one: str, other: str, *, most: int = 10, bounds:
         UnknownName, AmbiguousName: a name fits no column, or several.
     """
     with store.read() as connection:
-        source, target = find_column(connection, one), find_column(connection, other)
+        source, target = (find_column(connection, name, bounds.as_of) for name in (one, other))
         closure = walk(connection, [target.id], Direction.UP, bounds)
         if source.id not in closure.distance:
             back = walk(connection, [source.id], Direction.UP, bounds)
@@ -38,7 +38,7 @@ def paths_between(store: Store, one: str, other: str, *, most: int = 10, bounds:
         search = _Search(closure, source.id, target.id)
         found = list(islice(search.paths(), most))
         cut = ("paths",) if search.gave_up else ()
-        return Paths(source, target, _named(connection, closure, found), (*closure.truncated, *cut))
+        return Paths(source, target, _named(connection, closure, found, bounds.as_of), (*closure.truncated, *cut))
 
 
 class _Search:
@@ -72,13 +72,13 @@ class _Search:
             heappush(self._queue, (far + self._ahead[node], -far, (*path, node)))
 
 
-def _named(connection: Connection, closure: Closure, found: list[Nodes]) -> tuple[Path, ...]:
+def _named(connection: Connection, closure: Closure, found: list[Nodes], at: int | None) -> tuple[Path, ...]:
     steps = {step for path in found for step in pairwise(path)}
-    columns = names.columns(connection, {node for path in found for node in path if node > 0})
+    columns = names.columns(connection, {node for path in found for node in path if node > 0}, at)
     links = [link for link in closure.links if (link.input, link.output) in steps]
     ways = names.transformations(connection, {link.transformation for link in links})
     hops: dict[tuple[int, int], list[Hop]] = {}
-    for hop in named_hops(connection, links, columns, ways):
+    for hop in named_hops(connection, links, columns, ways, at):
         output = hop.output.id if hop.output is not None else -hop.output_dataset.id
         hops.setdefault((hop.input.id, output), []).append(hop)
     return tuple(

@@ -28,7 +28,7 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        column = find_column(connection, name)
+        column = find_column(connection, name, bounds.as_of)
         closure = walk(connection, [column.id], Direction.UP, bounds)
         steps = Steps(closure, Direction.UP)
         origins = _origins(connection, closure, steps)
@@ -36,9 +36,7 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
         found = Arrivals([column.id], steps, transformations, Direction.UP)
         return Roots(
             column,
-            _named(
-                connection, {key: value for key, value in origins.items() if key != column.id}, found, bounds.edge_type
-            ),
+            _named(connection, {key: one for key, one in origins.items() if key != column.id}, found, bounds),
             origins.get(column.id),
             closure.truncated,
         )
@@ -79,11 +77,9 @@ def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
     }
 
 
-def _named(
-    connection: Connection, origins: Mapping[int, Origin], found: Arrivals, edge_type: EdgeType | None
-) -> tuple[Root, ...]:
-    wanted = {node: _wanted(found.ways(node), edge_type) for node in origins}
-    columns = names.columns(connection, [node for node, ways in wanted.items() if ways])
+def _named(connection: Connection, origins: Mapping[int, Origin], found: Arrivals, bounds: Bounds) -> tuple[Root, ...]:
+    wanted = {node: _wanted(found.ways(node), bounds.edge_type) for node in origins}
+    columns = names.columns(connection, [node for node, ways in wanted.items() if ways], bounds.as_of)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {job for _, path in paths.values() for job in path})
     applications = names.applications(connection, jobs)

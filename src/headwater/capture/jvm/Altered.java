@@ -1,0 +1,75 @@
+package headwater;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.deploy.SparkHadoopUtil;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.connector.catalog.Identifier;
+
+/** What the catalogs know of the table that a command renames, ends, alters or fills, which the command itself only names. */
+public class Altered {
+  /** Commands after which the catalog has no table of that name. */
+  private static final Set ENDING = new HashSet(Arrays.asList(new Object[] {
+    "DropTableCommand", "AlterTableRenameCommand", "DropTable", "RenameTable"}));
+  private static final Set KNOWN = new HashSet(Arrays.asList(new Object[] {
+    "AlterTableAddColumnsCommand", "AlterTableChangeColumnCommand", "LoadDataCommand", "TruncateTableCommand"}));
+
+  /** Whether a command has to be read as soon as it starts: at its end the catalog has forgotten the table. */
+  public static boolean isEnded(Object command) { return ENDING.contains(Reflection.simpleName(command)); }
+
+  /** The table that a command is about, as a catalog has it, or had before the command; null when there is none. */
+  public static Object changed(Object command, Object catalog) {
+    String name = Reflection.simpleName(command);
+    boolean ended = ENDING.contains(name);
+    if (!ended && !KNOWN.contains(name)) return null;
+    Object found = present(command, catalog);
+    return found == null && ended ? Leaving.table() : found;
+  }
+
+  private static Object present(Object command, Object tables) {
+    Object child = Reflection.call(command, "child");
+    if (child != null) return inCatalog(Reflection.call(child, "catalog"), Reflection.call(child, "identifier"), tables);
+    String[] fields = new String[] {"tableName", "oldName", "table"};
+    for (int i = 0; i < fields.length; i++) {
+      Object identifier = Reflection.call(command, fields[i]);
+      if (identifier != null) return known(tables, identifier);
+    }
+    return null;
+  }
+
+  /** Of Iceberg's catalogs the one below the cache: a table that is put there just after it was dropped would be in the job's way. */
+  private static Object inCatalog(Object catalog, Object identifier, Object tables) {
+    if (!(identifier instanceof Identifier)) return null;
+    Identifier name = (Identifier) identifier;
+    if ("spark_catalog".equals(Reflection.call(catalog, "name"))) {
+      scala.Option database = name.namespace().length == 1 ? new scala.Some(name.namespace()[0]) : scala.Option.empty();
+      return known(tables, new TableIdentifier(name.name(), database));
+    }
+    return Reflection.has(catalog, "icebergCatalog") ? Tables.inIceberg(catalog, name) : Reflection.call(catalog, "loadTable", name);
+  }
+
+  /** The table of a rename that is over already, by its new name. */
+  public static Object renamed(Object command, Object catalog) {
+    return Reflection.simpleName(command).equals("AlterTableRenameCommand") ? known(catalog, Reflection.call(command, "newName")) : null;
+  }
+
+  /** A table or view of the session's catalog; a temporary view is none. */
+  private static Object known(Object catalog, Object identifier) {
+    if (identifier == null || Boolean.TRUE.equals(Reflection.call(catalog, "isTempView", identifier))) return null;
+    return Reflection.call(catalog, "getTableMetadata", identifier);
+  }
+
+  /** Where LOAD DATA takes its files from, with scheme and host (LoadDataCommand.makeQualified). */
+  public static String loaded(Object command) {
+    if (!Reflection.simpleName(command).equals("LoadDataCommand")) return null;
+    Path path = new Path((String) Reflection.call(command, "path"));
+    boolean local = Boolean.TRUE.equals(Reflection.call(command, "isLocal"));
+    Configuration conf = SparkHadoopUtil.get().conf();
+    String folder = local ? System.getProperty("user.dir") : "/user/" + System.getProperty("user.name");
+    return path.makeQualified(local ? java.net.URI.create("file:///") : FileSystem.getDefaultUri(conf), new Path(folder)).toString();
+  }
+}

@@ -1,0 +1,50 @@
+"""What an event says of its datasets, whose names are known by now: schema, lifecycle, version, who touched them."""
+
+from sqlalchemy import bindparam, update
+
+from headwater.model import DatasetDescription
+from headwater.store import schema
+from headwater.store.attributes import note_change, offer, offer_schema, touch
+from headwater.store.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.store.ids import Writer
+from headwater.store.keys import key_of
+from headwater.store.naming import moment_of
+from headwater.store.symlinks import dataset_id
+
+_OF_TABLES = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE"})
+"""Lifecycle changes of a table that write no rows."""
+
+_FIELD = schema.field.c
+_CALL = update(schema.field).where(_FIELD.id == bindparam("row"))
+_CALL = _CALL.values(name=bindparam("shown"), folded_key=bindparam("folded"))
+
+
+def describe(writer: Writer, event: Event, run_id: int) -> None:
+    """Notes what an event says of its datasets; one that renames, and failed, says nothing."""
+    if event.renames and event.state not in SUCCESSFUL:
+        return
+    for seen in () if event.renames else event.inputs:
+        touch(writer, run_id, _described(writer, seen, event.at), written=False, has_lineage=False)
+    for output in event.outputs:
+        owner = _described(writer, output.description, moment_of(output, event.at))
+        if output.lineage is None and output.description.lifecycle in _OF_TABLES:
+            note_change(writer, run_id, owner)
+        else:
+            touch(writer, run_id, owner, written=True, has_lineage=output.lineage is not None)
+        _call_fields(writer, owner, output, event.at)
+
+
+def _described(writer: Writer, seen: DatasetDescription, at: int) -> int:
+    owner = dataset_id(writer, seen.dataset, at)
+    offer_schema(writer, owner, seen.schema, at)
+    for name in ("source", "lifecycle", "version"):
+        offer(writer, (schema.dataset, name), owner, getattr(seen, name), at)
+    return owner
+
+
+def _call_fields(writer: Writer, owner: int, output: WrittenDataset, at: int) -> None:
+    """Gives renamed fields the names that they have now."""
+    for renamed in output.description.fields:
+        row = writer.field(owner, renamed.former, at - 1)
+        shown = writer.present_name(owner, renamed.former, at - 1)
+        writer.connection.execute(_CALL, {"row": row, "shown": shown, "folded": key_of(shown.casefold())})

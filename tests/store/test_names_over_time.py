@@ -1,0 +1,152 @@
+"""Names over time: lineage survives renames, and is right before and after them."""
+
+from typing import Any
+
+from headwater.store import Store
+from headwater.store.questions import Bounds, datasets, impact_of, roots_of
+
+MINUTE = 60_000_000
+BEGIN = 1_767_225_600_000_000  # 2026-01-01T00:00Z in microseconds
+
+
+def roots(store: Store, name: str, minute: int | None = None) -> set[str]:
+    """The roots of a column, now or in the middle of a minute, as ``/dataset.column``."""
+    bounds = Bounds(as_of=None if minute is None else BEGIN + minute * MINUTE + MINUTE // 2)
+    return {f"{root.column.dataset.dataset.name}.{root.column.name}" for root in roots_of(store, name, bounds).roots}
+
+
+def downstream(store: Store, name: str) -> list[str]:
+    return [found.dataset.dataset.name for found in impact_of(store, name).datasets]
+
+
+def test_a_renamed_table_keeps_its_lineage(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
+            told("read", written("c", {"y": ["a.x"]}), minute=1),
+            told("ddl", renamed("a", "b", symlinks={"db.a": "db.b"}), minute=2),
+        ]
+    )
+    assert roots(store, "b.x") == roots(store, "db.b.x") == roots(store, "c.y") == {"/raw.x"}
+    assert downstream(store, "b.x") == ["/c"]
+    assert roots(store, "a.x") == {"/raw.x"}, "nothing else is called so by now"
+    assert roots(store, "a.x", minute=1) == {"/raw.x"}
+    assert [one.dataset.dataset.name for one in datasets(store)] == ["/b", "/c", "/raw"]
+
+
+def test_the_former_name_may_be_that_of_another_table(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.x"]}), minute=0),
+            told("read", written("c", {"y": ["a.x"]}), minute=1),
+            told("ddl", renamed("a", "b"), minute=2),
+            told("again", written("a", {"x": ["other.x"]}), minute=3),
+        ]
+    )
+    assert roots(store, "a.x") == {"/other.x"}
+    assert roots(store, "b.x") == roots(store, "c.y") == {"/raw.x"}
+    assert roots(store, "a.x", minute=1) == {"/raw.x"}
+
+
+def test_what_is_told_late_is_about_the_table_of_its_time(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    store.ingest([told("again", written("a", {"x": ["other.x"]}), minute=3)])
+    store.ingest([told("ddl", renamed("a", "b"), minute=2)])
+    store.ingest([told("make", written("a", {"x": ["raw.x"]}), minute=0)])
+    assert roots(store, "a.x") == {"/other.x"}
+    assert roots(store, "b.x") == roots(store, "a.x", minute=0) == {"/raw.x"}
+
+
+def test_renamed_columns_keep_their_lineage(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.one"], "y": ["raw.two"]}), minute=0),
+            told("read", written("c", {"from_x": ["a.x"]}), minute=1),
+            told("ddl", renamed("a", "a", {"x": "z"}), minute=2),
+        ]
+    )
+    assert roots(store, "a.z") == roots(store, "c.from_x") == roots(store, "a.x", minute=1) == {"/raw.one"}
+    assert downstream(store, "a.z") == ["/c"]
+
+
+def test_two_columns_change_places(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    swap = [("x", "tmp"), ("y", "x"), ("tmp", "y")]
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.one"], "y": ["raw.two"]}), minute=0),
+            told("read", written("c", {"from_x": ["a.x"]}), minute=1),
+            *(told("ddl", renamed("a", "a", {old: new}), minute=2 + at) for at, (old, new) in enumerate(swap)),
+            told("read again", written("d", {"from_x": ["a.x"]}), minute=6),
+        ]
+    )
+    assert roots(store, "a.x") == roots(store, "d.from_x") == {"/raw.two"}
+    assert roots(store, "a.y") == roots(store, "c.from_x") == {"/raw.one"}
+    assert roots(store, "a.x", minute=1) == roots(store, "a.tmp", minute=2) == {"/raw.one"}
+    assert downstream(store, "a.y") == ["/c"]
+
+
+def test_a_table_is_dropped_and_made_anew(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
+            told("read", written("c", {"y": ["a.x"]}), minute=1),
+            told("ddl", renamed("a", None, symlinks={"db.a": None}), minute=2),
+        ]
+    )
+    assert roots(store, "a.x") == roots(store, "c.y") == {"/raw.x"}, "what was made of it still is"
+    store.ingest([told("make", written("a", {"x": ["other.x"]}, ["db.a"]), minute=3)])
+    assert roots(store, "a.x") == roots(store, "db.a.x") == {"/other.x"}
+    assert roots(store, "c.y") == roots(store, "a.x", minute=1) == {"/raw.x"}
+    assert downstream(store, "raw.x") == ["/c"], "a table that is no more is not impacted"
+    assert [one.dataset.dataset.name for one in datasets(store)] == ["/a", "/c", "/other", "/raw"]
+    store.ingest([told("read", written("c", {"y": ["a.x"]}), minute=4)])
+    assert roots(store, "c.y") == {"/other.x"}
+
+
+def test_an_external_table_made_anew_over_its_files_is_the_same(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    dropped = renamed("a", "a", symlinks={"db.a": None})
+    dropped["facets"]["lifecycleStateChange"] = {"lifecycleStateChange": "DROP"}
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
+            told("ddl", dropped, minute=1),
+            told("read", written("c", {"y": ["a.x"]}, ["db.c"]), minute=2),
+            told("make", written("a", None, ["db.a"]), minute=3),
+        ]
+    )
+    assert roots(store, "c.y") == roots(store, "db.a.x") == {"/raw.x"}
+
+
+def test_a_rename_that_failed_changes_nothing(store: Store, words: Any) -> None:
+    written, told, renamed = words.written, words.told, words.renamed
+    store.ingest(
+        [
+            told("make", written("a", {"x": ["raw.x"]}), minute=0),
+            told("ddl", renamed("a", "b"), minute=1, state="FAIL"),
+            told("make", written("a", {"x": ["raw.y"]}), minute=2),
+        ]
+    )
+    assert roots(store, "a.x") == {"/raw.y"}
+    assert [one.dataset.dataset.name for one in datasets(store)] == ["/a", "/raw"]
+
+
+def test_the_standard_facet_of_a_rename_is_enough(store: Store, words: Any) -> None:
+    new = words.written("b")
+    previous = {"namespace": "file", "name": "/a"}
+    new["facets"]["lifecycleStateChange"] = {"lifecycleStateChange": "RENAME", "previousIdentifier": previous}
+    store.ingest([words.told("make", words.written("a", {"x": ["raw.x"]}), minute=0), words.told("ddl", new, minute=1)])
+    assert roots(store, "b.x") == {"/raw.x"}
+
+
+def test_a_view_that_is_redefined_has_the_lineage_of_its_time(store: Store, words: Any) -> None:
+    written, told = words.written, words.told
+    for minute, source in enumerate(["raw.x", "other.x"]):
+        store.ingest([told("views", written("v", {"x": [source]}), minute=minute)])
+    assert roots(store, "v.x", minute=0) == {"/raw.x"}
+    assert roots(store, "v.x") == {"/other.x"}
