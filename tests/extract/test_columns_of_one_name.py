@@ -1,7 +1,7 @@
 """A query may give several columns one name, as ``SELECT a.id, b.id`` does."""
 
+from headwater.extract.edges import lineage
 from headwater.extract.trace import NOTHING, source
-from headwater.extract.writes import lineage
 from headwater.model import Dataset, InputField
 
 ORDERS = InputField(Dataset("file", "/orders"), "id")

@@ -10,10 +10,7 @@ from headwater.extract.changes import delete, delta_merge, delta_update, restore
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction, Rows
-from headwater.extract.written import completed
-from headwater.extract.written import mode as _mode
-from headwater.extract.written import query as _query
-from headwater.extract.written import written as _written
+from headwater.extract.written import completed, mode, query, written
 from headwater.model import ColumnLineage, Output, SchemaField
 from headwater.plan import Operator
 
@@ -26,7 +23,7 @@ def to_files(node: Operator, extraction: Extraction) -> Sequence[Output]:
     table = naming.table_description(node.facts("catalogTable"), extraction)
     path = node.text("outputPath")
     target = table or (naming.written_path(path, extraction) if path else None)
-    return _written(target, _query(node, extraction), node.values.get("outputColumnNames"), _mode(node), extraction)
+    return written(target, query(node, extraction), node.values.get("outputColumnNames"), mode(node), extraction)
 
 
 def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -34,8 +31,8 @@ def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     facts = node.facts("table") or node.facts("tableDesc")
     target = naming.table_description(facts, extraction)
     creates = node.name != "InsertIntoHiveTable" and node.text("mode") != "Append"
-    how = _mode(node) or ("CREATE" if creates else "")
-    found = _written(target, _query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
+    how = mode(node) or ("CREATE" if creates else "")
+    found = written(target, query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
     return [_with_partitions(output, tuple(node.facts("partition"))) for output in found]
 
 
@@ -56,15 +53,15 @@ def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``INSERT OVERWRITE DIRECTORY``."""
     location = str(node.facts("storage").get("location") or "")
     target = naming.written_path(location, extraction) if location else None
-    rows = _query(node, extraction)
-    return _written(target, rows, node.values.get("outputColumnNames"), "OVERWRITE", extraction)
+    rows = query(node, extraction)
+    return written(target, rows, node.values.get("outputColumnNames"), "OVERWRITE", extraction)
 
 
 def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
     target = naming.option_description(node.facts("options"), extraction)
     target = replace(target, version=node.facts("sink").get("version") or "") if target else None
-    found = _written(target, _query(node, extraction), None, _mode(node), extraction)
+    found = written(target, query(node, extraction), None, mode(node), extraction)
     return completed(found, node.facts("sink"), extraction)
 
 
@@ -72,13 +69,13 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``INSERT INTO`` a table of a v1 source such as JDBC: by position to the relation's columns."""
     relation = node.operator("logicalRelation")
     if relation is None:
-        return _written(None, Rows(), None, "", extraction)
+        return written(None, Rows(), None, "", extraction)
     facts = relation.facts("relation")
     known_as = naming.catalog_name(relation.facts("catalogTable"), extraction)
     table = naming.table_description(relation.facts("catalogTable"), extraction)
     target = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
     names = [column.label for column in relation.expressions("output")]
-    return _written(target, _query(node, extraction), names, _mode(node), extraction)
+    return written(target, query(node, extraction), names, mode(node), extraction)
 
 
 def create_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -88,14 +85,14 @@ def create_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
     names = [pair[0] for pair in node.values.get("userSpecifiedColumns") or ()]
     identifier = tuple(node.values.get("name") or ())
     target = naming.named(identifier, "", extraction) if identifier else None
-    return _written(target, _query(node, extraction), names or None, "CREATE", extraction)
+    return written(target, query(node, extraction), names or None, "CREATE", extraction)
 
 
 def alter_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ALTER VIEW v AS SELECT``."""
     identifier = tuple(node.values.get("name") or ())
     target = naming.named(identifier, "", extraction) if identifier else None
-    return _written(target, _query(node, extraction), None, "ALTER", extraction)
+    return written(target, query(node, extraction), None, "ALTER", extraction)
 
 
 def several(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -113,7 +110,7 @@ def to_somewhere(node: Operator, extraction: Extraction) -> Sequence[Output]:
     found = naming.relation_descriptions(relation, extraction) if relation else ()
     facts = node.facts("table") or node.facts("catalogTable") or node.facts("tableDesc")
     target = found[0] if found else naming.table_description(facts, extraction)
-    return _written(target, _query(node, extraction), None, _mode(node), extraction)
+    return written(target, query(node, extraction), None, mode(node), extraction)
 
 
 def _seems_to_write(root: Operator) -> bool:
@@ -137,7 +134,7 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
         return write(root, extraction) if write else ()
     except Exception as error:
         extraction.report("error", root.name, f"working out what it writes failed: {error!r}")
-        return _written(None, _query(root, extraction), None, "", extraction)
+        return written(None, query(root, extraction), None, "", extraction)
 
 
 _TARGET_FIELDS = ("logicalRelation", "table", "target")
