@@ -85,7 +85,7 @@ def test_order_batches_and_repetition_do_not_matter(
     agree(words, [event(words, one) for one in parts], seed)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     parts=st.lists(EVENT, min_size=1, max_size=6),
     changes=st.lists(CHANGE, min_size=1, max_size=4),

@@ -123,11 +123,8 @@ def load(node: Operator, extraction: Extraction) -> Sequence[Output]:
     extraction.report("opaque", "LOAD DATA", "the files are not looked into: their columns are taken for the table's")
     fixed = {name.lower() for name in node.facts("partition")}
     columns = _columns(node)
-    traces = {column.name: _loaded(column.name, found) for column in columns if column.name.lower() not in fixed}
-    how = "OVERWRITE" if node.values.get("isOverwrite") is True else ""
-    return _altered(
-        table, how, columns, traces={column.name: traces.get(column.name, frozenset()) for column in columns}
-    )
+    traces = {column.name: _loaded(column.name, () if column.name.lower() in fixed else found) for column in columns}
+    return _altered(table, "OVERWRITE" if node.values.get("isOverwrite") is True else "", columns, traces=traces)
 
 
 def _loaded(name: str, files: Iterable[DatasetDescription]) -> Paths:
@@ -163,13 +160,13 @@ def _table(node: Operator, extraction: Extraction) -> DatasetDescription | None:
 
 
 def _of_catalog(child: Operator, extraction: Extraction, node: Operator | None = None) -> DatasetDescription | None:
-    """The table of a catalog of the v2 API; one that is only named by what its catalog knew of it."""
+    """The table of a catalog of the v2 API; one only named by what its catalog knows, or would do."""
     changed = node.facts("changed") if node else {}
     if changed.get("identifier"):
         return naming.table_description(changed, extraction)
     if child.name == "ResolvedIdentifier" and not changed and node and node.values.get("ifExists") is not False:
         return None
-    values = {**child.values, "table": child.values.get("table") or changed}
+    values = {**child.values, "table": child.values.get("table") or changed or {"location": child.text("location")}}
     return next(iter(naming.v2_descriptions(values, extraction)), None)
 
 
