@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headwater.capture import applications, boundaries
-from headwater.capture.connect.client import Applications, hook_client, unhook_client
+from headwater.capture.connect.client import Applications, hook_client, is_connect, unhook_client
 from headwater.capture.faults import Uncaught
 from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
@@ -147,7 +147,7 @@ def context_of(session: Any) -> Any:
     """The SparkContext behind a session, also behind one of a Spark Connect server in this process; else None."""
     if isinstance(session, _context_type()):
         return session
-    if hasattr(session, "client"):  # of Spark Connect
+    if is_connect(session):
         return _context_type()._active_spark_context if "SPARK_LOCAL_REMOTE" in os.environ else None
     return session.sparkContext
 

@@ -9,6 +9,7 @@ from typing import Any
 from headwater.capture.applications import agent_of
 from headwater.capture.attach import context_of
 from headwater.capture.collector import paused
+from headwater.capture.connect.client import is_connect
 from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import new_listener
@@ -111,7 +112,7 @@ def lineage(data_frame: Any) -> FrameLineage:
     """
     session = data_frame.sparkSession
     context = context_of(session)
-    if hasattr(session, "client"):  # of Spark Connect
+    if is_connect(session):
         plan = ConnectTap(session.client, CaptureSettings()).plan(data_frame)
     else:
         plan = new_listener(context, CaptureSettings()).plan(data_frame)

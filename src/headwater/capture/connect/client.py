@@ -99,6 +99,14 @@ class Applications:
                 application.begun()
 
 
+def is_connect(session: Any) -> bool:
+    """Whether a session is one of Spark Connect.
+
+    Its class says so: a session of Spark 4.0 that has no ``client`` raises no AttributeError when it is asked for one.
+    """
+    return any(kind.__module__.startswith("pyspark.sql.connect.") for kind in type(session).__mro__)
+
+
 def hook_client(kind: Any, watched: Applications, end: Callable[[RemoteApplication], None]) -> None:
     """Let the requests of every client of this class pass by its tap; ``end`` its application before it closes."""
     if "kind" in _hooked:
