@@ -25,6 +25,24 @@ ICEBERG = {
 }.get(SPARK, "")
 HUDI = {"3.5": "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"}.get(SPARK, "")
 POSTGRESQL = "org.postgresql:postgresql:42.7.4"
+KAFKA = "org.apache.kafka:kafka_2.13:3.9.1"
+"""The broker."""
+
+KAFKA_JARS = {
+    "3.5": (
+        "org.apache.spark:spark-sql-kafka-0-10_2.12:3.5.1",
+        "org.apache.spark:spark-token-provider-kafka-0-10_2.12:3.5.1",
+        "org.apache.kafka:kafka-clients:3.4.1",
+        "org.apache.commons:commons-pool2:2.11.1",
+    ),
+    "4.1": (
+        "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1",
+        "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
+        "org.apache.kafka:kafka-clients:3.9.1",
+        "org.apache.commons:commons-pool2:2.12.0",
+    ),
+}.get(SPARK, ())
+"""Spark's side of Kafka, jar by jar: not every repository has the token provider of every release."""
 
 
 def packages(*coordinates: str) -> str:

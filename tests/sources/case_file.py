@@ -29,9 +29,9 @@ class SourceCase:
         return f"{self.application}/{self.family}: {self.title}"
 
 
-def source_cases() -> list[SourceCase]:
-    """Every case there is."""
-    return [case for path in sorted(FOLDER.glob("*/*.case")) for case in read_cases(path)]
+def source_cases(folder: Path = FOLDER) -> list[SourceCase]:
+    """Every case below a folder."""
+    return [case for path in sorted(folder.glob("*/*.case")) for case in read_cases(path)]
 
 
 def read_cases(path: Path) -> Iterator[SourceCase]:

@@ -4,8 +4,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -71,22 +72,32 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("source_case", source_cases(), ids=str)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What an application is to run; ``jars`` are Maven coordinates of jars to be added without what they depend on."""
+
+    cases: Sequence[SourceCase]
+    conf: Mapping[str, str]
+    scope: Mapping[str, object]
+    jars: Sequence[str] = ()
+
+
 class Application:
     """One Spark application that has run the cases of its kind; ``values`` stand for ``{names}`` in cases and conf."""
 
-    def __init__(self, kind: str, folder: Path, values: Mapping[str, str]) -> None:
+    def __init__(self, script: Path, plan: Plan, folder: Path, values: Mapping[str, str]) -> None:
         self.folder = folder
-        self.cases = [case for case in source_cases() if case.application == kind]
+        self.cases = plan.cases
         self.values = {**values, "folder": str(folder)}
-        conf = {key: self._filled(value) for key, value in {**COMMON, **CONF[kind]}.items()}
-        plan = {
-            "conf": conf,
+        text = {
+            "conf": {key: self._filled(value) for key, value in {**COMMON, **plan.conf}.items()},
             "folder": str(folder),
-            "scope": {"driver": {"driver": DRIVER}, "connection": _connection(values), "urls": URLS},
-            "cases": [{"language": case.language, "body": self._filled(case.body)} for case in self.cases],
+            "scope": plan.scope,
+            "jars": plan.jars,
+            "cases": [{**asdict(case), "body": self._filled(case.body)} for case in self.cases],
         }
-        (folder / "plan.json").write_text(json.dumps(plan))
-        self.said = run_watched(HERE / "application.py", str(folder / "plan.json"), folder=folder)
+        (folder / "plan.json").write_text(json.dumps(text))
+        self.said = run_watched(script, str(folder / "plan.json"), folder=folder)
         self.ran = json.loads((folder / "ran.json").read_text())
         self.events = [json.loads(line) for line in (folder / EVENTS).read_text().splitlines()]
 
@@ -96,6 +107,7 @@ class Application:
         text = told(self.events_of(case))
         text = text.replace(f"{self.folder}/warehouse", "{warehouse}").replace(f"{self.folder}/data_{number}", "{data}")
         text = text.replace(f"case_{number}", "{db}").replace(str(self.folder), "{folder}")
+        text = text.replace(f"kafka://{self.values.get('broker', '-')}", "{broker}")
         return text.replace(f"postgres://{self.values.get('server', '-')}", "{server}")
 
     def events_of(self, case: SourceCase) -> list[dict[str, Any]]:
@@ -123,12 +135,18 @@ def run_watched(script: Path, *arguments: str, folder: Path) -> str:
 
 def run_application(kind: str, folder: Path, running: ExitStack) -> Application:
     """The application of a kind after its run, with the database that it needs."""
+    script, cases = HERE / "application.py", [case for case in source_cases() if case.application == kind]
     if kind != "connectors":
-        return Application(kind, folder, {})
+        return Application(script, Plan(cases, CONF[kind], _scope({})), folder, {})
     (folder / "postgres").mkdir()
     setup = (HERE / "postgres.sql").read_text()
     server = running.enter_context(running_postgres(folder / "postgres", setup))
-    return Application(kind, folder, {"server": server.address, "url": server.url, "password": PASSWORD})
+    values = {"server": server.address, "url": server.url, "password": PASSWORD}
+    return Application(script, Plan(cases, CONF[kind], _scope(values)), folder, values)
+
+
+def _scope(values: Mapping[str, str]) -> Mapping[str, object]:
+    return {"driver": {"driver": DRIVER}, "connection": _connection(values), "urls": URLS}
 
 
 def _connection(values: Mapping[str, str]) -> dict[str, str]:

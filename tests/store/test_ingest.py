@@ -76,6 +76,32 @@ def test_a_run_that_is_taken_back_gives_way_to_the_one_before(store: Store, word
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
 
 
+STREAMING = {"jobType": {"processingType": "STREAMING", "integration": "SPARK", "jobType": "SQL_JOB"}}
+
+
+def streams(words: Any, minute: int, state: str, name: str) -> Any:
+    written = words.written("gold", {"a": [f"raw.{name}"]})
+    return words.told("j", written, minute=minute, state=state, run="r", job_facets=STREAMING)
+
+
+@pytest.mark.parametrize("end", ["COMPLETE", "FAIL", "ABORT", None])
+def test_what_a_stream_tells_while_it_runs_counts_however_it_ends(store: Store, words: Any, end: str | None) -> None:
+    store.ingest([streams(words, 10, "START", "x")])
+    assert words.edges(store) == set()
+    events = [streams(words, 20, "RUNNING", "x"), streams(words, 30, "RUNNING", "y")]
+    store.ingest(events + ([streams(words, 40, end, "y")] if end else []))
+    assert words.edges(store) == {"gold.a <- raw.y IDENTITY"}
+    midnight = 1_767_225_600_000_000
+    for minute, columns in ((15, []), (25, ["y"]), (45, ["y"])):
+        bounds = Bounds(as_of=midnight + minute * 60_000_000)
+        assert [root.column.name for root in roots_of(store, "gold.a", bounds).roots] == columns
+
+
+def test_what_others_tell_while_they_run_counts_when_they_have_succeeded(store: Store, words: Any) -> None:
+    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), state="RUNNING", run="r")])
+    assert words.edges(store) == set()
+
+
 def test_one_bad_event_does_not_keep_the_others_out(store: Store, words: Any) -> None:
     good = words.told("j", words.written("gold", {"a": ["raw.x"]}))
     report = store.ingest(["{", good, "[]", {"run": {}}, {"eventTime": "yesterday", "job": good["job"]}])

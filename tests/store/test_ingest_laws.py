@@ -16,15 +16,18 @@ COLUMNS = st.sampled_from(["x", "y"])
 SOURCES = st.builds("{}.{} {}".format, NAMES, COLUMNS, st.sampled_from(["IDENTITY", "FILTER"]))
 FIELDS = st.dictionaries(st.sampled_from(["x", "y", "*"]), st.lists(SOURCES, max_size=2))
 OUTPUT = st.tuples(NAMES, st.none() | FIELDS, st.lists(st.sampled_from(["t1", "t2"]), max_size=1))
-EVENT = st.fixed_dictionaries(
-    {
-        "job": st.sampled_from(["j1", "j2"]),
-        "outputs": st.lists(OUTPUT, max_size=2),
-        "minute": st.integers(0, 4),
-        "run": st.sampled_from(["r1", "r2", "r3", "r4"]),
-        "state": st.sampled_from(["START", "COMPLETE", "COMPLETE", "FAIL"]),
-        "inputs": st.lists(NAMES, max_size=1),
-    }
+PARTS = {
+    "job": st.sampled_from(["j1", "j2"]),
+    "outputs": st.lists(OUTPUT, max_size=2),
+    "minute": st.integers(0, 4),
+    "run": st.sampled_from(["r1", "r2", "r3", "r4"]),
+    "state": st.sampled_from(["START", "COMPLETE", "COMPLETE", "FAIL"]),
+    "inputs": st.lists(NAMES, max_size=1),
+}
+EVENT = st.fixed_dictionaries(PARTS)
+STREAMING = st.just({"jobType": {"processingType": "STREAMING"}})
+OF_STREAM = st.fixed_dictionaries(
+    {**PARTS, "state": st.sampled_from(["START", "RUNNING", "COMPLETE", "FAIL"]), "job_facets": STREAMING}
 )
 
 RENAME = st.fixed_dictionaries(
@@ -55,7 +58,7 @@ def event(words: Any, parts: dict[str, Any]) -> dict[str, Any]:
     parts = {**parts, "state": "START" if parts["state"] == "START" else end}
     outputs = [words.written(name, fields, links) for name, fields, links in parts["outputs"]]
     job = "j1" if parts["run"] in ("r1", "r2") else "j2"
-    rest = {key: parts[key] for key in ("minute", "run", "state", "inputs")}
+    rest = {key: parts[key] for key in ("minute", "run", "state", "inputs", "job_facets") if key in parts}
     told: dict[str, Any] = words.told(job, *outputs, **rest)
     return told
 
@@ -78,7 +81,7 @@ def told_to(folder: Path, batches: list[list[dict[str, Any]]]) -> Store:
 
 
 @settings(max_examples=60, deadline=None)
-@given(parts=st.lists(EVENT, min_size=1, max_size=7), seed=st.randoms(use_true_random=False))
+@given(parts=st.lists(EVENT | OF_STREAM, min_size=1, max_size=7), seed=st.randoms(use_true_random=False))
 def test_order_batches_and_repetition_do_not_matter(
     words: Any, parts: list[dict[str, Any]], seed: random.Random
 ) -> None:

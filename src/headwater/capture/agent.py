@@ -179,12 +179,15 @@ class Agent:
             self._sink.deliver(event)
 
     def _event(self, moment: RunMoment) -> RunEvent:
-        """The event of a moment; that of a statement's start is kept until its end, which says the same and more."""
+        """The event of a moment; that of a statement's start is kept until its end, which says the same and more.
+
+        Of a streaming query more is known by then.
+        """
         begun = self._begun.pop(moment.run.id, None)
         if begun is not None:
             return end_event(begun, moment, self._facets)
         event = run_event(moment, self._facets)
-        if moment.state is RunState.START and moment.statement is not None:
+        if moment.state is RunState.START and moment.statement is not None and not moment.streaming:
             self._begun[moment.run.id] = event
         return event
 

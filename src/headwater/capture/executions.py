@@ -1,6 +1,5 @@
 """From the rows of the tap to the moments of runs: one run per root SQL execution that writes."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,7 +7,9 @@ from datetime import datetime
 from openlineage.client.uuid import generate_new_uuid
 
 from headwater.capture.clock import Clock
+from headwater.capture.jobs import last_part, snake
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
 
@@ -25,10 +26,14 @@ class Executions:
     reads: bool = False
     origins: Origins = field(default_factory=Origins)
     remembered: int = 0
+    _streams: Streams = field(init=False)
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
     _shapes: dict[str, list[object]] = field(default_factory=dict)
     _clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self._streams = Streams(self.application, self.engine, self.settings, self.origins, self._written)
 
     @property
     def outputs(self) -> list[Dataset]:
@@ -45,6 +50,9 @@ class Executions:
         if row.kind == "origin":
             self._remember(row)
             return
+        if row.id not in self._open and self._streams.concern(row):
+            yield from self._streams.moments(replace(row, time=self._clock.after(row.time)))
+            return
         started = self._started(row) if row.plan is not None else self._unread(row)
         if started is not None:
             yield started
@@ -56,6 +64,7 @@ class Executions:
         for moment in self._open.values():
             yield replace(moment, state=RunState.ABORT, time=time)
         self._open.clear()
+        yield from self._streams.abandoned(time)
 
     def _started(self, row: ExecutionRow) -> RunMoment | None:
         assert row.plan is not None
@@ -104,8 +113,8 @@ class Executions:
         Current lineage is kept per job and output: two INSERTs into one table must not take turns.
         """
         target = found.outputs[0].description.dataset if found.outputs else None
-        last = _last_part(target) if target else "read" if found.inputs else "unknown"
-        name = f"{self.application.job.name}.{_snake(command)}.{last}"[:_LONGEST_NAME]
+        last = last_part(target) if target else "read" if found.inputs else "unknown"
+        name = f"{self.application.job.name}.{snake(command)}.{last}"[:_LONGEST_NAME]
         shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
         shapes = self._shapes.setdefault(name, [])
         if shape not in shapes:
@@ -137,15 +146,6 @@ def _versioned(written: Statement | None, row: ExecutionRow) -> Statement | None
 def _edges(lineage: object) -> object:
     fields = getattr(lineage, "fields", {})
     return hash((tuple(fields), tuple(fields.values()), getattr(lineage, "dataset", None)))
-
-
-def _last_part(dataset: Dataset) -> str:
-    return re.split(r"[/.]", dataset.name.rstrip("/"))[-1] or "root"
-
-
-def _snake(name: str) -> str:
-    """``InsertIntoHadoopFsRelationCommand`` as ``insert_into_hadoop_fs_relation_command``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.rpartition(".")[2]).lower()
 
 
 def lost(dropped: int, late: int) -> Iterator[Gap]:

@@ -39,11 +39,13 @@ class ListenerTap:
     def __init__(self, context: Any, settings: CaptureSettings, reason: str) -> None:
         self._context = context
         self._settings = settings
-        self._ended: queue.Queue[tuple[float, int, Any, str | None] | None] = queue.Queue()
+        self._ended: queue.Queue[Callable[[], list[ExecutionRow]] | None] = queue.Queue()
         self._dropped = 0
         self._held: deque[tuple[float, ExecutionRow]] = deque()
         self._numbers = itertools.count()
         self._registered: list[tuple[Any, Any]] = []
+        self._streams: list[tuple[Any, Any]] = []
+        self._heard: deque[int] = deque(maxlen=1000)
         self._undo: Callable[[], None] = lambda: None
         self.gaps = (Gap("error", "tap", f"{reason}; nested writes may be told as writes of their own"),)
 
@@ -76,7 +78,10 @@ class ListenerTap:
         self._undo()
         for session, listener in self._registered:
             session.listenerManager().unregister(listener)
+        for session, listener in self._streams:
+            session.streams.removeListener(listener)
         self._registered.clear()
+        self._streams.clear()
 
     def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
         """The next executions that ended, with their plans; None when there were none for that long."""
@@ -84,7 +89,7 @@ class ListenerTap:
             found = self._ended.get(timeout=milliseconds / 1000) if milliseconds else self._ended.get_nowait()
         except queue.Empty:
             return self._released(everything=not milliseconds)
-        return [] if found is None else self._folded(self._row(*found))
+        return [] if found is None else found()
 
     def plan(self, data_frame: Any) -> Plan:
         """The plan of a DataFrame that need not run."""
@@ -117,10 +122,24 @@ class ListenerTap:
 
     def take(self, execution: Any, nanoseconds: int, failure: str | None) -> None:
         """Note an execution that has ended; called by Spark, on a thread of its own."""
+        if class_of(execution) == "IncrementalExecution" or self._heard_before(int(execution.id())):
+            return
         if self._ended.qsize() >= self._settings.queue:
             self._dropped += 1
         elif self._settings.reads or _may_write(class_of(execution.logical())):
-            self._ended.put((time.time(), nanoseconds, execution, failure))
+            now = time.time()
+            self._ended.put(lambda: self._folded(self._row(now, nanoseconds, execution, failure)))
+
+    def hear(self, row: Callable[[], ExecutionRow]) -> None:
+        """Note what a streaming query did; writes inside its batches come before it."""
+        self._ended.put(lambda: [*self._held_back(), row()])
+
+    def _heard_before(self, execution: int) -> bool:
+        """Whether two sessions tell of one execution: that of a stream's batch is a clone, with its listeners."""
+        if execution in self._heard:
+            return True
+        self._heard.append(execution)
+        return False
 
     def _listen(self, session: Any) -> None:
         inner = session._jsparkSession
@@ -129,6 +148,12 @@ class ListenerTap:
         listener = _Listener(self)
         inner.listenerManager().register(listener)
         self._registered.append((inner, listener))
+        with guarded("listening to streaming queries"):
+            from headwater.capture.stream_listener import StreamListener
+
+            streaming = StreamListener(session, self.hear)
+            session.streams.addListener(streaming)
+            self._streams.append((session, streaming))
 
     def _row(self, time: float, nanoseconds: int, execution: Any, failure: str | None) -> ExecutionRow:
         ended = datetime.fromtimestamp(time, UTC)
@@ -148,9 +173,13 @@ class ListenerTap:
         if name in _WRITES_OF_OTHERS:
             while self._held and self._held[-1][1].time >= (row.began or row.time):
                 self._held.pop()
+        ready = self._held_back()
+        self._held.append((time.monotonic(), row))
+        return ready
+
+    def _held_back(self) -> list[ExecutionRow]:
         ready = [held for _, held in self._held]
         self._held.clear()
-        self._held.append((time.monotonic(), row))
         return ready
 
     def _released(self, *, everything: bool) -> list[ExecutionRow] | None:

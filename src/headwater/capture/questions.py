@@ -21,49 +21,50 @@ def class_of(thing: Any) -> str:
     return str(thing.getClass().getName()).rpartition(".")[2]
 
 
-def _asked(question: Callable[[], Any]) -> Any:
+def asked(question: Callable[[], Any]) -> Any:
     """The answer, or None where this class or version of Spark has none."""
     with contextlib.suppress(Exception):
         return question()
     return None
 
 
-def _known(facts: dict[str, Any]) -> dict[str, Any]:
+def known(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts without those that nothing is known of."""
     return {key: value for key, value in facts.items() if value not in (None, "", {}, [], ())}
 
 
 def _command(execution: Any, plan: Any) -> dict[str, Any]:
-    names = _asked(lambda: plan.outputColumnNames().mkString(_SEPARATOR))
-    return _known(
+    names = asked(lambda: plan.outputColumnNames().mkString(_SEPARATOR))
+    return known(
         {
-            "outputPath": _asked(lambda: plan.outputPath().toString()),
-            "mode": _asked(lambda: plan.mode().name()),
+            "outputPath": asked(lambda: plan.outputPath().toString()),
+            "mode": asked(lambda: plan.mode().name()),
             "outputColumnNames": tuple(names.split(_SEPARATOR)) if names else (),
-            "catalogTable": _asked(lambda: _catalog_table(execution, plan.catalogTable().get())),
+            "catalogTable": asked(lambda: table_facts(execution, plan.catalogTable().get())),
             "options": _options(plan),
-            "storage": _known({"location": _asked(lambda: plan.storage().locationUri().get().toString())}),
+            "storage": known({"location": asked(lambda: plan.storage().locationUri().get().toString())}),
             "userSpecifiedColumns": _view_columns(plan),
             **{
-                key: _asked(lambda key=key: _catalog_table(execution, getattr(plan, key)()))  # type: ignore[misc]
+                key: asked(lambda key=key: table_facts(execution, getattr(plan, key)()))  # type: ignore[misc]
                 for key in ("table", "tableDesc")
             },
         }
     )
 
 
-def _catalog_table(execution: Any, table: Any) -> dict[str, Any]:
+def table_facts(execution: Any, table: Any) -> dict[str, Any]:
     """The identifier, and where its rows are or will be."""
     identifier = table.identifier()
-    location = _asked(lambda: table.storage().locationUri().get().toString())
-    if location is None and _asked(lambda: table.tableType().name()) == "MANAGED":
+    location = asked(lambda: table.storage().locationUri().get().toString())
+    if location is None and asked(lambda: table.tableType().name()) == "MANAGED":
         state = execution.sparkSession().sessionState()
-        location = _asked(lambda: state.catalog().defaultTablePath(identifier).toString())
-    return _known({"identifier": tuple(_parts(identifier)), "location": location})
+        location = asked(lambda: state.catalog().defaultTablePath(identifier).toString())
+    return known({"identifier": tuple(_parts(identifier)), "location": location})
 
 
 def _parts(identifier: Any) -> Iterator[str]:
     for part in ("catalog", "database"):
-        found = _asked(lambda part=part: getattr(identifier, part)().get())  # type: ignore[misc]
+        found = asked(lambda part=part: getattr(identifier, part)().get())  # type: ignore[misc]
         if found:
             yield str(found)
     yield str(identifier.table())
@@ -71,12 +72,12 @@ def _parts(identifier: Any) -> Iterator[str]:
 
 def _options(plan: Any) -> dict[str, str | None]:
     """Those that say where data is; every other may be a secret."""
-    options = _asked(plan.options)
-    return _known({key: _asked(lambda key=key: str(options.get(key).get())) for key in _PLACES})  # type: ignore[misc]
+    options = asked(plan.options)
+    return known({key: asked(lambda key=key: str(options.get(key).get())) for key in _PLACES})  # type: ignore[misc]
 
 
 def _view_columns(plan: Any) -> tuple[tuple[str], ...]:
-    columns = _asked(plan.userSpecifiedColumns)
+    columns = asked(plan.userSpecifiedColumns)
     if columns is None:
         return ()
     return tuple((str(columns.apply(place)._1()),) for place in range(columns.size()))
@@ -94,13 +95,13 @@ def _leaves(plan: Any) -> Iterator[tuple[LeafKey, dict[str, Any]]]:
 
 def _plans(plan: Any) -> Iterator[Any]:
     """The plan, those of its subqueries, and those that a command keeps beside its children."""
-    subqueries = _asked(plan.subqueriesAll)
-    inner = (_asked(lambda key=key: getattr(plan, key)()) for key in _INNER)  # type: ignore[misc]
+    subqueries = asked(plan.subqueriesAll)
+    inner = (asked(lambda key=key: getattr(plan, key)()) for key in _INNER)  # type: ignore[misc]
     for one in (plan, *inner):
-        if one is None or _asked(one.collectLeaves) is None:
+        if one is None or asked(one.collectLeaves) is None:
             continue
         yield one
-        subqueries = _asked(one.subqueriesAll)
+        subqueries = asked(one.subqueriesAll)
         if subqueries is not None:
             yield from (subqueries.apply(place) for place in range(subqueries.size()))
 
@@ -113,52 +114,52 @@ def _key(leaf: Any) -> LeafKey:
 def _leaf(leaf: Any) -> dict[str, Any]:
     kind = class_of(leaf)
     if kind == "LogicalRelation":
-        table = _asked(lambda: leaf.catalogTable().get())
-        location = _asked(lambda: table.storage().locationUri().get().toString())
-        return _known({"relation": _relation(leaf.relation()), "catalogTable": _known({"location": location})})
+        table = asked(lambda: leaf.catalogTable().get())
+        location = asked(lambda: table.storage().locationUri().get().toString())
+        return known({"relation": _relation(leaf.relation()), "catalogTable": known({"location": location})})
     if kind == "DataSourceV2Relation":
-        return _known({"table": _table(leaf.table()), **_owner(leaf)})
+        return known({"table": _table(leaf.table()), **_owner(leaf)})
     if kind == "HiveTableRelation":
-        location = _asked(lambda: leaf.tableMeta().storage().locationUri().get().toString())
-        return _known({"tableMeta": _known({"location": location})})
+        location = asked(lambda: leaf.tableMeta().storage().locationUri().get().toString())
+        return known({"tableMeta": known({"location": location})})
     return {}
 
 
 def _relation(relation: Any) -> dict[str, Any]:
-    paths = _asked(lambda: relation.location().rootPaths().mkString(_SEPARATOR))
-    return _known(
+    paths = asked(lambda: relation.location().rootPaths().mkString(_SEPARATOR))
+    return known(
         {
             "class": class_of(relation),
             "paths": tuple(paths.split(_SEPARATOR)) if paths else (),
-            "url": _asked(lambda: relation.jdbcOptions().url()),
-            "table": _asked(lambda: relation.jdbcOptions().tableOrQuery()),
+            "url": asked(lambda: relation.jdbcOptions().url()),
+            "table": asked(lambda: relation.jdbcOptions().tableOrQuery()),
         }
     )
 
 
 def _table(table: Any) -> dict[str, Any]:
-    paths = _asked(lambda: table.paths().mkString(_SEPARATOR))
-    return _known(
+    paths = asked(lambda: table.paths().mkString(_SEPARATOR))
+    return known(
         {
             "class": class_of(table),
-            "name": _asked(table.name),
-            "location": _asked(lambda: table.properties().get("location")),
+            "name": asked(table.name),
+            "location": asked(lambda: table.properties().get("location")),
             "paths": tuple(paths.split(_SEPARATOR)) if paths else (),
         }
     )
 
 
 def _owner(leaf: Any) -> dict[str, Any]:
-    identifier = _asked(lambda: leaf.identifier().get())
-    parts = (*_asked(lambda: tuple(identifier.namespace())), identifier.name()) if identifier is not None else ()
-    name = _asked(lambda: leaf.catalog().get().name())
-    return {"identifier": _known({"parts": parts}), "catalog": _known({"name": name})}
+    identifier = asked(lambda: leaf.identifier().get())
+    parts = (*asked(lambda: tuple(identifier.namespace())), identifier.name()) if identifier is not None else ()
+    name = asked(lambda: leaf.catalog().get().name())
+    return {"identifier": known({"parts": parts}), "catalog": known({"name": name})}
 
 
 def _output(plan: Any) -> Iterator[Column]:
     """The columns of the query: a command has none of its own."""
-    query = next((found for key in _INNER if (found := _asked(lambda key=key: getattr(plan, key)()))), plan)  # type: ignore[misc]
-    output = _asked(query.output)
+    query = next((found for key in _INNER if (found := asked(lambda key=key: getattr(plan, key)()))), plan)  # type: ignore[misc]
+    output = asked(query.output)
     for place in range(output.size() if output is not None else 0):
         column = output.apply(place)
         yield Column(int(column.exprId().id()), str(column.name()), str(column.dataType().catalogString()))
@@ -166,12 +167,12 @@ def _output(plan: Any) -> Iterator[Column]:
 
 def _session(execution: Any) -> dict[str, Any]:
     state = execution.sparkSession().sessionState()
-    return _known(
+    return known(
         {
-            "catalog": _asked(lambda: state.catalogManager().currentCatalog().name()),
-            "database": _asked(lambda: state.catalog().getCurrentDatabase()),
-            "warehouse": _asked(lambda: state.conf().warehousePath()),
-            "catalogImplementation": _asked(lambda: state.conf().getConfString("spark.sql.catalogImplementation")),
-            "metastore": _asked(lambda: state.newHadoopConf().get("hive.metastore.uris")),
+            "catalog": asked(lambda: state.catalogManager().currentCatalog().name()),
+            "database": asked(lambda: state.catalog().getCurrentDatabase()),
+            "warehouse": asked(lambda: state.conf().warehousePath()),
+            "catalogImplementation": asked(lambda: state.conf().getConfString("spark.sql.catalogImplementation")),
+            "metastore": asked(lambda: state.newHadoopConf().get("hive.metastore.uris")),
         }
     )

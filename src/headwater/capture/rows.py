@@ -1,4 +1,7 @@
-"""What the tap hands over: one row per start and end of a root SQL execution, and per plan whose rows leave it."""
+"""What the tap hands over: one row per start and end of a root SQL execution, and per plan whose rows leave it.
+
+A streaming query has rows of its own.
+"""
 
 import base64
 import json
@@ -15,6 +18,8 @@ class ExecutionRow:
     """A root SQL execution starts or ends. ``plan`` comes with the first row that has one.
 
     Of the kind ``origin`` it is none of these: the rows of ``plan`` are those of the RDD with that id.
+    ``stream`` is the run of the streaming query that a row is of: of the kinds ``stream`` (it starts; ``name`` is its
+    name, ``description`` its id), ``batch`` (a batch has ended), ``stopped``, or a write inside one of its batches.
     ``began`` is known where start and end are told together.
     ``version`` is that of the table after its write, ``previous`` the one before it, where the table counts them.
     ``unreadable`` says why there is none, ``command`` then names the operator at its root.
@@ -32,6 +37,8 @@ class ExecutionRow:
     began: datetime | None = None
     version: str = ""
     previous: str = ""
+    stream: str = ""
+    name: str = ""
 
 
 def unpack(reply: str) -> str:
@@ -57,4 +64,6 @@ def _row(found: dict[str, Any]) -> ExecutionRow:
         unreadable=found.get("unreadable", ""),
         version=found.get("version", ""),
         previous=found.get("previous", ""),
+        stream=found.get("stream", ""),
+        name=found.get("name", ""),
     )

@@ -6,9 +6,10 @@ from types import MappingProxyType
 from headwater.extract.edges import lineage
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
-from headwater.extract.origins import Origin
-from headwater.extract.relations import leaves, rdds
+from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
+from headwater.extract.relations import leaves, rdds, streams
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
+from headwater.extract.sinks import kind_of
 from headwater.extract.trace import Placeholder, flat, union
 from headwater.extract.writes import WRITES, only_written, outputs
 from headwater.model import ColumnLineage, Gap, Statement
@@ -24,14 +25,15 @@ OPERATORS: Mapping[str, Visitor] = {
     **opaque.OPERATORS,
     **leaves.OPERATORS,
     **rdds.OPERATORS,
+    **streams.OPERATORS,
 }
 
 _DEFAULTS = ExtractSettings()
-_NO_ORIGINS: Mapping[int, Origin] = MappingProxyType({})
+_NO_ORIGINS: Mapping[OriginKey, Origin] = MappingProxyType({})
 
 
 def statement(
-    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[int, Origin] = _NO_ORIGINS
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
 ) -> Statement:
     """The datasets that a plan reads and writes, the lineage of each output, and the gaps.
 
@@ -48,7 +50,7 @@ def statement(
 
 
 def column_lineage(
-    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[int, Origin] = _NO_ORIGINS
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
 ) -> tuple[ColumnLineage, tuple[Gap, ...]]:
     """The lineage of the columns that a query puts out, without a write; and the gaps."""
     extraction = _extract(plan, settings, origins)
@@ -60,7 +62,9 @@ def column_lineage(
     return found, tuple(extraction.gaps)
 
 
-def origin(plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[int, Origin] = _NO_ORIGINS) -> Origin:
+def origin(
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
+) -> Origin:
     """What is to be remembered of a query whose rows leave its plan, for a checkpoint or as an RDD."""
     extraction = _extract(plan, settings, origins)
     rows = extraction.rows(plan.root)
@@ -68,7 +72,30 @@ def origin(plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[i
     return Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
 
 
-def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[int, Origin]) -> Extraction:
+def stream(
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
+) -> Stream:
+    """What a streaming query reads and writes; ``plan`` is that of its ``WriteToStream``.
+
+    >>> from headwater.plan import decode
+    >>> stream(decode('{"nodes": [["WriteToStream", [], {}, {"sink": "ConsoleTable"}, 1]]}')).statement
+    Statement(inputs=(), outputs=(), gaps=())
+    """
+    extraction = _extract(plan, settings, origins)
+    root = plan.root or Operator("WriteToStream")
+    written = tuple(outputs(root, extraction))
+    rows = extraction.rows(root.inputs[0] if root.inputs else None)
+    columns = tuple(rows.column(place) for place in range(len(rows.output)))
+    made = Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
+    keys = [batch_of(column.expr_id for column in rows.output)]
+    if "memory" in root.facts("sink"):
+        keys.append(memory_of(root.facts("sink")["memory"]))
+    return Stream(
+        Statement(tuple(extraction.datasets), written, tuple(extraction.gaps)), kind_of(root), made, tuple(keys)
+    )
+
+
+def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]) -> Extraction:
     extraction = Extraction(settings, plan.session, origins)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")

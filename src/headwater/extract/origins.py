@@ -4,13 +4,27 @@ A plan over a checkpoint or an RDD begins at a LogicalRDD, which does not say wh
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from headwater.extract.trace import NOTHING, Paths, Trace, flat, union
-from headwater.model import DatasetDescription, Gap
+from headwater.model import DatasetDescription, Gap, Statement
 
 _MOST_PATHS = 1_000_000
+
+OriginKey: TypeAlias = int | tuple[Hashable, ...]
+"""What holds rows: the id of an RDD, or one of those below."""
+
+
+def batch_of(columns: Iterable[int]) -> OriginKey:
+    """The batch that ``foreachBatch`` hands out: its columns have the exprIds of the stream's plan."""
+    return ("batch", *columns)
+
+
+def memory_of(sink: int) -> OriginKey:
+    """The table that a stream keeps in memory, by the identity of its sink in the JVM."""
+    return ("memory", sink)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +47,42 @@ class Origin:
         return 1 + len(self.deciding) + sum(len(flat(trace)) for trace in self.columns)
 
 
-class Origins(Mapping[int, Origin]):
-    """Origins by the id of their RDD; those not asked for in the longest time make room for new ones."""
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A streaming query: what it reads and writes, the class of its sink, its rows and what will hold them."""
+
+    statement: Statement
+    sink: str
+    rows: Origin
+    held_by: tuple[OriginKey, ...]
+
+
+class Origins(Mapping[OriginKey, Origin]):
+    """Origins by what holds their rows; those not asked for in the longest time make room for new ones."""
 
     def __init__(self, most_paths: int = _MOST_PATHS) -> None:
         self._most_paths = most_paths
         self._paths = 0
-        self._known: OrderedDict[int, Origin] = OrderedDict()
+        self._known: OrderedDict[OriginKey, Origin] = OrderedDict()
 
-    def remember(self, rdd: int, origin: Origin) -> None:
-        """Keep what is known of the rows of an RDD; the newest is kept whatever its size."""
-        self._forget(rdd)
-        self._known[rdd] = origin
+    def remember(self, key: OriginKey, origin: Origin) -> None:
+        """Keep what is known of rows; the newest is kept whatever its size."""
+        self._forget(key)
+        self._known[key] = origin
         self._paths += origin.size
         while self._paths > self._most_paths and len(self._known) > 1:
             self._forget(next(iter(self._known)))
 
-    def _forget(self, rdd: int) -> None:
-        old = self._known.pop(rdd, None)
+    def _forget(self, key: OriginKey) -> None:
+        old = self._known.pop(key, None)
         self._paths -= old.size if old else 0
 
-    def __getitem__(self, rdd: int) -> Origin:
-        found = self._known[rdd]
-        self._known.move_to_end(rdd)
+    def __getitem__(self, key: OriginKey) -> Origin:
+        found = self._known[key]
+        self._known.move_to_end(key)
         return found
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[OriginKey]:
         return iter(tuple(self._known))
 
     def __len__(self) -> int:

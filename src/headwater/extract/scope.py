@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headwater.extract.origins import Origin
+from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap
 from headwater.openlineage.trimming import Trimming
@@ -50,18 +50,20 @@ class Extraction:
     """The state of one extraction.
 
     What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
-    the query around it, datasets, gaps, and the columns that named expressions put out.
+    the query around it, datasets, gaps,
+    the columns that named expressions put out, and the batches of streams by the id of their RDD.
     """
 
     settings: ExtractSettings
     session: Mapping[str, object]
-    origins: Mapping[int, Origin] = field(default_factory=dict)
+    origins: Mapping[OriginKey, Origin] = field(default_factory=dict)
     results: dict[Operator, Rows] = field(default_factory=dict)
     definitions: dict[int, Rows] = field(default_factory=dict)
     correlations: dict[Operator, Paths] = field(default_factory=dict)
     datasets: dict[DatasetDescription, None] = field(default_factory=dict)
     gaps: dict[Gap, None] = field(default_factory=dict)
     attributes: dict[Expression, Attribute] = field(default_factory=dict)
+    batches: dict[int, Origin] = field(default_factory=dict)
 
     def report(self, kind: str, what: str, why: str) -> None:
         """Note something that the lineage does not cover, or only conservatively."""

@@ -10,6 +10,7 @@ from headwater.extract.changes import delete, delta_merge, delta_update, restore
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction, Rows
+from headwater.extract.sinks import sink_target, writes_a_dataset
 from headwater.extract.written import completed, mode, query, written
 from headwater.model import ColumnLineage, Output, SchemaField
 from headwater.plan import Operator
@@ -63,6 +64,13 @@ def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     target = replace(target, version=node.facts("sink").get("version") or "") if target else None
     found = written(target, query(node, extraction), None, mode(node), extraction)
     return completed(found, node.facts("sink"), extraction)
+
+
+def to_sink(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``df.writeStream``: a table in memory, the console and a function are no datasets."""
+    if not writes_a_dataset(node, extraction):
+        return ()
+    return written(sink_target(node, extraction), query(node, extraction), None, "", extraction)
 
 
 def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -189,4 +197,5 @@ WRITES: Mapping[str, Write] = {
     "UpdateCommand": delta_update,
     "UpdateHoodieTableCommand": hudi_update,
     "WriteDelta": row_level,
+    "WriteToStream": to_sink,
 }

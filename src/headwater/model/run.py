@@ -49,6 +49,7 @@ class RunMoment:
 
     ``statement`` is None for the run of a whole application. ``error`` is the message of a FAIL,
     ``stack_trace`` its detail. ``sql`` is the statement's text where the user wrote SQL.
+    ``streaming`` is True for a streaming query, which may run without end.
     """
 
     run: Run
@@ -60,3 +61,4 @@ class RunMoment:
     source: str = ""
     error: str = ""
     stack_trace: str = ""
+    streaming: bool = False

@@ -116,9 +116,10 @@ def end_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, Ru
 def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, JobFacet]:
     """The facets of the job; one without a statement is the application itself."""
     kind = "SQL_JOB" if moment.statement else "APPLICATION"
+    processing = "STREAMING" if moment.streaming else "BATCH"
     return _enabled(
         {
-            "jobType": JobTypeJobFacet("BATCH", "SPARK", jobType=kind, producer=settings.producer),
+            "jobType": JobTypeJobFacet(processing, "SPARK", jobType=kind, producer=settings.producer),
             "sql": SQLJobFacet(moment.sql, dialect="spark", producer=settings.producer) if moment.sql else None,
             "sourceCodeLocation": _source_code(moment.source, settings),
         },

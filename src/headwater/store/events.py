@@ -53,6 +53,7 @@ class About:
     engine: str = ""
     error: str = ""
     job_type: str = ""
+    streaming: bool = False
     sql: str = ""
     gaps: tuple[Gap, ...] = ()
 
@@ -191,6 +192,7 @@ def _about(value: Record, gaps: list[Gap]) -> About:
         " ".join(filter(None, engine)),
         text(run, "errorMessage", "message"),
         text(job, "jobType", "jobType"),
+        text(job, "jobType", "processingType").upper() == "STREAMING",
         text(job, "sql", "query"),
         (*gaps, *_told_gaps(run)),
     )

@@ -1,4 +1,7 @@
-"""The current lineage of a job's output: that of its latest successful run, in whatever order events arrive."""
+"""The current lineage of a job's output: that of its latest successful run, in whatever order events arrive.
+
+A streaming query is successful as long as it runs: it may never end, and what it has written is written.
+"""
 
 import zlib
 from collections.abc import Iterable
@@ -9,19 +12,20 @@ from sqlalchemy import Row, and_, bindparam, insert, or_, select
 
 from headwater.model import ColumnLineage, Dependency
 from headwater.store import schema
-from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
+from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
 from headwater.store.schema import FOREVER
 from headwater.store.symlinks import dataset_id
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span
 from headwater.store.withdrawal import Pair, withdraw
 
+_RUNNING = "RUNNING"
 _LINEAGE = schema.lineage
 _THE_RUN = bindparam("the_run", type_=_LINEAGE.c.run_id.type)
 _RUN = select(schema.run).where(schema.run.c.id == _THE_RUN)
 _KNOWN = select(_LINEAGE).where(_LINEAGE.c.run_id == _THE_RUN)
 _EVENT = schema.event.c
-_TELLING = select(_EVENT.id, _EVENT.digest).where(_EVENT.run_id == _THE_RUN, _EVENT.has_lineage)
+_TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type).where(_EVENT.run_id == _THE_RUN, _EVENT.has_lineage)
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
 _TELL = insert(_LINEAGE)
 _AT, _UUID = _LINEAGE.c.at, schema.run.c.uuid
@@ -33,10 +37,11 @@ _AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))
 
 
 class Told(NamedTuple):
-    """The edges that one run told of one output."""
+    """The edges that one run told of one output, and from when on they hold."""
 
     fields: frozenset[Edge]
     dataset: frozenset[Edge]
+    since: int
 
     @property
     def digest(self) -> bytes:
@@ -53,7 +58,7 @@ def settle(writer: Writer) -> None:
 
 def _settle(writer: Writer, run_id: int) -> None:
     run = writer.connection.execute(_RUN, {"the_run": run_id}).one()
-    told = _told(writer, run_id) if run.state in SUCCESSFUL else {}
+    told = _told(writer, run)
     known = writer.connection.execute(_KNOWN, {"the_run": run_id}).all()
     outdated = [_pair(row) for row in known if not _still_so(row, run, told)]
     if outdated:
@@ -69,16 +74,27 @@ def _pair(row: Row[Any]) -> Pair:
 
 
 def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
-    same = row.job_id == run.job_id and row.at == run.state_at and row.output_id in told
+    now = told.get(row.output_id)
+    same = now is not None and row.job_id == run.job_id and row.at == now.since
     return same and bool(row.digest == told[row.output_id].digest)
 
 
-def _told(writer: Writer, run_id: int) -> dict[int, Told]:
-    """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle")."""
+def _told(writer: Writer, run: Row[Any]) -> dict[int, Told]:
+    """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle").
+
+    What a stream tells holds since it first told lineage of that output: one run has one time for each.
+    """
     told: dict[int, Told] = {}
-    for row in writer.connection.execute(_TELLING, {"the_run": run_id}).all():
+    succeeded = run.state in SUCCESSFUL
+    for row in writer.connection.execute(_TELLING, {"the_run": run.id}).all():
+        if not succeeded and row.type != _RUNNING:
+            continue
         known = writer.read.get(row.digest) or _read_again(writer, row.id)
-        told |= _of_event(writer, known.outputs, known.at)
+        streams = row.type == _RUNNING and known.about.streaming
+        if not (succeeded or streams):
+            continue
+        for output, edges in _of_event(writer, known, known.at if streams else run.state_at).items():
+            told[output] = edges._replace(since=min(edges.since, told.get(output, edges).since))
     return told
 
 
@@ -87,24 +103,24 @@ def _read_again(writer: Writer, event_id: int) -> Event:
     return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
 
 
-def _of_event(writer: Writer, outputs: Iterable[WrittenDataset], at: int) -> dict[int, Told]:
+def _of_event(writer: Writer, event: Event, since: int) -> dict[int, Told]:
     told: dict[int, Told] = {}
-    for output in outputs:
+    for output in event.outputs:
         if output.lineage is not None:
-            owner = dataset_id(writer, output.description.dataset, at)
-            edges = _edges(writer, owner, output.lineage, at)
-            earlier = told.get(owner, Told(frozenset(), frozenset()))
-            told[owner] = Told(earlier.fields | edges.fields, earlier.dataset | edges.dataset)
+            owner = dataset_id(writer, output.description.dataset, event.at)
+            fields, dataset = _edges(writer, owner, output.lineage, event.at)
+            earlier = told.get(owner, Told(frozenset(), frozenset(), since))
+            told[owner] = Told(earlier.fields | fields, earlier.dataset | dataset, since)
     return told
 
 
-def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> Told:
+def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> tuple[frozenset[Edge], frozenset[Edge]]:
     ids = writer.fields(output, lineage.fields, at)
     fields = [
         Edge(ids[name], *source) for name, inputs in lineage.fields.items() for source in _sources(writer, inputs, at)
     ]
     whole = frozenset(Edge(output, *source) for source in _sources(writer, lineage.dataset, at))
-    return Told(frozenset(fields), whole)
+    return frozenset(fields), whole
 
 
 def _sources(writer: Writer, inputs: frozenset[Dependency], at: int) -> Iterable[tuple[int, int]]:
@@ -116,17 +132,17 @@ def _sources(writer: Writer, inputs: frozenset[Dependency], at: int) -> Iterable
 
 def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
     scope = Scope(writer.connection, run.job_id, output)
-    before, after = _neighbours(writer, run, output)
+    before, after = _neighbours(writer, run, output, told.since)
     end = after.at if after is not None else FOREVER
-    if run.state_at < end and (before is None or before.digest != told.digest):
-        window = Span(run.state_at, end)
+    if told.since < end and (before is None or before.digest != told.digest):
+        window = Span(told.since, end)
         scope.paint(FIELD_EDGES, window, told.fields)
         scope.paint(DATASET_EDGES, window, told.dataset)
-    values = {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": run.state_at, "digest": told.digest}
+    values = {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": told.since, "digest": told.digest}
     writer.connection.execute(_TELL, values)
 
 
-def _neighbours(writer: Writer, run: Row[Any], output: int) -> tuple[Any, Any]:
+def _neighbours(writer: Writer, run: Row[Any], output: int, since: int) -> tuple[Any, Any]:
     """The runs just before and just after that told lineage of the same job's output; equal times go by run id."""
-    place = {"job": run.job_id, "output": output, "moment": run.state_at, "the_uuid": run.uuid}
+    place = {"job": run.job_id, "output": output, "moment": since, "the_uuid": run.uuid}
     return writer.connection.execute(_BEFORE, place).first(), writer.connection.execute(_AFTER, place).first()

@@ -6,11 +6,14 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import com.fasterxml.jackson.core.JsonGenerator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** Writes values that are no nodes: texts, numbers, sequences, and what is worth knowing of tables, paths and relations. */
 public class FactWriter {
@@ -18,7 +21,7 @@ public class FactWriter {
   private static final int DEEPEST = 6;
   /** Option keys that say where data is; every other value may be a secret and stays in the JVM. */
   private static final Set PLACES = new HashSet(Arrays.asList(new Object[] {
-    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "kafka.bootstrap.servers", "checkpointlocation"}));
+    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.servers", "checkpointlocation"}));
 
   private final JsonGenerator out;
   private final Map positions;
@@ -44,6 +47,7 @@ public class FactWriter {
     else if (value instanceof DataType) out.writeString(shorten(((DataType) value).catalogString(), LONGEST_TEXT));
     else if (value instanceof scala.Option) writeValue(((scala.Option) value).isDefined() ? ((scala.Option) value).get() : null, depth);
     else if (value instanceof scala.collection.Map) writeOptions((scala.collection.Map) value);
+    else if (value instanceof CaseInsensitiveStringMap) writeOptions((CaseInsensitiveStringMap) value);
     else if (value instanceof scala.collection.Iterable) writeItems(((scala.collection.Iterable) value).iterator(), depth);
     else if (Reflection.isTuple(value)) writeItems(((scala.Product) value).productIterator(), depth);
     else if (value instanceof Enum) out.writeString(((Enum) value).name());
@@ -61,11 +65,24 @@ public class FactWriter {
     scala.collection.Iterator i = options.iterator();
     while (i.hasNext()) {
       scala.Product entry = (scala.Product) i.next();
-      String key = String.valueOf(entry.productElement(0));
-      if (PLACES.contains(key.toLowerCase())) out.writeStringField(key, Secrets.place(String.valueOf(entry.productElement(1))));
-      else out.writeNullField(key);
+      writeOption(String.valueOf(entry.productElement(0)), entry.productElement(1));
     }
     out.writeEndObject();
+  }
+
+  private void writeOptions(CaseInsensitiveStringMap options) throws IOException {
+    out.writeStartObject();
+    java.util.Iterator i = options.entrySet().iterator();
+    while (i.hasNext()) {
+      Map.Entry entry = (Map.Entry) i.next();
+      writeOption((String) entry.getKey(), entry.getValue());
+    }
+    out.writeEndObject();
+  }
+
+  private void writeOption(String key, Object value) throws IOException {
+    if (PLACES.contains(key.toLowerCase())) out.writeStringField(key, Secrets.place(String.valueOf(value)));
+    else out.writeNullField(key);
   }
 
   private void writeObject(Object value, int depth) throws IOException {
@@ -98,6 +115,9 @@ public class FactWriter {
     else if (name.equals("CatalogStorageFormat")) writePlace("location", Reflection.unwrap(Reflection.call(value, "locationUri")));
     else if (Reflection.has(value, "location") && Reflection.has(value, "fileFormat")) writeFiles(value);
     else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
+    else if (name.equals("DataSource")) writeDataSource(value);
+    else if (name.equals("KafkaRelation")) { out.writeFieldName("options"); writeValue(Reflection.field(value, "sourceOptions"), 0); }
+    else if (name.endsWith("Sink")) writeStreamSink(value, name);
     else if (value instanceof org.apache.spark.sql.connector.catalog.Table) writeTableV2(value);
     else if (value instanceof org.apache.spark.sql.connector.catalog.CatalogPlugin) writeCatalog(value, name);
     else if (value instanceof Identifier) writeIdentifierV2(value);
@@ -133,6 +153,36 @@ public class FactWriter {
     out.writeObjectFieldStart("changed");
     writePlace("location", Reflection.call(table, "location"));
     out.writeEndObject();
+  }
+
+  /** What a stream reads by the v1 API. */
+  private void writeDataSource(Object source) throws IOException {
+    writeText("format", Reflection.call(source, "className"));
+    Object table = Reflection.unwrap(Reflection.call(source, "catalogTable"));
+    if (table != null) { out.writeFieldName("catalogTable"); writeValue(table, 0); }
+    Object options = Reflection.call(source, "options");
+    Object path = Reflection.unwrap(Reflection.call(Reflection.field(source, "caseInsensitiveOptions"), "get", "path"));
+    if (path != null) writePlace("path", qualified(path, Reflection.call(source, "sparkSession")));
+    if (options != null) { out.writeFieldName("options"); writeValue(options, 0); }
+  }
+
+  /** What a stream writes to by the v1 API; one in memory goes by its identity, which the table that shows it has too. */
+  private void writeStreamSink(Object sink, String name) throws IOException {
+    Object table = Reflection.unwrap(Reflection.call(sink, "catalogTable"));
+    if (table != null) { out.writeFieldName("catalogTable"); writeValue(table, 0); }
+    Object path = Reflection.field(sink, "path");
+    if (path != null) writePlace("path", qualified(path, Reflection.field(sink, "sparkSession")));
+    if (name.equals("MemorySink")) out.writeNumberField("memory", System.identityHashCode(sink));
+  }
+
+  /** A path as Hadoop names it: a stream keeps the one that the user gave, without a scheme or relative. */
+  private static Object qualified(Object path, Object session) {
+    Path given = new Path(String.valueOf(path));
+    if (given.toUri().getScheme() != null) return given;
+    try {
+      Configuration conf = (Configuration) Reflection.call(Reflection.call(session, "sessionState"), "newHadoopConf");
+      return given.getFileSystem(conf).makeQualified(given);
+    } catch (Throwable unreachable) { return given; }
   }
 
   private void writeCatalogTable(Object table) throws IOException {

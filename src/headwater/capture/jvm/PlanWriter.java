@@ -37,7 +37,7 @@ public class PlanWriter {
   private static final Set SKIPPED = new HashSet(Arrays.asList(new Object[] {
     "analyzedQuery", "commandLogicalPlan", "commandPhysicalPlan", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
     "isStreaming", "evalContext", "nullable", "metadata", "isDistinct", "resultIds", "_resolved", "udfDeterministic",
-    "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv", "data"}));
+    "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv", "data", "v1Relation"}));
   /** Expressions whose parts the children alone do not tell apart. */
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
     "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction", "ResolvedFieldName", "QualifiedColType",
@@ -57,6 +57,8 @@ public class PlanWriter {
   private final JsonGenerator out;
   private final FactWriter facts;
   private final Object session;
+  /** Those that a streaming query's writer was given; null of other executions. */
+  private final Object options;
   private final int mostNodes;
   private final long deadline;
   private final int longestSql;
@@ -66,13 +68,14 @@ public class PlanWriter {
   public PlanWriter(Object queryExecution, int mostNodes, long milliseconds, int longestSql) throws IOException {
     this.out = new JsonFactory().createGenerator(text);
     this.session = Reflection.call(queryExecution, "sparkSession");
+    this.options = Reflection.field(queryExecution, "extraOptions");
     this.facts = new FactWriter(out, seen, Reflection.call(session, "sessionState"));
     this.mostNodes = mostNodes;
     this.deadline = System.nanoTime() + milliseconds * 1000000L;
     this.longestSql = longestSql;
   }
 
-  /** The plan as JSON: {"nodes": [...], "session": {...}}; with "cut": reason, and coarse, when a limit ended it. */
+  /** The plan of a QueryExecution or StreamExecution as JSON: {"nodes": [...], "session": {...}}; with "cut": reason, and coarse, when a limit ended it. */
   public static String write(Object queryExecution, Object plan, String[] place, int mostNodes, long milliseconds, int longestSql) throws IOException {
     PlanWriter writer = new PlanWriter(queryExecution, mostNodes, milliseconds, longestSql);
     String cut = writer.writeTable((TreeNode) plan);
@@ -106,7 +109,7 @@ public class PlanWriter {
   private boolean writeCoarse(TreeNode root) throws IOException {
     TreeNode top = root;
     while (Reflection.simpleName(top).equals("WithCTE")) top = (TreeNode) Reflection.call(top, "plan");
-    boolean command = top instanceof org.apache.spark.sql.catalyst.plans.logical.Command;
+    boolean command = top instanceof org.apache.spark.sql.catalyst.plans.logical.Command || Reflection.simpleName(top).equals("WriteToStream");
     List leaves = leaves(root);
     for (int i = 0; i < leaves.size(); i++) if (writeNodes((TreeNode) leaves.get(i)) != null) return false;
     references.clear();
@@ -382,6 +385,7 @@ public class PlanWriter {
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
+    if (options instanceof scala.collection.Map) { out.writeFieldName("options"); facts.writeValue(options, 0); }
     if (longestSql > 0) facts.writeText("sql", Secrets.text((String) Reflection.unwrap(Reflection.call(Reflection.call(plan, "origin"), "sqlText"))));
     out.writeEndObject();
     out.writeArrayFieldStart("output");

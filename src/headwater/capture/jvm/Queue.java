@@ -5,11 +5,9 @@ import org.apache.spark.scheduler.AsyncEventQueue;
 import org.apache.spark.scheduler.LiveListenerBus;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerInterface;
-import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
-import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 
 /**
- * A queue of the listener bus that takes starts and ends of SQL executions only.
+ * A queue of the listener bus that takes starts and ends of SQL executions and of streaming queries only.
  *
  * Spark's own queues take every event of every task, and wake a thread for it. This one turns the others away where
  * they are posted, which costs less than to queue them, and cannot run over while a job of many tasks goes on.
@@ -17,18 +15,25 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 public class Queue extends AsyncEventQueue {
   public static final String NAME = "headwater";
 
-  public Queue(SparkContext context, LiveListenerBus bus) { super(NAME, context.conf(), bus.metrics(), bus); }
+  private final Streams streams;
+
+  public Queue(SparkContext context, LiveListenerBus bus, Streams streams) {
+    super(NAME, context.conf(), bus.metrics(), bus);
+    this.streams = streams;
+  }
 
   public void post(SparkListenerEvent event) {
-    if (event instanceof SparkListenerSQLExecutionStart || event instanceof SparkListenerSQLExecutionEnd) super.post(event);
+    if (!Streams.concerns(event)) return;
+    streams.posted(event);
+    super.post(event);
   }
 
   /** Put a listener on a queue of its own; on one that takes every event where this Spark's bus is not as we know it. */
-  public static void add(SparkContext context, SparkListenerInterface listener) {
+  public static void add(SparkContext context, SparkListenerInterface listener, Streams streams) {
     LiveListenerBus bus = context.listenerBus();
     synchronized (bus) {
       try {
-        Queue queue = new Queue(context, bus);
+        Queue queue = new Queue(context, bus, streams);
         queue.addListener(listener);
         java.util.List queues = (java.util.List) Reflection.field(bus, "queues");
         queue.start(context);

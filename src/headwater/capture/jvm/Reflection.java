@@ -61,13 +61,14 @@ public class Reflection {
 
   public static boolean has(Object value, String method) { return value != null && method(value.getClass(), method, 0) != MISSING; }
 
-  /** The value of a private field; null where it is missing or closed. */
+  /** The value of a private field, its class's own or inherited; null where it is missing or closed. */
   public static Object field(Object value, String name) {
-    try {
-      java.lang.reflect.Field field = value.getClass().getDeclaredField(name);
+    for (Class type = value == null ? null : value.getClass(); type != null; type = type.getSuperclass()) try {
+      java.lang.reflect.Field field = type.getDeclaredField(name);
       field.setAccessible(true);
       return field.get(value);
-    } catch (Throwable missing) { return null; }
+    } catch (Throwable missing) { }
+    return null;
   }
 
   public static Object call(Object value, String name) { return invoke(value, name, new Object[0]); }

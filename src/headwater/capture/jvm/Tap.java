@@ -31,9 +31,13 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
+import org.apache.spark.sql.streaming.StreamingQueryListener;
 
 /**
- * Keeps the root SQL executions of an application until Python asks for them.
+ * Keeps the root SQL executions of an application, and its streaming queries, until Python asks for them.
+ *
+ * A query is told of by its start, its end, its first batch, and the writes that the user makes inside a batch; other
+ * batches leave no trace.
  *
  * The listener only notes an execution; its plan is read when poll() is called, on the thread that calls.
  */
@@ -43,7 +47,9 @@ public class Tap extends SparkListener {
   private static final int MOST_PIECES = 40;
 
   private static final Object[] WAKE = new Object[0];
+  private static final Long NONE = Long.valueOf(-1);
 
+  private final Streams streams = new Streams();
   private final Set roots = Collections.synchronizedSet(new HashSet());
   /** Those whose start is queued, or was: their end is never dropped, so that no run stays open for want of room. */
   private final Set started = Collections.synchronizedSet(new HashSet());
@@ -70,18 +76,22 @@ public class Tap extends SparkListener {
     try {
       if (event instanceof SparkListenerSQLExecutionStart) onStart((SparkListenerSQLExecutionStart) event);
       else if (event instanceof SparkListenerSQLExecutionEnd) onEnd((SparkListenerSQLExecutionEnd) event);
+      else if (event instanceof StreamingQueryListener.QueryStartedEvent) onQueryStart((StreamingQueryListener.QueryStartedEvent) event);
+      else if (event instanceof StreamingQueryListener.QueryTerminatedEvent) onQueryEnd((StreamingQueryListener.QueryTerminatedEvent) event);
     } catch (Throwable never) { dropped.incrementAndGet(); }
   }
 
   private void onStart(SparkListenerSQLExecutionStart event) {
-    Object root = Reflection.call(event, "rootExecutionId");
-    if (root instanceof scala.Option && ((scala.Option) root).isDefined() && !((scala.Option) root).get().equals(Long.valueOf(event.executionId()))) return;
     Long id = Long.valueOf(event.executionId());
+    String stream = streams.writer(id);
+    String batch = streams.batchOf(id);
+    if (batch != null) { onQueryFound(batch); return; }
+    if (stream == null && !id.equals(Streams.root(event))) return;
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
     if (execution == null) return;
     Leaving.watch(execution.sparkSession());
-    if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution)})) started.add(id);
+    if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution), stream})) started.add(id);
   }
 
   /** The execution, to be read when it is polled; its plan already, where by then the catalog has forgotten its table. */
@@ -97,15 +107,38 @@ public class Tap extends SparkListener {
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
     Long id = Long.valueOf(event.executionId());
-    try { if (roots.remove(id)) end(id, event); } finally { Leaving.forget(id); }
+    try { end(id, event); } finally { Leaving.forget(id); }
   }
 
   private void end(Long id, SparkListenerSQLExecutionEnd event) {
     Object failure = Reflection.unwrap(Reflection.call(event, "executionFailure"));
+    String batch = streams.batchEnded(id, failure != null);
+    if (batch != null) queue.add(new Object[] {"batch", id, Long.valueOf(event.time()), null, null, null, null, null, batch});
+    if (!roots.remove(id)) return;
+    String stream = streams.writer(id);
+    streams.left(id);
     QueryExecution execution = event.qe();
-    if (started.remove(id)) { queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure)}); return; }
+    if (started.remove(id)) { streams.wrote(stream); queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure), null, stream}); return; }
     if (execution == null || !isInteresting(execution)) return;
-    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), readable(id, execution), null, failure, written(execution, failure), PlanWriter.place(execution)})) dropped.incrementAndGet();
+    streams.wrote(stream);
+    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), readable(id, execution), null, failure, written(execution, failure), PlanWriter.place(execution), stream})) dropped.incrementAndGet();
+  }
+
+  private void onQueryStart(StreamingQueryListener.QueryStartedEvent event) {
+    String run = event.runId().toString();
+    queue.add(new Object[] {"stream", NONE, Long.valueOf(System.currentTimeMillis()), streams.takeQuery(run), event.id().toString(), null, null, null, run});
+  }
+
+  /** A query that ran before this tap listened is told of with its first batch since. */
+  private void onQueryFound(String run) {
+    Object query = streams.takeQuery(run);
+    if (query != null) queue.add(new Object[] {"stream", NONE, Long.valueOf(System.currentTimeMillis()), query, String.valueOf(Reflection.call(query, "id")), null, null, null, run});
+  }
+
+  private void onQueryEnd(StreamingQueryListener.QueryTerminatedEvent event) {
+    String run = event.runId().toString();
+    streams.forget(run);
+    queue.add(new Object[] {"stopped", NONE, Long.valueOf(System.currentTimeMillis()), null, null, Reflection.unwrap(event.exception()), null, null, run});
   }
 
   /** The version that was written, {version, the one before}; or what to ask for it on another thread. */
@@ -120,6 +153,7 @@ public class Tap extends SparkListener {
 
   /** A query that only reads is left alone unless asked for; logical() never fails, analyzed() may. */
   private boolean isInteresting(QueryExecution execution) {
+    if (Streams.isBatch(execution)) return false;
     if (reads) return true;
     try { return writes(execution.analyzed()); } catch (Throwable wrong) { return writes(execution.logical()) || Reflection.simpleName(execution.logical()).startsWith("Insert"); }
   }
@@ -143,7 +177,7 @@ public class Tap extends SparkListener {
   /** Begin to listen, on a queue of its own, so that it cannot delay Spark's. */
   public void connect(SparkContext context) {
     Origins.forget();
-    Queue.add(context, this);
+    Queue.add(context, this, streams);
   }
 
   /** Rows leave the plan of a DataFrame: those of its RDD, or of the one behind ``checkpoint``, its checkpoint, unless that is null; false when nothing will be known. */
@@ -152,7 +186,7 @@ public class Tap extends SparkListener {
     Object rdd = checkpoint == null ? execution.toRdd() : Reflection.call(((QueryExecution) Reflection.call(checkpoint, "queryExecution")).analyzed(), "rdd");
     if (!(rdd instanceof RDD)) return false;
     Long id = Long.valueOf(((RDD) rdd).id());
-    if (offer(new Object[] {"origin", id, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution)})) { Origins.know(id.intValue()); return true; }
+    if (offer(new Object[] {"origin", id, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null})) { Origins.know(id.intValue()); return true; }
     return false;
   }
 
@@ -173,7 +207,7 @@ public class Tap extends SparkListener {
 
   public long pending() { return queue.size(); }
 
-  public void close() { queue.clear(); roots.clear(); started.clear(); replies.clear(); }
+  public void close() { queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); }
 
   /**
    * Up to 50 rows as JSON lines, or null after the wait.
@@ -208,8 +242,10 @@ public class Tap extends SparkListener {
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
     if (row[6] != null) writeVersion(out, row[6]);
+    if (row[8] != null) out.writeStringField("stream", (String) row[8]);
     if (row[3] instanceof String) { out.writeFieldName("plan"); out.writeRawValue((String) row[3]); }
-    else if (row[3] != null) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
+    else if (row[3] instanceof QueryExecution) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
+    else if (row[0].equals("stream")) writeQuery(out, row[3]);
     out.writeEndObject();
     out.close();
     return text.toString();
@@ -226,6 +262,10 @@ public class Tap extends SparkListener {
   private void writePlan(JsonGenerator out, QueryExecution execution, String[] place) throws IOException {
     LogicalPlan plan;
     try { plan = execution.analyzed(); } catch (Throwable wrong) { return; }
+    writePlan(out, execution, plan, place);
+  }
+
+  private void writePlan(JsonGenerator out, Object execution, LogicalPlan plan, String[] place) throws IOException {
     try {
       String text = PlanWriter.write(execution, plan, place, mostNodes, milliseconds, longestSql);
       out.writeFieldName("plan");
@@ -236,12 +276,24 @@ public class Tap extends SparkListener {
     }
   }
 
+  /** A streaming query as the user wrote it: its sources are in it whether or not a batch has rows of them. */
+  private void writeQuery(JsonGenerator out, Object query) throws IOException {
+    Object plan = Reflection.field(query, "plan");
+    String name = (String) Reflection.call(query, "name");
+    if (name != null) out.writeStringField("name", name);
+    if (plan instanceof LogicalPlan) { writePlan(out, query, (LogicalPlan) plan, PlanWriter.place(query)); return; }
+    out.writeStringField("command", "WriteToStream");
+    out.writeStringField("unreadable", "this Spark does not show the plan of a streaming query");
+  }
+
   private static void writeFailure(JsonGenerator out, Object failure) throws IOException {
     Throwable root = failure instanceof Throwable ? (Throwable) failure : null;
-    out.writeStringField("failure", Secrets.text(root == null || root.getMessage() == null ? String.valueOf(failure) : root.getMessage()));
-    if (root == null) return;
+    String said = String.valueOf(failure);
+    int frames = said.indexOf("\n\tat ");
+    out.writeStringField("failure", Secrets.text(root != null && root.getMessage() != null ? root.getMessage() : frames < 0 ? said : said.substring(0, frames)));
+    if (root == null && frames < 0) return;
     java.io.StringWriter trace = new java.io.StringWriter();
-    root.printStackTrace(new java.io.PrintWriter(trace));
+    if (root == null) trace.write(said); else root.printStackTrace(new java.io.PrintWriter(trace));
     String text = Secrets.text(trace.toString());
     out.writeStringField("trace", text.length() > 8000 ? text.substring(0, 8000) : text);
   }

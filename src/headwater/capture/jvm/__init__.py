@@ -11,6 +11,7 @@ SOURCES = (
     "Origins.java",
     "FactWriter.java",
     "PlanWriter.java",
+    "Streams.java",
     "Queue.java",
     "Tap.java",
 )

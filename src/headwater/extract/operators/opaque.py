@@ -34,6 +34,16 @@ def cogrouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction
     return Rows(rows.output, rows.columns, union((rows.deciding, step(GROUP_BY, keys))))
 
 
+def stateful(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``groupBy(k).transformWithStateInPandas``: the second child, if any, are the rows that the state begins with."""
+    extraction.report("opaque", _function(node), f"{node.name} runs a function that cannot be looked into")
+    received = step(OPAQUE, union(map(all_columns, children)))
+    output = tuple(map(attribute, _output(node)))
+    length = node.values.get("groupingAttributesLen", 0)
+    keys = step(GROUP_BY, union(flat(children[0].column(place)) for place in range(length)))
+    return Rows(output, {column.expr_id: received for column in output}, union((deciding(children), keys)))
+
+
 def cut(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """What a limit left out of a plan (`Plan.cut`, which is reported once): every input column counts."""
     return _opaque(node, children, extraction)
@@ -81,6 +91,8 @@ OPERATORS: Visitors = {
             "AppendColumnsWithObject",
             "DeserializeToObject",
             "FlatMapGroupsInR",
+            "FlatMapGroupsWithState",
+            "TransformWithState",
             "FlatMapGroupsInRWithArrow",
             "CoGroup",
             "MapElements",
@@ -98,6 +110,7 @@ OPERATORS: Visitors = {
         mapped,
     ),
     **dict.fromkeys(("FlatMapGroupsInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState"), grouped),
+    **dict.fromkeys(("TransformWithStateInPandas", "TransformWithStateInPySpark"), stateful),
     "Cut": cut,
     **dict.fromkeys(("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas"), cogrouped),
 }

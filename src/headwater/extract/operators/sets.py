@@ -99,6 +99,7 @@ def _renumbered(node: Operator, rows: Rows) -> Rows:
 
 
 OPERATORS: Visitors = {
+    "SequentialStreamingUnion": union_,
     "Union": union_,
     "Intersect": intersect_or_except,
     "Except": intersect_or_except,

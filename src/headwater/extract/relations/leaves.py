@@ -15,11 +15,12 @@ from headwater.plan import Operator
 
 
 def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """A table or files of the v1 API: JDBC first, then the catalog, then the paths."""
+    """A table or files of the v1 API: JDBC first, then Kafka, the catalog, the paths."""
     relation = node.facts("relation")
     if relation.get("url"):
         return _jdbc(node, relation, naming.catalog_name(node.facts("catalogTable"), extraction), extraction)
-    return leaf(node, naming.relation_descriptions(node, extraction), extraction)
+    topics = naming.kafka_descriptions(relation.get("options") or {}, extraction)
+    return leaf(node, topics or naming.relation_descriptions(node, extraction), extraction)
 
 
 def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -27,7 +28,8 @@ def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extracti
     table = node.facts("table")
     if table.get("url"):
         return _jdbc(node, table, None, extraction)
-    descriptions = naming.v2_descriptions(node.values, extraction)
+    topics = naming.kafka_descriptions(node.facts("options"), extraction)
+    descriptions = topics or naming.v2_descriptions(node.values, extraction)
     if table.get("metadata"):
         for description in descriptions:
             note(naming.subject(description), (), extraction)

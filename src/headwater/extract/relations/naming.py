@@ -8,6 +8,7 @@ from typing import Any
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_table
+from headwater.openlineage.kafka import kafka_namespace, kafka_topics
 from headwater.openlineage.naming import (
     SESSION_CATALOG,
     Catalog,
@@ -74,18 +75,47 @@ def written_path(path: str, extraction: Extraction) -> DatasetDescription:
     return DatasetDescription(dataset, source=dataset.namespace)
 
 
+def kafka_descriptions(options: Facts, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The topics that the options of Spark's Kafka source name; empty where they are not such options.
+
+    A pattern (``subscribePattern``) stands for topics that only the broker knows: it is told by its text, and a gap.
+    """
+    known = {key.lower(): value for key, value in options.items() if value}
+    servers = known.get("kafka.bootstrap.servers")
+    if not servers:
+        return ()
+    topics = list(kafka_topics(known))
+    if known.get("subscribepattern"):
+        extraction.report(
+            "relation", known["subscribepattern"], "a pattern of topics: which it meets is not in the plan"
+        )
+        topics.append(Dataset(kafka_namespace(servers), known["subscribepattern"]))
+    return tuple(DatasetDescription(topic, source=topic.namespace) for topic in topics)
+
+
 def jdbc_description(relation: Facts) -> DatasetDescription:
     """The table behind a JDBC relation."""
     url = str(relation.get("url", ""))
     return DatasetDescription(jdbc_dataset(url, str(relation.get("table", ""))), source=jdbc_source(url))
 
 
+def kafka_target(options: Facts, extraction: Extraction) -> DatasetDescription:
+    """The topic in the option ``topic``; without it each row names its own in the column ``topic``."""
+    found = kafka_descriptions({key: value for key, value in options.items() if key != "subscribe"}, extraction)
+    if found:
+        return found[0]
+    extraction.report("target", "topic", "the column `topic` names a topic for each row, which only the rows know")
+    return DatasetDescription(Dataset(kafka_namespace(str(options.get("kafka.bootstrap.servers"))), "unknown"))
+
+
 def option_description(options: Facts, extraction: Extraction) -> DatasetDescription | None:
-    """What a v1 source writes to: a JDBC table or a path among its options; None for other sources."""
+    """What a v1 source writes to: a JDBC table, a topic or a path among its options; None for other sources."""
     by_key = {key.lower(): value for key, value in options.items() if value}
     table = by_key.get("dbtable") or by_key.get("table")
     if "url" in by_key and table:
         return jdbc_description({"url": by_key["url"], "table": table})
+    if "kafka.bootstrap.servers" in by_key:
+        return kafka_target(by_key, extraction)
     return written_path(by_key["path"], extraction) if "path" in by_key else None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
-from headwater.extract.origins import Origin
+from headwater.extract.origins import Origin, batch_of
 from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -20,12 +20,23 @@ def logical_rdd(node: Operator, children: tuple[Rows, ...], extraction: Extracti
     """``df.checkpoint()``, ``createDataFrame(rdd)``, ``rdd.toDF()``."""
     facts = node.facts("rdd")
     output = tuple(map(attribute, node.expressions("output")))
-    checkpoint = _known(facts.get("rdd", -1), extraction)
-    if checkpoint is not None:
-        _note(checkpoint, extraction)
-        traces = zip(output, checkpoint.columns, strict=False)
-        return Rows(output, {column.expr_id: trace for column, trace in traces}, checkpoint.deciding)
-    return _opaque(output, facts, extraction)
+    known = _known(facts.get("rdd", -1), extraction) or _batch(facts.get("rdd", -1), output, extraction)
+    return remembered(output, known, extraction) if known else _opaque(output, facts, extraction)
+
+
+def remembered(output: tuple[Attribute, ...], origin: Origin, extraction: Extraction) -> Rows:
+    """Rows that another query made, under the columns of a leaf, by position."""
+    _note(origin, extraction)
+    traces = zip(output, origin.columns, strict=False)
+    return Rows(output, {column.expr_id: trace for column, trace in traces}, origin.deciding)
+
+
+def _batch(rdd: int, output: tuple[Attribute, ...], extraction: Extraction) -> Origin | None:
+    """The batch in ``foreachBatch``; joined with itself, one side has new exprIds, but the RDD is the same."""
+    found = extraction.origins.get(batch_of(column.expr_id for column in output))
+    if found is not None and rdd >= 0:
+        extraction.batches[rdd] = found
+    return found or extraction.batches.get(rdd)
 
 
 def local_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

@@ -1,0 +1,60 @@
+"""What a stream reads: the plan of a streaming query has its sources as the user named them, not those of one batch."""
+
+from headwater.extract.operators.table import Visitors
+from headwater.extract.origins import memory_of
+from headwater.extract.relations import naming
+from headwater.extract.relations.leaves import constant, leaf
+from headwater.extract.relations.rdds import remembered
+from headwater.extract.scope import Extraction, Rows, attribute
+from headwater.model import DatasetDescription
+from headwater.openlineage.naming import location_dataset
+from headwater.plan import Operator
+
+_NO_DATASET = ("rate", "rate-micro-batch")
+
+
+def streaming_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``spark.readStream`` by the v1 API: files, a table of the session's catalog, Delta."""
+    source = node.facts("dataSource")
+    table = naming.table_description(source.get("catalogTable") or {}, extraction)
+    topics = naming.kafka_descriptions(source.get("options") or {}, extraction)
+    paths = [source["path"]] if source.get("path") else []
+    return leaf(node, (table,) if table else topics or naming.path_descriptions(paths, extraction), extraction)
+
+
+def streaming_relation_v2(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``spark.readStream`` by the v2 API: Kafka, Iceberg, a data source written in Python."""
+    if node.text("sourceName") in _NO_DATASET:
+        return constant(node, children, extraction)
+    topics = naming.kafka_descriptions(node.facts("extraOptions"), extraction)
+    return leaf(node, topics or streamed_table(node.values, extraction), extraction)
+
+
+def streamed_table(values: naming.Facts, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The dataset of a table that a stream reads or writes.
+
+    One that is told by its format (``format("iceberg").load("ice.d.t")``) has no catalog in the plan of a stream: it
+    is known by its location.
+    """
+    table = values.get("table") or {}
+    if values.get("identifier") or table.get("paths") or table.get("catalogTable"):
+        return naming.v2_descriptions(values, extraction)
+    if not table.get("location"):
+        return ()
+    found = location_dataset(str(table["location"]))
+    return (DatasetDescription(found, source=found.namespace),)
+
+
+def memory_plan(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """A table that a stream keeps in memory (``format("memory")``): its rows are the stream's."""
+    known = extraction.origins.get(memory_of(node.facts("sink").get("memory", -1)))
+    if known is None:
+        return leaf(node, (), extraction)
+    return remembered(tuple(map(attribute, node.expressions("output"))), known, extraction)
+
+
+OPERATORS: Visitors = {
+    "MemoryPlan": memory_plan,
+    "StreamingRelation": streaming_relation,
+    "StreamingRelationV2": streaming_relation_v2,
+}
