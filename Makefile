@@ -10,7 +10,7 @@ JAVA_OF = JAVA_HOME="$$($(1)/bin/python -m headwater.capture.java)" && export JA
 WITH_JAVA = $(call JAVA_OF,$(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix lint record classes coverage bench bench-growth soak fix clean
+.PHONY: help demo test test-matrix lint record oracle classes coverage bench bench-growth soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,6 +35,9 @@ bench-growth: $(READY) ## time and memory of extraction over the size of the pla
 
 soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat
 	@$(WITH_JAVA) $(BIN)/python -m bench.soak
+
+oracle: $(READY) ## change input columns and see that edges tell of what changes: all cases, 2,000 generated pipelines (docs/oracle.md)
+	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle $(ORACLE)
 
 # The newest release of every line of Spark that is supported.
 SPARKS := 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0

@@ -98,6 +98,10 @@ class LivePlans:
             raise LookupError(f"{case}: none of {len(documents)} plans writes {case.output!r}")
         return wanted[-1]
 
+    def lineage_of(self, frame: Any) -> ColumnLineage:
+        """The lineage of a DataFrame that need not run."""
+        return column_lineage(self._tap.plan(frame))[0]
+
     def _read(self, frame: Any) -> str:
         from headwater.capture.rows import unpack
 

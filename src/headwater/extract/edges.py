@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headwater.extract.trace import Paths
+from headwater.extract.trace import UNSEEN_ROWS, Paths
 from headwater.model import ColumnLineage, Dependency, InputField
 
 
@@ -15,7 +15,18 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
     for name, paths in zip(names, traces, strict=True):
         found = _dependencies(paths)
         fields[name] = fields[name] | found if name in fields else found
-    return ColumnLineage(fields, _dependencies(deciding))
+    return ColumnLineage(fields, _untold(_dependencies(deciding), fields.values()))
+
+
+def _untold(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependency]]) -> frozenset[Dependency]:
+    """Without the rows that an opaque function chose, where other edges from the same input cover every field."""
+    unseen = frozenset(edge for edge in deciding if edge.transformation.description == UNSEEN_ROWS.description)
+    if not unseen:
+        return deciding
+    told = frozenset(edge.input for edge in deciding - unseen)
+    on_fields = [frozenset(edge.input for edge in edges) for edges in fields]
+    told = told.union(frozenset.intersection(*on_fields)) if on_fields else told
+    return deciding - frozenset(edge for edge in unseen if edge.input in told)
 
 
 def _dependencies(paths: Paths) -> frozenset[Dependency]:

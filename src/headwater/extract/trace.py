@@ -24,6 +24,7 @@ FILTER = Transformation(Subtype.FILTER)
 JOIN = Transformation(Subtype.JOIN)
 GROUP_BY = Transformation(Subtype.GROUP_BY)
 SORT = Transformation(Subtype.SORT)
+UNSEEN_ROWS = Transformation(Subtype.FILTER, opaque=True, description="a function may leave rows out or add some")
 
 
 @dataclass(frozen=True, slots=True)

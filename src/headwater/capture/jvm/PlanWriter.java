@@ -24,6 +24,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Writes an analyzed plan as one table of nodes, each after all that it refers to.
@@ -353,7 +354,10 @@ public class PlanWriter {
       Object value = ((Literal) node).value();
       if (value instanceof Integer || value instanceof Boolean) { out.writeFieldName("value"); facts.writeValue(value, 0); }
     } else if (node instanceof CreateNamedStruct) {
-      out.writeFieldName("names"); facts.writeValue(Reflection.call(node, "names"), 0);
+      String[] names = ((StructType) node.dataType()).fieldNames();
+      out.writeArrayFieldStart("names");
+      for (int i = 0; i < names.length; i++) out.writeString(names[i]);
+      out.writeEndArray();
     } else if (!name.toLowerCase().equals(node.prettyName()) && !name.endsWith("Reference")) {
       out.writeStringField("function", node.prettyName());
     }

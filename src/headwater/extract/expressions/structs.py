@@ -3,7 +3,7 @@
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
 from headwater.extract.trace import TRANSFORMED, Struct, Trace, flat, step, union
-from headwater.plan import Expression, Node
+from headwater.plan import Expression
 
 
 def create_named_struct(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -25,16 +25,22 @@ def get_struct_field(node: Expression, children: tuple[Trace, ...], scope: Scope
 def update_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``withField``/``dropFields``: the other leaves of a struct packed in this query stay as they are."""
     packed = children[0]
-    if not isinstance(packed, Struct):
+    if not isinstance(packed, Struct) or _repeats(packed.names):
         return step(TRANSFORMED, union(map(flat, children)))
     by_node = dict(zip(node.children, children, strict=True))
     fields = dict(zip(packed.names, packed.fields, strict=True))
-    for operation in node.values.get("fieldOps", ()):
-        if isinstance(operation, Node):
-            fields[_matching(fields, operation.text("name"))] = by_node[operation]
+    for operation in node.expressions("fieldOps"):
+        name = _matching(fields, operation.text("name"))
+        if operation.name == "DropField":
+            fields.pop(name, None)
         else:
-            fields.pop(_matching(fields, str(operation.get("name", ""))), None)
+            fields[name] = by_node[operation]
     return Struct(tuple(fields), tuple(fields.values()))
+
+
+def _repeats(names: tuple[str, ...]) -> bool:
+    """Whether two fields have one name, as those of ``struct("a.*", "b.*")`` may: an update by name meets both."""
+    return len({name.lower() for name in names}) < len(names)
 
 
 def with_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

@@ -1,13 +1,14 @@
 """Operators that hand rows to a function nobody can look into, and operators nobody knows.
 
-Every output column depends on every column the operator receives; the edges are marked opaque.
+Every output column depends on every column the operator receives; the edges are marked opaque. So do the rows: where no
+such column is left, as after a count, an opaque FILTER says it (extract.edges).
 """
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import Visitors, deciding, scope_of, touching
 from headwater.extract.scope import Extraction, Rows, attribute
-from headwater.extract.trace import GROUP_BY, OPAQUE, Paths, Trace, flat, merge, step, union
+from headwater.extract.trace import GROUP_BY, OPAQUE, UNSEEN_ROWS, Paths, Trace, flat, merge, step, union
 from headwater.plan import Expression, Operator
 
 
@@ -63,7 +64,7 @@ def _opaque(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
         column.expr_id: merge((known[column.expr_id], received)) if column.expr_id in known else received
         for column in output
     }
-    return Rows(output, columns, deciding(children))
+    return Rows(output, columns, union((deciding(children), step(UNSEEN_ROWS, received))))
 
 
 def _output(node: Operator) -> tuple[Expression, ...]:

@@ -1,0 +1,58 @@
+"""Every case of the suites as an experiment."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from tests.extract.case_file import Case, cases
+from tests.extract.case_run import run
+from tests.oracle.hunt import Oracle
+from tests.oracle.judging import Experiment
+from tests.oracle.written import fresh, reads_only_the_tables
+
+CREATED = re.compile(r"CREATE TABLE out USING parquet AS\s+")
+
+
+def runnable() -> tuple[Case, ...]:
+    """The cases for the Spark that is installed."""
+    return tuple(case for case in cases() if case.is_for(pyspark.__version__))
+
+
+def as_frame(case: Case, folder: Path) -> Callable[[Any], Any] | None:
+    """How a case makes its DataFrame; a single CREATE TABLE AS SELECT counts as its SELECT. None when it must write."""
+    if case.frame:
+        return lambda session: run(case, session, fresh(folder))
+    *before, last = case.statements if not case.python else ("",)
+    if not CREATED.match(last) or any(re.match(r"(CREATE TABLE|CREATE VIEW|INSERT|ALTER)", text) for text in before):
+        return None
+    return lambda session: _selected(replace(case, code=";\n".join(before)), CREATED.sub("", last, 1), session)
+
+
+def _selected(before: Case, query: str, session: Any) -> Any:
+    run(before, session, Path())
+    return session.sql(query)
+
+
+def experiment(case: Case, oracle: Oracle) -> Experiment:
+    """The experiment on a case.
+
+    Raises:
+        LookupError: the case reads what it wrote itself; its own lineage does not lead to the three tables.
+    """
+    build = as_frame(case, oracle.files.folder / "frames")
+    found: Experiment = oracle.clean_experiment(build) if build else oracle.written_experiment(case)
+    if not reads_only_the_tables(found.lineage):
+        raise LookupError("it reads a table that it wrote itself")
+    return found
+
+
+def experiments(oracle: Oracle) -> Iterator[tuple[Case, Experiment | Exception]]:
+    """Every case with its experiment, or with the reason why there is none."""
+    for case in runnable():
+        try:
+            yield case, experiment(case, oracle)
+        except Exception as reason:
+            yield case, reason

@@ -1,0 +1,124 @@
+"""docs/oracle.md: what the oracle saw, in tables."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.oracle.rows import CHANGES
+from tests.oracle.tally import Tally
+
+from headwater.model import Subtype
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "oracle.md"
+MOST = 20
+
+COUNTED = (
+    "looked at",
+    "**with a missing edge**",
+    "discarded: the order of rows decides",
+    "could not be run",
+    "runs on changed data",
+    "of these ended in an error",
+)
+
+INTRODUCTION = """\
+# Soundness, measured
+
+<!-- Written by `make oracle`. -->
+
+If changing the values of an input column can change an output column, there must be an edge. The oracle tries: it runs
+a query on data, changes an input column, runs it again, and compares. What changed must be covered by an edge from
+that column, on the field or on the dataset.
+
+- **Compared** are whole rows, as a bag, with only those fields that no edge from the changed column covers. So a
+  missing edge on a field shows by its values, one on the dataset by the number of rows, and one behind a changed
+  pairing of values by the rows, although each field by itself is the same.
+- **Changes**: {changes}. Columns that the same edges cover are changed together; columns that an edge on the dataset
+  covers need no change, as that edge covers everything.
+- **Queries**: every case of `tests/cases`; the TPC-DS and TPC-H queries (on DuckDB, `tests/oracle/test_tpc.py`); and
+  pipelines that hypothesis generates over SQL and the DataFrame API, one to four steps deep.
+- **Left out**: `sample`, `rand()` and their like, whose result changes without any change of the input; and queries
+  whose result changes when the rows are met in another order, which are counted as discarded.
+
+`python -m tests.oracle --seed {seed} --pipelines {count} --no-cases` runs the same pipelines again: {chunk} for each
+seed, from {seed} on.
+"""
+
+TIGHTNESS = """\
+## Tightness
+
+The share of claimed edges of which some change showed an effect. An edge that does not show is not wrong: the rules say
+what an edge means, not what eight rows happen to show. A filter that every changed row passes has no effect, and what
+`COALESCE` tests beside a column without NULLs has none either. Of the generated pipelines one in five is asked.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The results of a run."""
+
+    spark: str
+    seed: int
+    chunk: int
+    cases: Tally
+    generated: Tally
+
+
+def document(seen: Seen) -> str:
+    """The whole text."""
+    return "\n".join((*_introduction(seen), *_counts(seen), *_tightness(seen), *_constructs(seen.generated))) + "\n"
+
+
+def _introduction(seen: Seen) -> Iterator[str]:
+    count = seen.generated.looked_at + sum(seen.generated.invalid.values())
+    yield INTRODUCTION.format(changes=", ".join(CHANGES), seed=seen.seed, count=count, chunk=seen.chunk)
+
+
+def _counts(seen: Seen) -> Iterator[str]:
+    yield f"## What was seen (Spark {seen.spark})"
+    yield ""
+    yield "| | cases | generated pipelines |"
+    yield "|---|---|---|"
+    for title, *figures in zip(COUNTED, _counted(seen.cases), _counted(seen.generated), strict=True):
+        yield f"| {title} | {' | '.join(map(str, figures))} |"
+    yield ""
+    if seen.cases.invalid:
+        yield "Cases that could not be run on other data, and why:"
+        yield ""
+        yield from (f"- {reason}" for reason in sorted(seen.cases.invalid))
+        yield ""
+
+
+def _counted(tally: Tally) -> tuple[int, ...]:
+    """The figures of ``COUNTED``."""
+    discarded, invalid = sum(tally.discarded.values()), sum(tally.invalid.values())
+    return tally.looked_at, len(tally.missing), discarded, invalid, tally.runs, tally.failed
+
+
+def _tightness(seen: Seen) -> Iterator[str]:
+    yield TIGHTNESS
+    yield "| type | subtype | cases: edges | shown | generated: edges | shown |"
+    yield "|---|---|---|---|---|---|"
+    for subtype in Subtype:
+        figures = (_share(tally, subtype) for tally in (seen.cases, seen.generated))
+        yield f"| {subtype.type.value} | {subtype.value} | {' | '.join(figures)} |"
+    yield ""
+    yield "Most often in pipelines with edges that did not show:"
+    yield ""
+    yield from (
+        f"- {subtype.value}: `{form}` ({count})" for (subtype, form), count in seen.generated.unshown.most_common(MOST)
+    )
+    yield ""
+
+
+def _share(tally: Tally, subtype: Subtype) -> str:
+    claimed = tally.claims[subtype]
+    return f"{claimed} | {100 * tally.shown[subtype] / claimed:.0f} %" if claimed else "0 | "
+
+
+def _constructs(tally: Tally) -> Iterator[str]:
+    yield f"## Constructs ({len(tally.used)})"
+    yield ""
+    yield "How many pipelines had each step or form; `{int}` stands for any expression of that type."
+    yield ""
+    yield ", ".join(f"`{form}` {count}" for form, count in sorted(tally.used.items(), key=lambda item: -item[1]))

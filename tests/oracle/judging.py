@@ -1,0 +1,201 @@
+"""Change an input column, run again, and see whether an edge tells of what changed.
+
+What an edge claims is what it does *not* let happen. A column x without an edge on the dataset neither makes nor drops
+rows; without an edge on the field c it does not touch c. So the fields that no edge from x covers, taken together row
+by row, must be the same bag of rows before and after x has changed. That one comparison finds a missing edge on a
+field (its values differ), a missing edge on the dataset (the number of rows differs), and a missing edge behind a
+changed pairing of values that are, field by field, the same.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from tests.extract.edge_text import last_component
+from tests.oracle.rows import Source
+
+from headwater.model import ColumnLineage, Dependency, InputField, Subtype
+
+ORDER = "the order of rows"
+ROWS = "the rows as a whole"
+FIRST = 3  # of the changes, those that show most: by them missing edges are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The names of the columns of a result, and its rows as texts, in any order."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def bag(self, places: Iterable[int]) -> Counter[tuple[str, ...]]:
+        """The rows with only the columns at ``places``, and how often each comes."""
+        kept = tuple(places)
+        return Counter(tuple(row[place] for place in kept) for row in self.rows)
+
+
+class Experiment(Protocol):
+    """A query with its lineage, that can be run on changed data."""
+
+    @property
+    def lineage(self) -> ColumnLineage:
+        """The edges to be judged."""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The input columns that may be changed."""
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The ways to change one, those that show most first."""
+
+    def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
+        """What comes out when ``change`` is made to these columns; ``ORDER`` gives all rows in another order."""
+
+
+class Missing(NamedTuple):
+    """Changing ``source`` in the way ``change`` shows in these fields, and no edge says so."""
+
+    source: Source
+    change: str
+    shown: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.source)} ({self.change}) shows in {', '.join(self.shown)}"
+
+
+class Claim(NamedTuple):
+    """An edge: from a source to a field, or to the dataset where ``output`` is empty."""
+
+    source: Source
+    subtype: Subtype
+    output: str
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Missing edges, and for each claim whether a change showed it; ``discarded`` says why there is nothing."""
+
+    missing: list[Missing] = field(default_factory=list)
+    claims: dict[Claim, bool] = field(default_factory=dict)
+    runs: int = 0
+    failed: int = 0
+    discarded: str = ""
+
+
+def source_of(field: InputField) -> Source:
+    """The table and the column of an input field, in lower case; the table by the last component of its name."""
+    return last_component(field.dataset.name).lower(), field.name.lower()
+
+
+def examine(experiment: Experiment, *, tightness: bool = False) -> Verdict:
+    """Change the columns of an experiment in all its ways; with ``tightness`` also those that no test could fail for.
+
+    Columns that the same edges cover are changed together: that misses an edge only where two changes undo each other.
+    """
+    verdict = Verdict()
+    before = experiment.result()
+    if _differ(before, experiment.result(experiment.sources, ORDER)):
+        verdict.discarded = "the result depends on the order in which rows are met"
+        return verdict
+    for group in _alike(experiment):
+        _examine_together(experiment, group, before, verdict)
+    if tightness:
+        _examine_claims(experiment, before, verdict)
+    return verdict
+
+
+def unexplained(lineage: ColumnLineage, changed: Collection[Source], before: Result, after: Result) -> tuple[str, ...]:
+    """The fields in which a change shows although no edge from a changed column covers them."""
+    covered = _covered(lineage, changed)
+    if covered is None:
+        return ()
+    places = [place for place, name in enumerate(before.names) if name not in covered]
+    if before.bag(places) == after.bag(places):
+        return ()
+    alone = [place for place in places if before.bag([place]) != after.bag([place])]
+    return tuple(before.names[place] for place in alone) or (ROWS,)
+
+
+def _covered(lineage: ColumnLineage, changed: Collection[Source]) -> frozenset[str] | None:
+    """The fields that edges from ``changed`` cover; None when an edge on the dataset covers all."""
+    if any(source_of(edge.input) in changed for edge in lineage.dataset):
+        return None
+    fields = lineage.fields.items()
+    return frozenset(name for name, edges in fields if any(source_of(edge.input) in changed for edge in edges))
+
+
+def _alike(experiment: Experiment) -> Iterable[tuple[Source, ...]]:
+    """The sources that no edge on the dataset covers, those together that cover the same fields."""
+    groups: dict[frozenset[str], list[Source]] = defaultdict(list)
+    for source in experiment.sources:
+        covered = _covered(experiment.lineage, (source,))
+        if covered is not None:
+            groups[covered].append(source)
+    return map(tuple, groups.values())
+
+
+def _examine_together(experiment: Experiment, group: tuple[Source, ...], before: Result, verdict: Verdict) -> None:
+    for change in experiment.changes[:FIRST]:
+        after = _tried(experiment, group, change, verdict)
+        if after is None or not unexplained(experiment.lineage, group, before, after):
+            continue
+        verdict.missing.extend(_blamed(experiment, group, change, before))
+
+
+def _blamed(experiment: Experiment, group: tuple[Source, ...], change: str, before: Result) -> Iterator[Missing]:
+    """The same change for one column at a time; where only several together show it, the first stands for all."""
+    found = []
+    for source in group:
+        shown = unexplained(experiment.lineage, (source,), before, experiment.result((source,), change))
+        if shown:
+            found.append(Missing(source, change, shown))
+    together = unexplained(experiment.lineage, group, before, experiment.result(group, change))
+    yield from found or [Missing(group[0], f"{change}, with {group[1:]}", together)]
+
+
+def _examine_claims(experiment: Experiment, before: Result, verdict: Verdict) -> None:
+    by_source: Mapping[Source, set[Claim]] = defaultdict(set)
+    for claim in claims(experiment.lineage):
+        by_source[claim.source].add(claim)
+    for source in filter(by_source.__contains__, experiment.sources):
+        after = [_tried(experiment, (source,), change, verdict) for change in experiment.changes]
+        seen = [result for result in after if result is not None]
+        for claim in by_source[source]:
+            verdict.claims[claim] = any(_shows(claim, before, result) for result in seen)
+
+
+def claims(lineage: ColumnLineage) -> Iterator[Claim]:
+    """Every edge of a lineage."""
+    yield from (_claim(edge, "") for edge in lineage.dataset)
+    yield from (_claim(edge, name) for name, edges in lineage.fields.items() for edge in edges)
+
+
+def _claim(edge: Dependency, output: str) -> Claim:
+    return Claim(source_of(edge.input), edge.transformation.subtype, output)
+
+
+def _shows(claim: Claim, before: Result, after: Result) -> bool:
+    """Whether the claimed field, or for a claim on the dataset any part of the rows, changed."""
+    if not _differ(before, after):
+        return False
+    everything = range(len(before.names))
+    own = [place for place in everything if not claim.output or before.names[place] == claim.output]
+    others = [place for place in everything if place not in own]
+    return before.bag(own) != after.bag(own) or before.bag(others) == after.bag(others)
+
+
+def _differ(before: Result, after: Result) -> bool:
+    everything = range(len(before.names))
+    return before.bag(everything) != after.bag(everything)
+
+
+def _tried(experiment: Experiment, changed: Collection[Source], change: str, verdict: Verdict) -> Result | None:
+    """The result on changed data; None when the query fails on it, as a division by zero does."""
+    verdict.runs += 1
+    try:
+        return experiment.result(changed, change)
+    except Exception:
+        verdict.failed += 1
+        return None

@@ -1,0 +1,201 @@
+"""The three tables in Spark's memory, so that their values can be changed under a query that is already analyzed.
+
+A relation of rows in memory (LocalRelation) keeps an array of rows; a change copies other cells into them. Each run
+makes a new physical plan of the analyzed query. Spark's scheduler takes longer to serialize the task of so small a
+query than the query takes, so a plan without exchanges is computed here, in the driver's own thread.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+from tests.oracle.judging import ORDER, Result
+from tests.oracle.rows import CHANGES, SOURCES, TABLES, Places, Source, Table
+
+from headwater.model import ColumnLineage
+
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.execution.pythonUDF.arrow.enabled": "false",
+    }
+)
+"""A query of a few rows spends its time on compiling: of generated code, and of Spark itself."""
+
+INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""For the live tables alone: PySpark's catalog cannot be listed with it."""
+
+SCHEDULED = ("Exchange", "Python", "Pandas", "Arrow", "Cartesian", "FileScan", "BatchScan", "ExistingRDD", "InMemory")
+TASK = 2**40
+CELL, NULL = "\x01", "\x00"
+
+
+class LiveTable:
+    """One table whose cells can be changed; ``relation`` is its plan, of one partition."""
+
+    def __init__(self, spark: Any, table: Table) -> None:
+        jvm = spark._jvm
+        plans = jvm.org.apache.spark.sql.catalyst.plans.logical
+        self.count = count = len(table.rows)
+        rows = self._rows(spark, table)[:count]
+        self._stock = [row.values() for row in self._rows(spark, table)]
+        self._live = [row.values() for row in rows]
+        self._copy = jvm.java.lang.System.arraycopy
+        live = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, count)
+        for place, row in enumerate(rows):
+            live[place] = row
+        full = self._relation(spark, table)
+        parts = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, full.productArity())
+        for place in range(full.productArity()):
+            parts[place] = full.productElement(place)
+        parts[1] = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(live)
+        self.relation = plans.Repartition(1, False, full.makeCopy(parts))
+        self._columns = {name: place for place, name in enumerate(table.columns)}
+
+    def change(self, column: str, places: Places) -> None:
+        """Give the rows of the table the values at ``places``."""
+        cell = self._columns[column]
+        for row, place in zip(self._live, places, strict=True):
+            self._copy(self._stock[place], cell, row, cell, 1)
+
+    def _relation(self, spark: Any, table: Table) -> Any:
+        return spark.sql(table.query)._jdf.queryExecution().optimizedPlan()
+
+    def _rows(self, spark: Any, table: Table) -> list[Any]:
+        data = self._relation(spark, table).data()
+        return [data.apply(place) for place in range(data.size())]
+
+
+class Local:
+    """Computes plans without exchanges in the driver's thread, as a task would."""
+
+    def __init__(self, spark: Any) -> None:
+        jvm = spark._jvm
+        self._contexts = _module(jvm, "org.apache.spark.TaskContext$")
+        self._metrics = _module(jvm, "org.apache.spark.executor.TaskMetrics$")
+        self._nobody, self._nothing = (
+            _module(jvm, "scala.None$"),
+            _module(jvm, "scala.collection.immutable.Map$").empty(),
+        )
+        self._properties = jvm.java.util.Properties()  # a task takes its settings from here (SQLConf.get)
+        for key, value in {**dict(spark.sparkContext.getConf().getAll()), **INTERPRETED}.items():
+            self._properties.setProperty(key, value)
+        self._new_memory, self._new_context = (
+            jvm.org.apache.spark.memory.TaskMemoryManager,
+            jvm.org.apache.spark.TaskContextImpl,
+        )
+        self._manager = jvm.org.apache.spark.SparkEnv.get().memoryManager()
+        self._as_java = jvm.scala.jdk.javaapi.CollectionConverters.asJava
+        self._join = jvm.org.apache.commons.lang3.StringUtils.join
+
+    def lines(self, plan: Any) -> list[str]:
+        """The rows of a physical plan that has one column of text."""
+        rows, memory = plan.execute(), self._new_memory(self._manager, TASK)
+        context = self._context(memory)
+        self._contexts.setTaskContext(context)
+        try:
+            parts = (self._as_java(rows.iterator(part, context)) for part in rows.partitions())
+            return [_text(row) for part in parts for row in str(self._join(part, ";")).split(";") if row]
+        finally:
+            context.markTaskCompleted(self._nobody)
+            self._contexts.unset()
+            memory.cleanUpAllAllocatedMemory()
+
+    def _context(self, memory: Any) -> Any:
+        known = (0, 0, 0, TASK, 0, 1, memory, self._properties, None, self._metrics.empty(), 1, self._nothing)
+        return self._new_context(*known)
+
+
+def _module(jvm: Any, name: str) -> Any:
+    """The one instance of a Scala object."""
+    return jvm.java.lang.Class.forName(name).getField("MODULE$").get(None)
+
+
+def _text(row: str) -> str:
+    """The text in a row of one column, from the words that UnsafeRow shows: NULL bits, place and size, the text.
+
+    >>> _text("[0,1000000007,327c36347c4544]")
+    'DE|46|2'
+    """
+    words = [int(word, 16).to_bytes(8, "little") for word in row.strip("[]").split(",")]
+    return b"".join(words[2:])[: int.from_bytes(words[1][:4], "little")].decode()
+
+
+class LiveFrame:
+    """A DataFrame over the live tables, run again and again."""
+
+    def __init__(self, world: "World", frame: Any) -> None:
+        from pyspark.sql import functions
+
+        self._world, self.names = world, tuple(frame.columns)
+        numbered = frame.toDF(*(f"c{place}" for place in range(len(self.names))))
+        texts = (
+            functions.coalesce(functions.col(name).cast("string"), functions.lit(NULL)) for name in numbered.columns
+        )
+        one = numbered.select(functions.concat_ws(CELL, *texts).alias("row"))
+        self._frame, self._analyzed = one, one._jdf.queryExecution().analyzed()
+        shown = one._jdf.queryExecution().executedPlan().toString()
+        self._scheduled = any(name in shown for name in SCHEDULED)
+
+    def result(self) -> Result:
+        """What comes out now."""
+        dataset = self._world.dataset(self._analyzed)
+        if self._scheduled:
+            lines = [row.getString(0) for row in dataset.collectAsList()]
+        else:
+            lines = self._world.local.lines(dataset.queryExecution().executedPlan())
+        return Result(self.names, tuple(tuple(line.split(CELL)) for line in lines))
+
+
+class World:
+    """A session in which the three tables are live."""
+
+    def __init__(self, spark: Any) -> None:
+        self._datasets = getattr(spark._jvm, spark.range(1)._jdf.getClass().getName())
+        self.spark, self.local = spark.newSession(), Local(spark)
+        for key, value in INTERPRETED.items():
+            self.spark.conf.set(key, value)
+        self._tables = {name: LiveTable(spark, table) for name, table in TABLES.items()}
+
+    def dataset(self, plan: Any, session: Any = None) -> Any:
+        """A new Dataset, not yet optimized, of a plan."""
+        return self._datasets.ofRows((session or self.spark)._jsparkSession, plan)
+
+    def show_in(self, session: Any) -> None:
+        """Let the live tables be what a session finds under their names."""
+        for name, table in self._tables.items():
+            self.dataset(table.relation, session).createOrReplaceTempView(name)
+
+    @contextmanager
+    def changed(self, sources: Collection[Source], change: str) -> Iterator[None]:
+        """The columns ``sources`` changed in the way ``change``; afterwards they are as before."""
+        how = CHANGES["the values in reverse" if change == ORDER else change] if change else range
+        try:
+            self._set(sources, how)
+            yield
+        finally:
+            self._set(sources, range)
+
+    def _set(self, sources: Collection[Source], how: Any) -> None:
+        for name, column in sources:
+            table = self._tables[name]
+            table.change(column, how(table.count))
+
+
+class LiveExperiment:
+    """A DataFrame over the live tables, with the lineage it has over real ones."""
+
+    sources = SOURCES
+    changes = tuple(CHANGES)
+
+    def __init__(self, world: World, frame: Any, lineage: ColumnLineage) -> None:
+        self.lineage, self._world, self._frame = lineage, world, LiveFrame(world, frame)
+
+    def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
+        """What comes out when ``change`` is made to these columns."""
+        with self._world.changed(changed, change):
+            return self._frame.result()

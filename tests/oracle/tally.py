@@ -1,0 +1,52 @@
+"""What the oracle has seen so far, counted."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tests.oracle.judging import Verdict
+
+from headwater.model import Subtype
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a hunt.
+
+    ``looked_at`` queries of which ``discarded`` say nothing; ``runs`` on changed data, of which ``failed`` ended in an
+    error; queries that were ``invalid``; the forms ``used``; and of the edges claimed, those that were ``shown``.
+    """
+
+    looked_at: int = 0
+    runs: int = 0
+    failed: int = 0
+    invalid: Counter[str] = field(default_factory=Counter)
+    discarded: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = field(default_factory=Counter)
+    missing: list[str] = field(default_factory=list)
+    claims: Counter[Subtype] = field(default_factory=Counter)
+    shown: Counter[Subtype] = field(default_factory=Counter)
+    unshown: Counter[tuple[Subtype, str]] = field(default_factory=Counter)
+    seen: set[str] = field(default_factory=set)
+
+    def is_new(self, code: str) -> bool:
+        """True the first time that a query comes."""
+        known = code in self.seen
+        self.seen.add(code)
+        return not known
+
+    def add(self, verdict: Verdict, used: Iterable[str] = ()) -> None:
+        """Count a query that was looked at, made of the forms ``used``."""
+        forms = tuple(used)
+        self.looked_at += 1
+        self.runs += verdict.runs
+        self.failed += verdict.failed
+        if verdict.discarded:
+            self.discarded[verdict.discarded] += 1
+            return
+        self.used.update(forms)
+        for claim, seen in verdict.claims.items():
+            self.claims[claim.subtype] += 1
+            self.shown[claim.subtype] += seen
+            if not seen:
+                self.unshown.update((claim.subtype, form) for form in forms)

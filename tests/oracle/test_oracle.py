@@ -1,0 +1,73 @@
+"""What an input column shows in has an edge from it: for generated pipelines and for cases."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.extract.case_file import Case, cases
+from tests.extract.case_tables import jvm_of_its_own
+from tests.oracle.casework import experiment, runnable
+from tests.oracle.hunt import Oracle, hunt, oracle
+from tests.oracle.judging import examine
+from tests.oracle.tally import Tally
+
+from headwater.model import ColumnLineage, Subtype
+
+pytestmark = pytest.mark.spark
+
+PIPELINES = 200
+EVERY = 8  # of the cases; `make oracle` looks at all
+SHOWN_BY = {
+    Subtype.IDENTITY: "project/swapped_names",
+    Subtype.TRANSFORMATION: "cast/changing",
+    Subtype.AGGREGATION: "aggregate/basic",
+    Subtype.CONDITIONAL: "conditional/case_when",
+    Subtype.WINDOW: "window/row_number",
+    Subtype.FILTER: "filter/where_two_columns",
+    Subtype.JOIN: "join/inner",
+    Subtype.GROUP_BY: "aggregate/key_not_selected",
+    Subtype.SORT: "sort/order_below_limit",
+}
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Oracle]:
+    with jvm_of_its_own(), oracle() as found:
+        yield found
+
+
+@pytest.mark.timeout(900)
+def test_generated_pipelines_have_every_edge(live: Oracle) -> None:
+    tally = Tally()
+    hunt(live, tally, PIPELINES, start=1)
+    assert tally.missing == []
+    assert tally.looked_at >= PIPELINES * 0.9, tally.invalid.most_common(5)
+    assert sum(tally.discarded.values()) <= PIPELINES * 0.1
+
+
+@pytest.mark.parametrize("case", runnable()[::EVERY], ids=str)
+def test_cases_have_every_edge(case: Case, live: Oracle) -> None:
+    try:
+        looked_at = experiment(case, live)
+    except LookupError as reason:
+        pytest.skip(str(reason))
+    assert list(map(str, examine(looked_at).missing)) == []
+
+
+@pytest.mark.parametrize("subtype", Subtype, ids=lambda subtype: subtype.value)
+def test_edges_that_are_taken_away_are_missed(subtype: Subtype, live: Oracle) -> None:
+    case = next(case for case in cases() if str(case) == SHOWN_BY[subtype])
+    looked_at = experiment(case, live)
+    assert not examine(looked_at).missing
+    looked_at.lineage = without(looked_at.lineage, subtype)  # type: ignore[misc]
+    assert examine(looked_at).missing
+
+
+def without(lineage: ColumnLineage, subtype: Subtype) -> ColumnLineage:
+    """A lineage without the edges of one kind."""
+
+    def kept(edges: frozenset) -> frozenset:  # type: ignore[type-arg]
+        return frozenset(edge for edge in edges if edge.transformation.subtype is not subtype)
+
+    fields = {name: kept(edges) for name, edges in lineage.fields.items()}
+    return replace(lineage, fields=fields, dataset=kept(lineage.dataset))
