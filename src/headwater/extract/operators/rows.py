@@ -89,6 +89,7 @@ OPERATORS: Visitors = {
             "Sample",
             "SubqueryAlias",
             "Tail",
+            "UnresolvedHint",  # REBALANCE, when Spark does not adapt plans as they run
         ),
         passes_through,
     ),
