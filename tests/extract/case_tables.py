@@ -12,6 +12,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.ansi.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.pyspark.jvmStacktrace.enabled": "false",
 }
 

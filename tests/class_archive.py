@@ -1,0 +1,87 @@
+"""An archive of the classes that Spark loads, so that each of the many JVMs of the tests starts in a third of the time.
+
+``python -m tests.class_archive`` is the job whose classes go into it. Java calls this application class data sharing;
+a JVM that cannot use the archive, because Spark or Java are others, starts as it would without one.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyspark
+
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a JVM that lives for seconds: a third of the time goes when it does not optimize itself."""
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def options() -> Mapping[str, str]:
+    """The environment for quick JVMs of Spark; the archive is made when it is missing, which takes half a minute."""
+    file = archive()
+    if not file.exists():
+        _make(file)
+    shared = f"-XX:SharedArchiveFile={file.with_suffix('.base')}:{file} -Xlog:disable"
+    return {"SPARK_SUBMIT_OPTS": f"{QUICK} {shared}", "SPARK_LAUNCHER_OPTS": QUICK}
+
+
+def archive() -> Path:
+    """Where the archive for this Spark and this Java is: in the environment."""
+    key = hashlib.sha256(f"{_java()} {pyspark.__file__} {pyspark.__version__}".encode()).hexdigest()[:12]
+    return Path(sys.prefix) / f"spark-classes-{key}.jsa"
+
+
+def _java() -> str:
+    """The Java that Spark's launcher takes."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java") if home else Path(shutil.which("java") or "java").resolve())
+
+
+def _make(file: Path) -> None:
+    """Write the archive of Java's own classes and on top of it that of Spark's; an empty one where Java cannot."""
+    base, unfinished = file.with_suffix(".base"), file.with_suffix(f".{os.getpid()}")
+    dump = [_java(), *QUICK.split(), "-Xshare:dump", f"-XX:SharedArchiveFile={unfinished}", "-Xlog:disable"]
+    subprocess.run(dump, capture_output=True, timeout=300, check=False)
+    _keep(unfinished, base)
+    wanted = f"{QUICK} -XX:SharedArchiveFile={base} -XX:ArchiveClassesAtExit={unfinished} -Xlog:disable"
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "SPARK_SUBMIT_OPTS": wanted, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
+        command = [sys.executable, "-m", "tests.class_archive"]
+        subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=300, check=False)
+    _keep(unfinished, file)
+
+
+def _keep(unfinished: Path, file: Path) -> None:
+    """Give a finished file its name, which another process may have done meanwhile."""
+    if not unfinished.exists():
+        unfinished.touch()
+    unfinished.rename(file)
+
+
+def main() -> None:
+    """Load what the tests' applications load: Spark, its catalogs, the usual operators, what headwater asks it."""
+    from pyspark.sql import SparkSession
+
+    import headwater
+
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.sql.catalogImplementation", "hive").getOrCreate()
+    headwater.attach(spark, events="events.ndjson", quiet=True)
+    spark.sql("CREATE TABLE t USING parquet AS SELECT id, id % 3 AS k, string(id) AS s FROM range(100)")
+    spark.sql("CREATE TABLE h (id bigint, k bigint) STORED AS textfile")
+    spark.sql("INSERT INTO h SELECT sum(a.id) OVER (ORDER BY a.s), b.k FROM t a JOIN t b USING (id) ORDER BY 1")
+    spark.sql("SELECT k, count(DISTINCT s), max(id) FROM t GROUP BY k").write.json("counted")
+    spark.read.json("counted").selectExpr("explode(array(1, 2))", "*").write.csv("exploded")
+    stream = spark.readStream.schema("id long").parquet("spark-warehouse/t").writeStream.format("parquet")
+    stream.option("checkpointLocation", "at").trigger(availableNow=True).start("streamed").awaitTermination()
+    headwater.detach(spark)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
