@@ -9,7 +9,8 @@ from tests.extract.case_file import Case, cases, difference
 from tests.extract.case_tables import spark_for_cases
 from tests.extract.recordings import LivePlans, lineage
 
-pytestmark = pytest.mark.spark
+# What PySpark advises about the code of a case is no fault of ours.
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 CASES = [case for case in cases() if case.is_for(pyspark.__version__)]
 

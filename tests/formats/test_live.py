@@ -7,7 +7,8 @@ from tests.extract.case_file import Case, difference
 from tests.extract.recordings import lineage
 from tests.formats.formats import BUILDS, Formats, cases_of, running_formats
 
-pytestmark = pytest.mark.spark
+# What PySpark and connectors advise about the code of a case is no fault of ours.
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ that column, on the field or on the dataset.
   pairing of values by the rows, although each field by itself is the same.
 - **Changes**: {changes}. Columns that the same edges cover are changed together; columns that an edge on the dataset
   covers need no change, as that edge covers everything.
-- **Queries**: every case of `tests/cases`; the TPC-DS and TPC-H queries (on DuckDB, `tests/oracle/test_tpc.py`); and
+- **Queries**: every case of `tests/cases`; the TPC-DS and TPC-H queries (on DuckDB, `tests/tpc/test_oracle.py`); and
   pipelines that hypothesis generates over SQL and the DataFrame API, one to four steps deep.
 - **Left out**: `sample`, `rand()` and their like, whose result changes without any change of the input; and queries
   whose result changes when the rows are met in another order, which are counted as discarded.

@@ -16,6 +16,7 @@ import pytest
 from headwater.errors import SettingError, StoreCorrupt, StoreError, StoreLocked, StoreTooNew, StoreUnavailable
 from headwater.store import open_store, store_url
 from headwater.store.questions import datasets
+from headwater.store.schema import REVISIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -81,7 +82,9 @@ def test_a_store_of_a_newer_headwater_is_not_touched(file: Path, *, read_only: b
     with sqlite3.connect(file) as newer:
         newer.execute("UPDATE headwater_version SET version_num = '9999'")
     newer.close()
-    with pytest.raises(StoreTooNew, match="schema 9999, this headwater knows up to 0001: upgrade headwater"):
+    with pytest.raises(
+        StoreTooNew, match=f"schema 9999, this headwater knows up to {REVISIONS[-1]}: upgrade headwater"
+    ):
         open_store(str(file), read_only=read_only)
 
 

@@ -45,7 +45,7 @@ BY_QUERY = """\
 CHANGED = """\
 ## Values changed
 
-`tests/oracle/test_tpc.py` runs each query in DuckDB on generated rows, changes the values of one input column
+`tests/tpc/test_oracle.py` runs each query in DuckDB on generated rows, changes the values of one input column
 (another value in every row, NULL in half of them), runs it again and compares the output columns. Columns with an edge
 on the dataset are left out, as that edge covers everything. What then changes must have an edge on the column.
 """
