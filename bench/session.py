@@ -11,7 +11,7 @@ def session(folder: Path, agent: str = "none", memory: str = "2g") -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("bench")
-    settings = _settings(folder, memory) | (_jar_settings(folder) if agent == "jar" else {})
+    settings = _settings(folder, memory) | (jar_settings(folder) if agent == "jar" else {})
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
@@ -37,7 +37,7 @@ def _settings(folder: Path, memory: str) -> dict[str, str]:
     }
 
 
-def _jar_settings(folder: Path) -> dict[str, str]:
+def jar_settings(folder: Path) -> dict[str, str]:
     """The jar with its own defaults, and with the dataset edges that headwater writes too."""
     return {
         "spark.jars.packages": JAR,

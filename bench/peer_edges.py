@@ -1,0 +1,86 @@
+"""What events tell of a dataset, in the terms of a case, and how far that is what the case expects.
+
+Where two agents are compared nothing counts that only one of them can say: the mark of opaque edges, the case of names,
+columns without an edge.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.extract.case_file import Case
+from tests.extract.edge_text import Edges, last_component
+
+Found = frozenset[tuple[str, str, str, bool]]
+"""Edges as (output column or ``*``, subtype, ``dataset.column``, masking)."""
+
+DIRECT = {"IDENTITY", "TRANSFORMATION", "AGGREGATION"}
+SAME = {"GROUPBY": "GROUP_BY", "ORDER": "SORT"}
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What an agent told of a case: ``missing`` edges that are expected, ``extra`` ones that are not."""
+
+    missing: Found
+    extra: Found
+    silent: bool = False
+    """No columnLineage facet of the output came at all."""
+
+    @property
+    def exact(self) -> bool:
+        """All edges and no others."""
+        return not self.missing and not self.extra
+
+    @property
+    def direct(self) -> bool:
+        """All DIRECT edges and no others of that type."""
+        return not any(subtype in DIRECT for _, subtype, _, _ in self.missing | self.extra)
+
+
+def score(case: Case, events: Iterable[Mapping[str, Any]]) -> Score:
+    """How the events of a case's run compare with what it expects."""
+    wanted, facets = expected(case.expected), list(facets_of(case.output, events))
+    found = frozenset(edge for facet in facets for edge in told(facet))
+    return Score(wanted - found, found - wanted, silent=not facets)
+
+
+def expected(edges: Edges) -> Found:
+    """The edges of a case."""
+    columns = [*edges.columns, ("*", edges.dataset)]
+    return frozenset(
+        (column.lower(), edge.kind, f"{edge.dataset}.{edge.field}".lower(), edge.masking)
+        for column, found in columns
+        for edge in found
+    )
+
+
+def facets_of(output: str, events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Every columnLineage facet that the events have for the dataset of that last component."""
+    for event in events:
+        for dataset in event.get("outputs") or ():
+            facets = dataset.get("facets") or {}
+            if output.lower() in set(_names(dataset)) and (facet := facets.get("columnLineage")):
+                yield facet
+
+
+def told(facet: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+    """The edges of a facet."""
+    for column, field in facet["fields"].items():
+        yield from _edges(column.lower(), field["inputFields"])
+    yield from _edges("*", facet.get("dataset") or ())
+
+
+def _edges(column: str, inputs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, bool]]:
+    for source in inputs:
+        field = f"{last_component(source['name'])}.{source['field']}".lower()
+        for way in source.get("transformations") or ():
+            subtype = way.get("subtype", "")
+            yield column, SAME.get(subtype, subtype), field, bool(way.get("masking"))
+
+
+def _names(dataset: Mapping[str, Any]) -> Iterator[str]:
+    yield last_component(dataset["name"]).lower()
+    links = (dataset.get("facets") or {}).get("symlinks") or {}
+    for link in links.get("identifiers", ()):
+        yield last_component(link["name"]).lower()

@@ -1,0 +1,136 @@
+"""``make others``: unmodified software of others, with headwater and without: equal results, and the right lineage.
+
+``python -m tests.others [NAME ...]``; NAME is one of the projects below. Each runs twice in a folder of its own. What
+it wrote must be equal row by row, and what was told of it must be the text in ``expected/NAME.told``, which a person
+read. ``--accept`` writes that text anew. Of a
+library with a test suite each test must end as it does without headwater.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import unified_diff
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from tests.others.suites import SUITES, differences
+from tests.sources.told import told
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE.parents[1] / "src"
+LIMIT = 1800  # seconds for one run of a project
+DBT = ("-m", "dbt.cli.main")
+DBT_PLACES = ("--project-dir", str(HERE / "dbt"), "--profiles-dir", str(HERE / "dbt"), "--target-path", "target")
+
+PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "dbt": tuple((*DBT, step, *DBT_PLACES, "--log-path", "logs") for step in ("seed", "run", "run")),
+    "splink": ((str(HERE / "jobs" / "deduplicate.py"), "."),),
+    "quinn": ((str(HERE / "jobs" / "quinned.py"), "."),),
+    "pandas": ((str(HERE / "jobs" / "panda.py"), "."),),
+}
+"""What to say to Python, one run after the other, for each project."""
+
+CHANGING = (
+    (re.compile(r"checkpoints/[-0-9a-f]{36}"), "checkpoints/{run}"),
+    (re.compile(r"(__splink__\w+?)_[0-9a-f]{9}\b"), r"\1"),
+)
+"""Names that are others at each run."""
+
+
+def run(name: str, folder: Path, *, watched: bool) -> None:
+    """Run a project in a folder.
+
+    Raises:
+        SystemExit: it failed; the message has the end of what it said.
+    """
+    folder.mkdir(parents=True)
+    before = ("-m", "headwater", "run", "--events", "events.ndjson") if watched else ()
+    paths = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": paths}
+    for arguments in PROJECTS[name]:
+        with (folder / "log.txt").open("a") as log:
+            command = [sys.executable, *before, *arguments]
+            done = subprocess.run(
+                command, cwd=folder, env=environment, stdout=log, stderr=log, timeout=LIMIT, check=False
+            )
+        if done.returncode:
+            raise SystemExit(
+                f"{name} failed {'with' if watched else 'without'} headwater; its log ends:\n{_end(folder)}"
+            )
+
+
+def _end(folder: Path) -> str:
+    return (folder / "log.txt").read_text(errors="replace")[-3000:]
+
+
+def results(folder: Path) -> dict[str, list[str]]:
+    """The rows of every dataset that a run left, in any order; intermediate ones are left out."""
+    files = [path for path in folder.rglob("*.parquet") if "checkpoints" not in path.parts]
+    found: dict[str, list[str]] = {}
+    for path in files:
+        dataset = str(path.parent.relative_to(folder))
+        found.setdefault(dataset, []).extend(map(str, pq.ParquetFile(path).read().to_pylist()))
+    return {dataset: sorted(rows) for dataset, rows in found.items()}
+
+
+def story(folder: Path) -> str:
+    """What was told of a run, without what is other at each."""
+    lines = (folder / "events.ndjson").read_text(encoding="utf-8").splitlines()
+    text = told(map(json.loads, lines)).replace(str(folder), "{folder}")
+    for pattern, instead in CHANGING:
+        text = pattern.sub(instead, text)
+    return text + "\n"
+
+
+def faults(name: str, folder: Path, *, accept: bool) -> Iterator[str]:
+    """Whatever is not as it must be with a project."""
+    for way in ("without", "with"):
+        run(name, folder / way, watched=way == "with")
+    plain, watched = results(folder / "without"), results(folder / "with")
+    if not plain:
+        yield "it left no data to compare"
+    yield from (
+        f"{one}: other rows with headwater" for one in sorted({*plain, *watched}) if plain.get(one) != watched.get(one)
+    )
+    expected, found = HERE / "expected" / f"{name}.told", story(folder / "with")
+    if accept:
+        expected.write_text(found, encoding="utf-8")
+    wanted = expected.read_text(encoding="utf-8") if expected.exists() else ""
+    yield from unified_diff(wanted.splitlines(), found.splitlines(), "expected", "found", n=1, lineterm="")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the projects asked for, or all; the number of those with faults."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*PROJECTS, *SUITES)))
+    parser.add_argument("--accept", action="store_true", help="write the expected lineage anew")
+    options = parser.parse_args(arguments)
+    wrong = 0
+    for name in options.names or (*PROJECTS, *SUITES):
+        with tempfile.TemporaryDirectory() as folder:
+            look = suite if name in SUITES else project
+            seen, found = look(name, Path(folder).resolve(), accept=options.accept)
+        wrong += bool(found)
+        print(f"{name}: " + ("\n  ".join(found) or seen), flush=True)
+    return wrong
+
+
+def project(name: str, folder: Path, *, accept: bool) -> tuple[str, list[str]]:
+    """What was seen of a project, and its faults."""
+    found = list(faults(name, folder, accept=accept))
+    return f"the same {sum(map(len, results(folder / 'with').values()))} rows, and the expected lineage", found
+
+
+def suite(name: str, folder: Path, *, accept: bool) -> tuple[str, list[str]]:
+    """The same of a suite of tests; it has no expected lineage to accept."""
+    ended, found = differences(name, folder)
+    return f"the same ends of {ended} tests", found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
