@@ -109,7 +109,8 @@ def _reasons(differing: Mapping[str, Scores]) -> Iterator[str]:
     found = Counter(_title(name) for name in differing)
     for one in EXPLANATIONS:
         if found[one["title"]]:
-            yield f"**{one['title']}** ({found[one['title']]} cases). Right: {one['right']}. {one['why'].strip()}"
+            cases = "1 case" if (number := found[one["title"]]) == 1 else f"{number} cases"
+            yield f"**{one['title']}** ({cases}). Right: {one['right']}. {one['why'].strip()}"
 
 
 def _title(name: str) -> str:
@@ -124,7 +125,9 @@ def _differences(differing: Mapping[str, Scores], titles: Mapping[str, str]) -> 
             one = scores[agent]
             if one and not one.exact:
                 rows.append([f"{name}: {titles[name]}", agent, _edges(one.missing), _edges(one.extra), _title(name)])
-    return table(["case", "who", "missing", "too many", "why"], [[_cell(cell) for cell in row] for row in rows])
+    head = ["case", "who", "missing", "too many", "why"]
+    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _edges(edges: Found) -> str:
