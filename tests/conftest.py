@@ -1,6 +1,7 @@
 """For all tests: what Spark's processes find in their environment, and which tests stay together."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ from .class_archive import options
 HERE = Path(__file__).parent
 PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
 """The pandas API of Spark asks for it, and warns when a Spark runs already."""
+
+
+def pytest_configure() -> None:
+    """Let interrupts reach the jobs of tests: a shell starts what runs in the background, and its children, without."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
