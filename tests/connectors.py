@@ -48,3 +48,16 @@ KAFKA_JARS = {
 def packages(*coordinates: str) -> str:
     """The value of ``spark.jars.packages`` for those of them that there are."""
     return ",".join(filter(None, coordinates))
+
+
+LAKE = {
+    "spark.jars.packages": packages(DELTA, ICEBERG),
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.ice.type": "hadoop",
+    "spark.sql.catalog.ice.warehouse": "{folder}/ice",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+"""What a session needs for Delta in its own catalog and Iceberg in ``ice``, below a ``{folder}``."""

@@ -13,6 +13,7 @@ import pyspark
 import pytest
 from tests.capture.conftest import Jobs, gaps, statements, states
 from tests.capture.conftest import jobs as jobs  # noqa: PLC0414 - a fixture
+from tests.ports import free_port
 
 pytestmark = [
     pytest.mark.spark,
@@ -65,9 +66,7 @@ spark.stop()
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of this test's own."""
     folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     conf = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": folder / "warehouse"}
     conf |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 1}
     words = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]

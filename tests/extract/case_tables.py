@@ -72,19 +72,29 @@ def jvm_of_its_own() -> Iterator[None]:
 @contextmanager
 def session_of_its_own(spark: Any) -> Iterator[Any]:
     """A session with its own views, functions, variables and settings; what it left in the catalog is dropped."""
+    session = spark.newSession()
+    try:
+        with active(session):
+            yield session
+    finally:
+        _drop_all_but_the_tables(spark)
+
+
+@contextmanager
+def active(session: Any) -> Iterator[None]:
+    """PySpark's functions use the active session: let it be this one; at the end nothing is cached."""
     from pyspark.sql import SparkSession
 
-    session = spark.newSession()
-    jvm = spark.sparkContext._jvm.org.apache.spark.sql
-    jvm.SparkSession.setActiveSession(session._jsparkSession)
+    jvm = session._jvm.org.apache.spark.sql.SparkSession
     before, SparkSession._instantiatedSession = SparkSession._instantiatedSession, session
+    jvm.setActiveSession(session._jsparkSession)
     try:
-        yield session
+        yield
     finally:
         SparkSession._instantiatedSession = before
-        jvm.SparkSession.setActiveSession(spark._jsparkSession)
-        spark.catalog.clearCache()
-        _drop_all_but_the_tables(spark)
+        if before is not None:
+            jvm.setActiveSession(before._jsparkSession)
+        session.catalog.clearCache()
 
 
 def _drop_all_but_the_tables(spark: Any) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.connectors import DELTA, HUDI, ICEBERG, packages
+from tests.connectors import DELTA, HUDI, ICEBERG, LAKE
 from tests.extract.case_file import Case, cases
 from tests.extract.case_tables import jvm_of_its_own, spark_for_cases
 from tests.extract.recordings import FOLDER, LivePlans, read_plans, write_plans
@@ -23,16 +23,6 @@ SMALL = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-}
-LAKE = {
-    **SMALL,
-    "spark.jars.packages": packages(DELTA, ICEBERG),
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-    "spark.sql.catalog.ice.type": "hadoop",
-    "spark.databricks.delta.snapshotPartitions": "1",
 }
 OF_HUDI = {
     **SMALL,
@@ -75,7 +65,9 @@ def cases_of(kind: str) -> list[Case]:
 @contextmanager
 def running_formats(kind: str, folder: Path) -> Iterator[Formats]:
     """A Spark in a JVM of its own; Delta's Python package, which its jar holds, can be imported meanwhile."""
-    settings = OF_HUDI if kind == "hudi" else {**LAKE, "spark.sql.catalog.ice.warehouse": str(folder / "ice")}
+    settings = (
+        OF_HUDI if kind == "hudi" else {**SMALL, **{key: value.format(folder=folder) for key, value in LAKE.items()}}
+    )
     with jvm_of_its_own(), spark_for_cases(folder, settings) as spark:
         jars = spark.sparkContext.getConf().get("spark.jars").split(",")
         delta = [jar.removeprefix("file://") for jar in jars if "delta-spark" in jar]

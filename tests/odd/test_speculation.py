@@ -1,6 +1,5 @@
 """A task that a second one overtakes, on a cluster of two hosts: one write, told once."""
 
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -9,6 +8,7 @@ from pathlib import Path
 import pyspark
 import pytest
 from tests.capture.conftest import Jobs, statements
+from tests.ports import free_port
 
 pytestmark = pytest.mark.spark
 
@@ -39,13 +39,6 @@ print("overtaken" if time.time() - begun < 100 else "waited")
 print(spark.read.parquet("out").count())
 spark.stop()
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOSTS[0], 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ TIGHTNESS_OF = 5
 def look_at_cases(live: Oracle, progress: Progress) -> Tally:
     """Every case that can be run on other data."""
     tally = Tally()
-    for case in progress.track(runnable(), description="cases"):
+    for at, case in enumerate(progress.track(runnable(), description="cases")):
+        tell(progress, f"cases: {at}", at % CHUNK == 0)
         try:
             looked_at = experiment(case, live)
             verdict = examine(looked_at, tightness=True)
@@ -35,16 +36,25 @@ def look_at_cases(live: Oracle, progress: Progress) -> Tally:
 
 
 def look_at_pipelines(live: Oracle, progress: Progress, count: int, seed: int) -> Tally:
-    """Generated pipelines, ``CHUNK`` for each seed."""
+    """Generated pipelines, ``CHUNK`` for each seed; an interrupt (Ctrl-C) ends with what was seen so far."""
     tally, bar = Tally(), progress.add_task("pipelines", total=count)
-    while tally.looked_at + sum(tally.invalid.values()) < count:
+    while tally.count < count:
         try:
             hunt(live, tally, CHUNK, seed, TIGHTNESS_OF)
         except MissingEdge as found:
             progress.console.print(f"seed {seed}:\n{found}", markup=False)
+        except KeyboardInterrupt:
+            break
         seed += 1
-        progress.update(bar, completed=tally.looked_at)
+        progress.update(bar, completed=tally.count)
+        tell(progress, f"pipelines: {tally.count}")
     return tally
+
+
+def tell(progress: Progress, text: str, now: bool = True) -> None:
+    """A line where no bar can be drawn, as in a file."""
+    if now and not progress.console.is_terminal:
+        progress.console.print(text)
 
 
 def main() -> int:

@@ -70,7 +70,7 @@ def document(seen: Seen) -> str:
 
 
 def _introduction(seen: Seen) -> Iterator[str]:
-    count = seen.generated.looked_at + sum(seen.generated.invalid.values())
+    count = seen.generated.count
     yield INTRODUCTION.format(changes=", ".join(CHANGES), seed=seen.seed, count=count, chunk=seen.chunk)
 
 

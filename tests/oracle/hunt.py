@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.extract.case_file import Case
 from tests.extract.case_run import run
-from tests.extract.case_tables import session_of_its_own, spark_for_cases
+from tests.extract.case_tables import active, session_of_its_own, spark_for_cases
 from tests.extract.edge_text import edges_of, render
 from tests.extract.recordings import LivePlans, lineage
 from tests.oracle import frames, queries
@@ -42,9 +42,9 @@ class Oracle:
 
     def experiment(self, build: Callable[[Any], Any]) -> LiveExperiment:
         """The experiment on a DataFrame that ``build`` makes in a session."""
-        with _active(self._real):
+        with active(self._real):
             lineage = self._plans.lineage_of(build(self._real))
-        with _active(self._changeable):
+        with active(self._changeable):
             return LiveExperiment(self._world, build(self._changeable), lineage)
 
     def clean_experiment(self, build: Callable[[Any], Any]) -> LiveExperiment:
@@ -60,20 +60,6 @@ class Oracle:
         found = lineage(case, self._plans.plan(case))
         assert found is not None
         return WrittenExperiment(self.files, case, found[0])
-
-
-@contextmanager
-def _active(session: Any) -> Iterator[None]:
-    """PySpark's functions use the active session: let it be this one."""
-    from pyspark.sql import SparkSession
-
-    before, SparkSession._instantiatedSession = SparkSession._instantiatedSession, session
-    session._jvm.org.apache.spark.sql.SparkSession.setActiveSession(session._jsparkSession)
-    try:
-        yield
-    finally:
-        SparkSession._instantiatedSession = before
-        session.catalog.clearCache()
 
 
 def look(oracle: Oracle, pipeline: Pipeline, tally: Tally, *, tightness: bool = False) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
+from tests.class_archive import QUICK
 from tests.oracle.judging import ORDER, Result
 from tests.oracle.rows import CHANGES, SOURCES, TABLES, Places, Source, Table
 
@@ -17,7 +18,7 @@ from headwater.model import ColumnLineage
 
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": QUICK,
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.codegen.wholeStage": "false",

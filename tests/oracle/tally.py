@@ -29,6 +29,11 @@ class Tally:
     unshown: Counter[tuple[Subtype, str]] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
 
+    @property
+    def count(self) -> int:
+        """Queries that were looked at or could not be."""
+        return self.looked_at + sum(self.invalid.values())
+
     def is_new(self, code: str) -> bool:
         """True the first time that a query comes."""
         known = code in self.seen

@@ -1,7 +1,8 @@
 """A Spark application that runs cases one after the other; the tests start it under ``headwater run``.
 
-Usage: ``application.py PLAN``, a JSON file with ``conf``, ``folder``, ``cases`` and the ``scope`` of cases in Python.
-Into ``folder/ran.json`` goes, for each case, when it began and ended and what it raised.
+Usage: ``application.py PLAN``, a JSON file with ``conf``, ``jars``, ``folder``, ``inputs``, ``cases`` and the ``scope``
+of cases in Python. Into ``folder/ran.json`` goes, for each case, when it began and ended and what it raised. A
+streaming query that a case leaves running is stopped by the end of the application.
 """
 
 import json
@@ -13,58 +14,64 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-INPUTS = {
-    "customers": "VALUES (1, 'Ann', 'DE'), (2, 'Bob', 'FR') AS t(id, name, country)",
-    "orders": "VALUES (10, 1, 5.0D, DATE '2026-01-01'), (11, 2, 7.5D, DATE '2026-01-02')"
-    " AS t(id, customer, amount, day)",
-}
 
-
-def start(conf):
-    builder = SparkSession.builder.master("local[1]").appName("sources")
-    for key, value in conf.items():
+def start(plan):
+    builder = SparkSession.builder
+    for key, value in plan["conf"].items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
-
-
-def make_inputs(spark):
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    for jar in plan["jars"]:
+        spark.sql(f"ADD JAR ivy://{jar}?transitive=false")
     spark.sql("CREATE DATABASE shared")
-    for name, values in INPUTS.items():
+    for name, values in plan["inputs"].items():
         spark.sql(f"CREATE TABLE shared.{name} USING parquet AS SELECT * FROM {values}")
+    return spark
 
 
-def run(spark, case, folder, number, scope):
-    db, data = f"case_{number}", str(folder / f"data_{number}")
-    body = case["body"].replace("{data}", data).replace("{db}", db).replace("{warehouse}", str(folder / "warehouse"))
+def scope_of(spark, data):
+    """What every case in Python finds; ``done`` gives a query after it has read all there is."""
+    count = iter(range(1000))
+
+    def done(writer, checkpoint=None):
+        place = f"{data}/{checkpoint or f'checkpoint_{next(count)}'}"
+        query = writer.option("checkpointLocation", place).trigger(availableNow=True).start()
+        query.awaitTermination()
+        return query
+
+    return {"__name__": "__main__", "spark": spark, "sql": spark.sql, "F": F, "data": data, "done": done}
+
+
+def run(spark, case, number, plan):
+    folder, db = plan["folder"], f"case_{number}"
+    data = f"{folder}/data_{number}"
+    body = case["body"].replace("{data}", data).replace("{db}", db).replace("{warehouse}", f"{folder}/warehouse")
     spark.sql(f"CREATE DATABASE {db}")
     spark.sql(f"USE {db}")
     began, error = time.time(), ""
     try:
         if case["language"] == "python":
-            exec(
-                body, {"spark": spark, "sql": spark.sql, "F": F, "data": data, "db": db, "folder": str(folder), **scope}
-            )
+            names = {**scope_of(spark, data), "db": db, "folder": folder, **plan["scope"]}
+            exec(compile(body, case["title"], "exec"), names)
         else:
             for statement in body.split(";\n"):
                 spark.sql(statement.rstrip(";"))
     except Exception:
         error = traceback.format_exc()
     spark.sql("USE default")
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10000)
     return {"began": began, "ended": time.time(), "error": error}
 
 
 def main():
     plan = json.loads(Path(sys.argv[1]).read_text())
-    folder = Path(plan["folder"])
-    spark = start(plan["conf"])
-    spark.sparkContext.setLogLevel("ERROR")
-    make_inputs(spark)
+    spark = start(plan)
     ran = []
     for number, case in enumerate(plan["cases"]):
         time.sleep(0.01)  # event times are in milliseconds, and tell which case an event belongs to
-        ran.append(run(spark, case, folder, number, plan["scope"]))
+        ran.append(run(spark, case, number, plan))
+    Path(plan["folder"], "ran.json").write_text(json.dumps(ran))
     spark.stop()
-    (folder / "ran.json").write_text(json.dumps(ran))
 
 
 main()

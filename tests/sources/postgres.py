@@ -1,11 +1,12 @@
 """A PostgreSQL of our own that listens on a port, with a password, for as long as the tests need it."""
 
-import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..ports import free_port
 
 PASSWORD = "hunter2-of-the-tests"
 _HOST = "127.0.0.1"
@@ -44,14 +45,8 @@ def running_postgres(folder: Path, setup: str) -> Iterator[Postgres]:
     try:
         server.psql(f"ALTER USER postgres PASSWORD '{PASSWORD}';\n{setup}")
         (folder / "pg_hba.conf").write_text(_ONLY_WITH_PASSWORD)
-        port = _free_port()
+        port = free_port()
         control("-m", "fast", "-l", str(folder / "log"), "-o", f"-h {_HOST} -p {port} -k ''", "restart")
         yield Postgres(f"{_HOST}:{port}")
     finally:
         control("-m", "immediate", "stop")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        return int(probe.getsockname()[1])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from .case_file import SourceCase
-from .conftest import Application
+from .watched import Application
 
 
 @pytest.mark.spark

@@ -9,7 +9,7 @@ from headwater.store import open_store
 from headwater.store.questions import Bounds, EdgeType, roots_of
 
 from .case_file import SourceCase, source_cases
-from .conftest import Application
+from .watched import Application
 
 CHAINS = [case for case in source_cases() if case.application == "lake" and case.title.startswith("one table,")]
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from .conftest import EVENTS, Application
 from .postgres import PASSWORD
+from .watched import EVENTS, Application
 
 
 @pytest.mark.spark

@@ -8,7 +8,7 @@ import pytest
 from headwater.store import open_store
 from headwater.store.questions import roots_of
 
-from .conftest import EVENTS, HERE, run_watched
+from .watched import EVENTS, HERE, run_watched
 
 
 @pytest.fixture(scope="module")

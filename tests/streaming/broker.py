@@ -14,6 +14,7 @@ from pathlib import Path
 import pyspark
 
 from ..connectors import KAFKA
+from ..ports import free_port
 
 _SECONDS = 240.0
 _PROPERTIES = """\
@@ -42,7 +43,7 @@ def running_broker(folder: Path) -> Iterator[str]:
     """
     own = folder / "broker"
     (own / "data").mkdir(parents=True)
-    port, controller = _free_port(), _free_port()
+    port, controller = free_port(), free_port()
     (own / "server.properties").write_text(_PROPERTIES.format(port=port, controller=controller, folder=own))
     (own / "data" / "meta.properties").write_text(_formatted())
     with (own / "log").open("w") as log:
@@ -65,12 +66,6 @@ def _formatted() -> str:
     """What ``kafka-storage format`` writes into a folder of logs."""
     ids = [base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2)]
     return f"version=1\ncluster.id={ids[0]}\nnode.id=1\ndirectory.id={ids[1]}\n"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait(started: "subprocess.Popen[bytes]", port: int, log: Path) -> None:

@@ -6,30 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from ..connectors import DELTA, ICEBERG, KAFKA_JARS, packages
+from ..connectors import KAFKA_JARS, LAKE
 from ..openlineage.conftest import check
 from ..sources.case_file import source_cases
-from ..sources.conftest import Application, Plan
+from ..sources.watched import Application, Plan, once_each
 from .broker import running_broker
 
 __all__ = ["check"]
 
-HERE = Path(__file__).parent
-CASES = source_cases(HERE / "cases")
-CONF: Mapping[str, Mapping[str, str]] = {
-    "streams": {"spark.sql.catalogImplementation": "in-memory"},
-    "kafka": {
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.jars.packages": packages(DELTA, ICEBERG),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
-        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.ice.type": "hadoop",
-        "spark.sql.catalog.ice.warehouse": "{folder}/ice",
-        "spark.databricks.delta.snapshotPartitions": "1",
-    },
+CASES = source_cases(Path(__file__).parent / "cases")
+INPUTS = {
+    "customers": "VALUES (1, 'Ann', 'DE'), (2, 'Bob', 'FR') AS t(id, name, country)",
+    "orders": "VALUES (10, 1, 5.0D, TIMESTAMP '2026-01-01 00:00:00'), (11, 2, 7.5D, TIMESTAMP '2026-01-01 00:05:00')"
+    " AS t(id, customer, amount, at)",
+    "clicks": "VALUES (10, 'shop', TIMESTAMP '2026-01-01 00:00:00') AS t(order_id, page, seen)",
 }
+OWN = {"spark.master": "local[2]", "spark.app.name": "streams", "spark.sql.catalogImplementation": "in-memory"}
+CONF: Mapping[str, Mapping[str, str]] = {"streams": OWN, "kafka": {**OWN, **LAKE}}
 PASSWORD = "hunter2-of-the-broker"
 
 
@@ -37,22 +30,14 @@ def run_application(kind: str, folder: Path, running: ExitStack) -> Application:
     """The application of a kind after its run, with the broker that it needs."""
     cases = [case for case in CASES if case.application == kind]
     if kind == "streams":
-        return Application(HERE / "application.py", Plan(cases, CONF[kind], {}), folder, {})
+        return Application(Plan(cases, INPUTS, CONF[kind]), folder, {})
     broker = running.enter_context(running_broker(folder))
-    values = {"broker": broker, "password": PASSWORD}
     scope = {"kafka": {"kafka.bootstrap.servers": broker}, "password": PASSWORD}
-    return Application(HERE / "application.py", Plan(cases, CONF[kind], scope, KAFKA_JARS), folder, values)
+    plan = Plan(cases, INPUTS, CONF[kind], scope, KAFKA_JARS)
+    return Application(plan, folder, {"broker": broker, "password": PASSWORD})
 
 
 @pytest.fixture(scope="session")
 def streaming(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Application]]:
     """The application of a kind; it runs when the first test asks for it."""
-    ran: dict[str, Application] = {}
-    with ExitStack() as running:
-
-        def of_kind(kind: str) -> Application:
-            if kind not in ran:
-                ran[kind] = run_application(kind, tmp_path_factory.mktemp(kind), running)
-            return ran[kind]
-
-        yield of_kind
+    yield from once_each(run_application, tmp_path_factory)

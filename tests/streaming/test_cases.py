@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ..sources.case_file import SourceCase
-from ..sources.conftest import Application
+from ..sources.watched import Application
 from .conftest import CASES
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ..sources.conftest import EVENTS, Application
+from ..sources.watched import EVENTS, Application
 from .conftest import PASSWORD
 
 pytestmark = pytest.mark.spark

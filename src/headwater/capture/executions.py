@@ -1,13 +1,13 @@
 """From the rows of the tap to the moments of runs: one run per root SQL execution that writes."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from openlineage.client.uuid import generate_new_uuid
 
 from headwater.capture.clock import Clock
-from headwater.capture.jobs import last_part, snake
+from headwater.capture.jobs import last_part, numbered, snake
 from headwater.capture.rows import ExecutionRow
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
@@ -29,7 +29,7 @@ class Executions:
     _streams: Streams = field(init=False)
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
-    _shapes: dict[str, list[object]] = field(default_factory=dict)
+    _shapes: dict[str, list[Hashable]] = field(default_factory=dict)
     _clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
@@ -116,11 +116,7 @@ class Executions:
         last = last_part(target) if target else "read" if found.inputs else "unknown"
         name = f"{self.application.job.name}.{snake(command)}.{last}"[:_LONGEST_NAME]
         shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
-        shapes = self._shapes.setdefault(name, [])
-        if shape not in shapes:
-            shapes.append(shape)
-        place = shapes.index(shape)
-        return f"{name}.{place + 1}" if place else name
+        return numbered(name, shape, self._shapes)
 
 
 def _changes_names(moment: RunMoment) -> bool:
@@ -143,7 +139,7 @@ def _versioned(written: Statement | None, row: ExecutionRow) -> Statement | None
     return replace(written, outputs=(replace(output, description=description),))
 
 
-def _edges(lineage: object) -> object:
+def _edges(lineage: object) -> int:
     fields = getattr(lineage, "fields", {})
     return hash((tuple(fields), tuple(fields.values()), getattr(lineage, "dataset", None)))
 

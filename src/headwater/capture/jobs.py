@@ -1,6 +1,7 @@
-"""Words that the names of jobs are made of."""
+"""The names of jobs."""
 
 import re
+from collections.abc import Hashable
 
 from headwater.model import Dataset
 
@@ -21,3 +22,17 @@ def snake(name: str) -> str:
     'insert_into_hadoop_fs_relation_command'
     """
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.rpartition(".")[2]).lower()
+
+
+def numbered(name: str, what: Hashable, known: dict[str, list[Hashable]]) -> str:
+    """The name for the first that has it, with a number for each other; ``known`` remembers who has which.
+
+    >>> known = {}
+    >>> [numbered("app.write", what, known) for what in ("a", "b", "a")]
+    ['app.write', 'app.write.2', 'app.write']
+    """
+    same = known.setdefault(name, [])
+    if what not in same:
+        same.append(what)
+    place = same.index(what)
+    return f"{name}.{place + 1}" if place else name

@@ -1,7 +1,7 @@
 """What ``toJSON`` loses of a plan, asked of the JVM one call at a time: only where nothing can be compiled there."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from headwater.plan import Column, Facts, LeafKey
@@ -41,7 +41,7 @@ def _command(execution: Any, plan: Any) -> dict[str, Any]:
             "mode": asked(lambda: plan.mode().name()),
             "outputColumnNames": tuple(names.split(_SEPARATOR)) if names else (),
             "catalogTable": asked(lambda: table_facts(execution, plan.catalogTable().get())),
-            "options": _options(plan),
+            "options": options_of(asked(plan.options), _PLACES),
             "storage": known({"location": asked(lambda: plan.storage().locationUri().get().toString())}),
             "userSpecifiedColumns": _view_columns(plan),
             **{
@@ -70,10 +70,14 @@ def _parts(identifier: Any) -> Iterator[str]:
     yield str(identifier.table())
 
 
-def _options(plan: Any) -> dict[str, str | None]:
-    """Those that say where data is; every other may be a secret."""
-    options = asked(plan.options)
-    return known({key: asked(lambda key=key: str(options.get(key).get())) for key in _PLACES})  # type: ignore[misc]
+def options_of(options: Any, places: Iterable[str]) -> dict[str, str]:
+    """Those that say where data is; every other may be a secret. Scala's maps have Option, Java's null."""
+
+    def value(key: str) -> Any:
+        found = options.get(key)
+        return found if found is None or isinstance(found, str) else str(found.get())
+
+    return known({key: asked(lambda key=key: value(key)) for key in places})  # type: ignore[misc]
 
 
 def _view_columns(plan: Any) -> tuple[tuple[str], ...]:

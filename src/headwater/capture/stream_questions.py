@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from headwater.capture.questions import asked, class_of, facts_of, known, table_facts
+from headwater.capture.questions import asked, class_of, facts_of, known, options_of, table_facts
 from headwater.plan import Facts, LeafKey, Plan, decode_tojson
 
 _PLACES = ("path", "topic", "subscribe", "subscribePattern", "assign", "kafka.bootstrap.servers")
@@ -27,7 +27,7 @@ def plan_of(query: Any, jvm: Any) -> Plan:
         "catalogTable": asked(lambda: table_facts(query, plan.catalogTable().get())),
     }
     leaves = {**facts.leaves, **dict(_sources(query, plan, qualified))}
-    session = {**facts.session, "options": _options(_field(query, "extraOptions"))}
+    session = {**facts.session, "options": options_of(_field(query, "extraOptions"), _PLACES)}
     return decode_tojson(str(plan.toJSON()), Facts({**facts.root, **known(root)}, leaves, facts.output, session))
 
 
@@ -39,24 +39,14 @@ def _sources(query: Any, plan: Any, qualified: Callable[[Any], str | None]) -> I
         if key[0] == "StreamingRelation":
             yield key, {"dataSource": _data_source(query, leaf.dataSource(), qualified)}
         elif key[0] == "StreamingRelationV2":
-            yield key, {"extraOptions": _options(leaf.extraOptions())}
+            yield key, {"extraOptions": options_of(leaf.extraOptions(), _PLACES)}
 
 
 def _data_source(query: Any, source: Any, qualified: Callable[[Any], str | None]) -> dict[str, Any]:
-    options = _options(source.options())
+    options = options_of(source.options(), _PLACES)
     table = asked(lambda: table_facts(query, source.catalogTable().get()))
     path = asked(lambda: qualified(options["path"]))
     return known({"path": path, "options": options, "catalogTable": table})
-
-
-def _options(options: Any) -> dict[str, str]:
-    """Those that say where data is; every other may be a secret. Scala's maps have Option, Java's null."""
-
-    def value(key: str) -> Any:
-        found = options.get(key)
-        return found if found is None or isinstance(found, str) else asked(found.get)
-
-    return known({key: asked(lambda key=key: value(key)) for key in _PLACES})  # type: ignore[misc]
 
 
 def _field(value: Any, name: str) -> Any:

@@ -1,14 +1,15 @@
 """Streaming queries: one run from the start of a query to its end, however many batches it has."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from headwater.capture.jobs import last_part, snake
+from headwater.capture.jobs import last_part, numbered, snake
 from headwater.capture.rows import ExecutionRow
 from headwater.extract import ExtractSettings, Origins, Stream, statement, stream
 from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.origins import OriginKey, batch_of
+from headwater.extract.sinks import FOREACH_BATCH
 from headwater.model import Dataset, DatasetDescription, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.plan import Plan
 
@@ -64,7 +65,7 @@ class Streams:
     written: dict[Dataset, int]
     _running: dict[str, _Query] = field(default_factory=dict)
     _writes: dict[int, Statement] = field(default_factory=dict)
-    _names: dict[str, list[str]] = field(default_factory=dict)
+    _names: dict[str, list[Hashable]] = field(default_factory=dict)
     _readers: dict[OriginKey, str] = field(default_factory=dict)
     _reading: dict[int, str] = field(default_factory=dict)
 
@@ -135,7 +136,7 @@ class Streams:
     def _stopped(self, query: _Query, row: ExecutionRow) -> RunMoment:
         del self._running[row.stream]
         self._readers = {key: run for key, run in self._readers.items() if run != row.stream}
-        if query.plan and query.plan.sink == "ForeachBatchSink" and not query.outputs:
+        if query.plan and query.plan.sink == FOREACH_BATCH and not query.outputs:
             query.gaps[_UNSEEN] = None
         ended = replace(query.began, time=row.time, statement=query.statement)
         if row.failure is not None:
@@ -152,12 +153,7 @@ class Streams:
 
         A query that starts again from its checkpoint keeps its id, and so its job.
         """
-        name = f"{self.application.job.name}.{row.name or _described(plan)}"
-        ids = self._names.setdefault(name, [])
-        if row.description not in ids:
-            ids.append(row.description)
-        place = ids.index(row.description)
-        return f"{name}.{place + 1}" if place else name
+        return numbered(f"{self.application.job.name}.{row.name or _described(plan)}", row.description, self._names)
 
 
 def _batches(plan: Plan | None) -> Iterator[OriginKey]:

@@ -10,9 +10,9 @@ from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memor
 from headwater.extract.relations import leaves, rdds, streams
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.sinks import kind_of
-from headwater.extract.trace import Placeholder, flat, union
+from headwater.extract.trace import Placeholder, Trace, flat, union
 from headwater.extract.writes import WRITES, only_written, outputs
-from headwater.model import ColumnLineage, Gap, Statement
+from headwater.model import ColumnLineage, Gap, Output, Statement
 from headwater.plan import Operator, Plan
 
 OPERATORS: Mapping[str, Visitor] = {
@@ -45,8 +45,7 @@ def statement(
     """
     extraction = _extract(plan, settings, origins)
     root = plan.root
-    written = tuple(outputs(root, extraction)) if root else ()
-    return Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+    return _told(tuple(outputs(root, extraction)) if root else (), extraction)
 
 
 def column_lineage(
@@ -69,7 +68,7 @@ def origin(
     extraction = _extract(plan, settings, origins)
     rows = extraction.rows(plan.root)
     columns = tuple(rows.columns.get(column.expr_id, frozenset()) for column in plan.output)
-    return Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
+    return _remembered(columns, rows, extraction)
 
 
 def stream(
@@ -86,13 +85,19 @@ def stream(
     written = tuple(outputs(root, extraction))
     rows = extraction.rows(root.inputs[0] if root.inputs else None)
     columns = tuple(rows.column(place) for place in range(len(rows.output)))
-    made = Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
+    made = _remembered(columns, rows, extraction)
     keys = [batch_of(column.expr_id for column in rows.output)]
     if "memory" in root.facts("sink"):
         keys.append(memory_of(root.facts("sink")["memory"]))
-    return Stream(
-        Statement(tuple(extraction.datasets), written, tuple(extraction.gaps)), kind_of(root), made, tuple(keys)
-    )
+    return Stream(_told(written, extraction), kind_of(root), made, tuple(keys))
+
+
+def _told(written: tuple[Output, ...], extraction: Extraction) -> Statement:
+    return Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+
+
+def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) -> Origin:
+    return Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
 
 
 def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]) -> Extraction:

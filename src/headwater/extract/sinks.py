@@ -7,7 +7,7 @@ from headwater.model import DatasetDescription
 from headwater.plan import Operator
 
 FOREACH_BATCH = "ForeachBatchSink"
-_SHOWN = ("ConsoleTable", "ForeachBatchSink", "MemorySink", "NoopTable")
+_SHOWN = ("ConsoleTable", FOREACH_BATCH, "MemorySink", "NoopTable")
 
 
 def kind_of(node: Operator) -> str:
@@ -25,19 +25,15 @@ def writes_a_dataset(node: Operator, extraction: Extraction) -> bool:
 
 def sink_target(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     """The dataset that the sink writes to: a table, a topic, a path; None where it cannot be named."""
-    sink, options = node.facts("sink"), _options(extraction)
+    sink, found = node.facts("sink"), extraction.session.get("options")
+    options = naming.given(found if isinstance(found, dict) else {})
     table = naming.table_description(node.facts("catalogTable") or sink.get("catalogTable") or {}, extraction)
     if table or sink.get("path"):
         return table or naming.written_path(str(sink["path"]), extraction)
     if options.get("kafka.bootstrap.servers"):
         return naming.kafka_target(options, extraction)
     catalog, identifier = node.values.get("catalogAndIdent") or (None, None)
-    found = streamed_table({"table": sink, "catalog": catalog, "identifier": identifier}, extraction)
-    if found:
-        return found[0]
+    tables = streamed_table({"table": sink, "catalog": catalog, "identifier": identifier}, extraction)
+    if tables:
+        return tables[0]
     return naming.written_path(options["path"], extraction) if options.get("path") else None
-
-
-def _options(extraction: Extraction) -> dict[str, str]:
-    found = extraction.session.get("options")
-    return {key.lower(): value for key, value in found.items() if value} if isinstance(found, dict) else {}

@@ -75,8 +75,7 @@ def _pair(row: Row[Any]) -> Pair:
 
 def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
     now = told.get(row.output_id)
-    same = now is not None and row.job_id == run.job_id and row.at == now.since
-    return same and bool(row.digest == told[row.output_id].digest)
+    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.since, now.digest)
 
 
 def _told(writer: Writer, run: Row[Any]) -> dict[int, Told]:

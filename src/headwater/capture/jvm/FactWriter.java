@@ -158,25 +158,29 @@ public class FactWriter {
   /** What a stream reads by the v1 API. */
   private void writeDataSource(Object source) throws IOException {
     writeText("format", Reflection.call(source, "className"));
-    Object table = Reflection.unwrap(Reflection.call(source, "catalogTable"));
-    if (table != null) { out.writeFieldName("catalogTable"); writeValue(table, 0); }
-    Object options = Reflection.call(source, "options");
+    writeKnownTable(source, "catalogTable");
     Object path = Reflection.unwrap(Reflection.call(Reflection.field(source, "caseInsensitiveOptions"), "get", "path"));
-    if (path != null) writePlace("path", qualified(path, Reflection.call(source, "sparkSession")));
+    writePlace("path", qualified(path, Reflection.call(source, "sparkSession")));
+    Object options = Reflection.call(source, "options");
     if (options != null) { out.writeFieldName("options"); writeValue(options, 0); }
   }
 
   /** What a stream writes to by the v1 API; one in memory goes by its identity, which the table that shows it has too. */
   private void writeStreamSink(Object sink, String name) throws IOException {
-    Object table = Reflection.unwrap(Reflection.call(sink, "catalogTable"));
-    if (table != null) { out.writeFieldName("catalogTable"); writeValue(table, 0); }
-    Object path = Reflection.field(sink, "path");
-    if (path != null) writePlace("path", qualified(path, Reflection.field(sink, "sparkSession")));
+    writeKnownTable(sink, "catalogTable");
+    writePlace("path", qualified(Reflection.field(sink, "path"), Reflection.field(sink, "sparkSession")));
     if (name.equals("MemorySink")) out.writeNumberField("memory", System.identityHashCode(sink));
+  }
+
+  /** The table of the session's catalog that something stands for, if any. */
+  private void writeKnownTable(Object value, String method) throws IOException {
+    Object table = Reflection.unwrap(Reflection.call(value, method));
+    if (table != null) { out.writeFieldName("catalogTable"); writeValue(table, 0); }
   }
 
   /** A path as Hadoop names it: a stream keeps the one that the user gave, without a scheme or relative. */
   private static Object qualified(Object path, Object session) {
+    if (path == null) return null;
     Path given = new Path(String.valueOf(path));
     if (given.toUri().getScheme() != null) return given;
     try {
@@ -228,8 +232,7 @@ public class FactWriter {
 
   /** Delta's change data feed, which is read from a table's log. */
   private void writeChanges(Object relation) throws IOException {
-    Object known = Reflection.unwrap(Reflection.call(relation, "catalogTableOpt"));
-    if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
+    writeKnownTable(relation, "catalogTableOpt");
     Object path = Reflection.call(Reflection.call(relation, "deltaLog"), "dataPath");
     if (path != null) { out.writeArrayFieldStart("paths"); out.writeString(Secrets.place(path.toString())); out.writeEndArray(); }
     out.writeBooleanField("changes", true);
@@ -237,8 +240,7 @@ public class FactWriter {
 
   /** The table that Delta's CLONE copies: a Delta, Parquet or Iceberg table. */
   private void writeCloned(Object source) throws IOException {
-    Object known = Reflection.unwrap(Reflection.call(source, "catalogTable"));
-    if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
+    writeKnownTable(source, "catalogTable");
     writePlace("path", Reflection.call(source, "dataPath"));
     writeText("version", Reflection.call(Reflection.unwrap(Reflection.call(source, "snapshot")), "version"));
     StructField[] fields = ((StructType) Reflection.call(source, "schema")).fields();
@@ -277,8 +279,7 @@ public class FactWriter {
     if (operation != null) writeText("operation", Reflection.call(operation, "command"));
     Object table = operation == null ? given : Reflection.call(given, "table");
     writeText("name", Reflection.call(table, "name"));
-    Object known = Reflection.unwrap(Reflection.call(table, "catalogTable"));
-    if (known != null) { out.writeFieldName("catalogTable"); writeValue(known, 0); }
+    writeKnownTable(table, "catalogTable");
     Object properties = Reflection.call(table, "properties");
     if (Reflection.simpleName(table).equals("SparkChangelogTable")) {
       writePlace("location", Reflection.call(Reflection.field(table, "table"), "location"));

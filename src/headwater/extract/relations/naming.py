@@ -75,12 +75,17 @@ def written_path(path: str, extraction: Extraction) -> DatasetDescription:
     return DatasetDescription(dataset, source=dataset.namespace)
 
 
+def given(options: Facts) -> dict[str, str]:
+    """The options of a reader or writer that have a value, in lower case: Spark does not tell cases apart."""
+    return {key.lower(): value for key, value in options.items() if value}
+
+
 def kafka_descriptions(options: Facts, extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The topics that the options of Spark's Kafka source name; empty where they are not such options.
 
     A pattern (``subscribePattern``) stands for topics that only the broker knows: it is told by its text, and a gap.
     """
-    known = {key.lower(): value for key, value in options.items() if value}
+    known = given(options)
     servers = known.get("kafka.bootstrap.servers")
     if not servers:
         return ()
@@ -110,7 +115,7 @@ def kafka_target(options: Facts, extraction: Extraction) -> DatasetDescription:
 
 def option_description(options: Facts, extraction: Extraction) -> DatasetDescription | None:
     """What a v1 source writes to: a JDBC table, a topic or a path among its options; None for other sources."""
-    by_key = {key.lower(): value for key, value in options.items() if value}
+    by_key = given(options)
     table = by_key.get("dbtable") or by_key.get("table")
     if "url" in by_key and table:
         return jdbc_description({"url": by_key["url"], "table": table})

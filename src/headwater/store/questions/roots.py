@@ -22,8 +22,6 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
     A root is a column that nothing stands before: no known job writes its dataset, or the job that does
     reads nothing for it, or tells no lineage, or makes it from itself only (`Origin` says which).
 
-
-
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
