@@ -374,3 +374,13 @@ def test_five_thousand_columns_are_written_fast() -> None:
     line = to_json(run_event(moment))
     assert process_time() - started < 3  # about 0.4 s
     assert line.count('"field":') == 20_000
+
+
+def test_a_run_about_one_partition_says_which() -> None:
+    emptied = DatasetDescription(SALES, lifecycle="TRUNCATE", partition=(("day", "2026-01-01"),))
+    moment = replace(MOMENT, statement=Statement(outputs=(Output(emptied, ColumnLineage()),)))
+    (told,) = json.loads(to_json(end_event(run_event(moment), moment)))["outputs"]
+    condition = told["outputFacets"]["subset"]["outputCondition"]
+    assert condition == {"type": "partition", "partitions": [{"dimensions": {"day": "2026-01-01"}}]}
+    left_out = run_event(moment, FacetSettings(disabled=frozenset({"subset"})))
+    assert "outputFacets" not in json.loads(to_json(left_out))["outputs"][0]

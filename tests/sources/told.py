@@ -26,7 +26,8 @@ def _lines(event: Event) -> Iterator[str]:
     named = Names(event["inputs"])
     for output in event["outputs"]:
         lifecycle = output["facets"].get("lifecycleStateChange", {}).get("lifecycleStateChange", "")
-        yield " ".join(filter(None, ["out", _name(output) + _version(output), lifecycle, _known_as(output)]))
+        words = ["out", _name(output) + _version(output), lifecycle, _partition(output), _known_as(output)]
+        yield " ".join(filter(None, words))
         yield from _names(output["facets"].get("headwater_names"))
         yield from _edges(output["facets"], named)
     for source in event["inputs"]:
@@ -81,6 +82,11 @@ def _name(dataset: Event) -> str:
 def _version(dataset: Event) -> str:
     version = dataset["facets"].get("version", {}).get("datasetVersion", "")
     return f"@{version}" if version else ""
+
+
+def _partition(output: Event) -> str:
+    condition = output.get("outputFacets", {}).get("subset", {}).get("outputCondition", {"partitions": ()})
+    return " ".join(f"{name}={value}" for one in condition["partitions"] for name, value in one["dimensions"].items())
 
 
 def _known_as(dataset: Event) -> str:

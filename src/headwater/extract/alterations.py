@@ -1,31 +1,20 @@
-"""Statements that change a table and none of its rows: DROP, RENAME, ALTER, TRUNCATE; and LOAD DATA, which moves files.
+"""Statements that change a table and none of its rows: CREATE, DROP, RENAME, ALTER; TRUNCATE; LOAD DATA moves files.
 
-They tell of the table's lifecycle, and of the names that are others from then on. What the catalogs knew of the table
-is in the command under ``changed``, its columns under ``columns`` (``capture/jvm/Tables.java``).
+They tell of the table's lifecycle, and of the names that are others from then on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from headwater.extract.edges import lineage
+from headwater.extract.catalogs import create, named_in_catalog
+from headwater.extract.lifecycle import altered, columns_of, names_of, of_catalog, own_columns, table_of
 from headwater.extract.relations import naming
 from headwater.extract.relations.leaves import note
 from headwater.extract.relations.moving import renamed_session_table, renamed_v2_table
-from headwater.extract.scope import Attribute, Extraction, attribute
+from headwater.extract.scope import Attribute, Extraction
 from headwater.extract.trace import Paths, source
-from headwater.model import (
-    ColumnLineage,
-    Dataset,
-    DatasetDescription,
-    FieldChange,
-    InputField,
-    NameChange,
-    Output,
-    SchemaField,
-    Subtype,
-    Transformation,
-)
+from headwater.model import DatasetDescription, FieldChange, InputField, NameChange, Output, Subtype, Transformation
 from headwater.plan import Operator
 
 Alteration: TypeAlias = Callable[[Operator, Extraction], Sequence[Output]]
@@ -39,13 +28,36 @@ def drop(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
     A table that is not there, and need not be, is not told of; nor is a temporary view.
     """
-    table = _table(node, extraction)
-    if table is None:
-        return ()
+    table = table_of(node, extraction)
     changed = node.facts("changed")
-    external = (changed.get("catalogTable") or changed).get("kind") == "EXTERNAL"
-    ended = _names(table)[1:] if external else _names(table)
-    return _altered(table, "DROP", names=tuple(map(NameChange, ended)))
+    return _dropped(table, changed.get("catalogTable") or changed) if table else ()
+
+
+def drop_v2_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``DROP VIEW`` in a catalog of Iceberg's: a view has no place."""
+    view = named_in_catalog(node.operator("child"), "", extraction)
+    return _dropped(view, {}) if view else ()
+
+
+def drop_database(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``DROP DATABASE … CASCADE``: each table and view that was in it is dropped."""
+    more = node.values.get("droppedMore")
+    if more:
+        extraction.report("budget", "DROP DATABASE", f"{more} more tables and views were dropped, which are not told")
+    found = ((_within(node, facts, extraction), facts) for facts in node.values.get("dropped") or ())
+    return [output for table, facts in found if table for output in _dropped(table, facts)]
+
+
+def _within(node: Operator, facts: Mapping[str, Any], extraction: Extraction) -> DatasetDescription | None:
+    """A table of the session's catalog by what that knew of it, one of another catalog by its name."""
+    if facts.get("identifier"):
+        return naming.table_description(facts, extraction)
+    return naming.in_catalog(node.inputs[0].facts("catalog"), tuple(facts["parts"]), "", extraction)
+
+
+def _dropped(table: DatasetDescription, facts: Mapping[str, Any]) -> Sequence[Output]:
+    ended = names_of(table)[1:] if facts.get("kind") == "EXTERNAL" else names_of(table)
+    return altered(table, "DROP", names=tuple(map(NameChange, ended)))
 
 
 def rename(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -55,41 +67,41 @@ def rename(node: Operator, extraction: Extraction) -> Sequence[Output]:
     if pair is None:
         return ()
     former, present = pair
-    columns = _columns(node) or (_own_columns(child) if child else ())
+    columns = columns_of(node) or (own_columns(child) if child else ())
     traces: Mapping[str, Paths] = {}
     if former.dataset != present.dataset:
         note(former, columns, extraction)
         traces = {column.name: source(InputField(former.dataset, column.name)) for column in columns}
-    names = zip(_names(former), _names(present), strict=True)
+    names = zip(names_of(former), names_of(present), strict=True)
     changes = tuple(NameChange(one, other) for one, other in names if one != other)
-    return _altered(replace(present, names=changes), "RENAME", columns, traces=traces)
+    return altered(replace(present, names=changes), "RENAME", columns, traces=traces)
 
 
 def rename_column(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ALTER TABLE t RENAME COLUMN a TO b``: ``b`` is what ``a`` was; a field within a struct is no column."""
     child = node.inputs[0]
-    table = _of_catalog(child, extraction)
+    table = of_catalog(child, extraction)
     column, present = node.expression("column"), node.text("newName")
     if table is None or column is None:
         return ()
     if column.values.get("path"):
-        return _altered(table, "ALTER")
+        return altered(table, "ALTER")
     former = str(column.facts("field").get("name"))
     columns = [
-        Attribute(own.expr_id, present if own.name == former else own.name, own.type) for own in _own_columns(child)
+        Attribute(own.expr_id, present if own.name == former else own.name, own.type) for own in own_columns(child)
     ]
     fields = (FieldChange(former, present),)
-    return _altered(
+    return altered(
         replace(table, fields=fields), "ALTER", columns, traces={present: source(InputField(table.dataset, former))}
     )
 
 
 def alter_columns(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ALTER TABLE … ADD / DROP / REPLACE / ALTER COLUMNS``: the columns that the table has afterwards."""
-    table = _table(node, extraction)
+    table = table_of(node, extraction)
     if table is None:
         return ()
-    known = list(_columns(node) or (_own_columns(node.inputs[0]) if node.inputs else ()))
+    known = list(columns_of(node) or (own_columns(node.inputs[0]) if node.inputs else ()))
     if node.name == "ReplaceColumns":
         known = []
     gone = {
@@ -99,13 +111,14 @@ def alter_columns(node: Operator, extraction: Extraction) -> Sequence[Output]:
     }
     names = {column.name for column in known}
     added = [column for column in _added(node) if column.name not in names]
-    return _altered(table, "ALTER", [column for column in (*known, *added) if column.name not in gone])
+    return altered(table, "ALTER", [column for column in (*known, *added) if column.name not in gone])
 
 
 def truncate(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """``TRUNCATE TABLE``; of single partitions nothing is told, for the table goes on."""
-    table = None if node.values.get("partitionSpec") else _table(node, extraction)
-    return _altered(table, "TRUNCATE") if table else ()
+    """``TRUNCATE TABLE``; of single partitions, whose values are then with it."""
+    table = table_of(node, extraction)
+    partition = tuple((name, str(value)) for name, value in node.facts("emptied").items())
+    return altered(replace(table, partition=partition), "TRUNCATE") if table else ()
 
 
 def load(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -114,7 +127,7 @@ def load(node: Operator, extraction: Extraction) -> Sequence[Output]:
     The values arrive as they are; those of the partition are literals.
     """
     files = node.text("files")
-    table = _table(node, extraction)
+    table = table_of(node, extraction)
     if table is None or not files:
         return ()
     found = naming.path_descriptions((files,), extraction)
@@ -122,61 +135,13 @@ def load(node: Operator, extraction: Extraction) -> Sequence[Output]:
         note(description, (), extraction)
     extraction.report("opaque", "LOAD DATA", "the files are not looked into: their columns are taken for the table's")
     fixed = {name.lower() for name in node.facts("partition")}
-    columns = _columns(node)
+    columns = columns_of(node)
     traces = {column.name: _loaded(column.name, () if column.name.lower() in fixed else found) for column in columns}
-    return _altered(table, "OVERWRITE" if node.values.get("isOverwrite") is True else "", columns, traces=traces)
+    return altered(table, "OVERWRITE" if node.values.get("isOverwrite") is True else "", columns, traces=traces)
 
 
 def _loaded(name: str, files: Iterable[DatasetDescription]) -> Paths:
     return frozenset((InputField(file.dataset, name), LOADED) for file in files)
-
-
-def _altered(
-    table: DatasetDescription,
-    lifecycle: str,
-    columns: Iterable[Attribute] = (),
-    *,
-    names: tuple[NameChange, ...] = (),
-    traces: Mapping[str, Paths] | None = None,
-) -> Sequence[Output]:
-    schema = tuple(SchemaField(column.name, column.type) for column in columns)
-    told = replace(table, schema=schema, lifecycle=lifecycle, version="", names=names or table.names)
-    return (Output(told, lineage(traces, traces.values(), frozenset()) if traces else ColumnLineage()),)
-
-
-def _names(table: DatasetDescription) -> tuple[Dataset, ...]:
-    return (table.dataset, *(link.dataset for link in table.symlinks))
-
-
-def _table(node: Operator, extraction: Extraction) -> DatasetDescription | None:
-    """The table that a command is about; None for a temporary view and for one that is not there."""
-    if node.inputs:
-        return _of_catalog(node.inputs[0], extraction, node)
-    known = naming.table_description(node.facts("changed"), extraction)
-    if known or node.values.get("ifExists") is not False or node.values.get("isView"):
-        return known
-    identifier = node.values.get("tableName")
-    return naming.named(identifier, "", extraction) if isinstance(identifier, tuple) and identifier else None
-
-
-def _of_catalog(child: Operator, extraction: Extraction, node: Operator | None = None) -> DatasetDescription | None:
-    """The table of a catalog of the v2 API; one only named by what its catalog knows, or would do."""
-    changed = node.facts("changed") if node else {}
-    if changed.get("identifier"):
-        return naming.table_description(changed, extraction)
-    if child.name == "ResolvedIdentifier" and not changed and node and node.values.get("ifExists") is not False:
-        return None
-    values = {**child.values, "table": child.values.get("table") or changed or {"location": child.text("location")}}
-    return next(iter(naming.v2_descriptions(values, extraction)), None)
-
-
-def _columns(node: Operator) -> tuple[Attribute, ...]:
-    """The columns that a catalog had of the table, as ``columns`` tells them."""
-    return tuple(Attribute(-1, str(one["name"]), str(one["type"])) for one in node.values.get("columns") or ())
-
-
-def _own_columns(table: Operator) -> tuple[Attribute, ...]:
-    return tuple(map(attribute, table.expressions("outputAttributes")))
 
 
 def _added(node: Operator) -> list[Attribute]:
@@ -205,7 +170,20 @@ ALTERATIONS: Mapping[str, Alteration] = {
         ),
         alter_columns,
     ),
+    **dict.fromkeys(
+        (
+            "CreateDataSourceTableCommand",
+            "CreateTable",
+            "CreateTableCommand",
+            "CreateTableLike",
+            "CreateTableLikeCommand",
+            "ReplaceTable",
+        ),
+        create,
+    ),
     **dict.fromkeys(("AlterTableRenameCommand", "RenameTable"), rename),
+    **dict.fromkeys(("DropDatabaseCommand", "DropNamespace"), drop_database),
+    "DropIcebergView": drop_v2_view,
     **dict.fromkeys(("DropTable", "DropTableCommand"), drop),
     **dict.fromkeys(("TruncateTable", "TruncateTableCommand"), truncate),
     "LoadDataCommand": load,

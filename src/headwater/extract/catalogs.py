@@ -3,16 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from headwater.extract.lifecycle import altered, columns_of, table_of
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction
-from headwater.extract.written import completed, query, written
+from headwater.extract.written import completed, mode, query, written
 from headwater.model import DatasetDescription, Output
 from headwater.plan import Operator
 
+_OF_ICEBERGS_ACTIONS = ("SparkCachedTableCatalog", "SparkRewriteTableCatalog")
+
 
 def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """``INSERT INTO`` a table of the v2 API: by position to its columns, unless it says by name."""
+    """``INSERT INTO`` a table of the v2 API: by position to its columns, unless it says by name.
+
+    Iceberg rewrites a table's files by writes into a catalog of its own: nothing is new in the table.
+    """
     table = node.operator("table")
+    if table and str(table.facts("catalog").get("class")).rpartition(".")[2] in _OF_ICEBERGS_ACTIONS:
+        return ()
     found = naming.v2_descriptions(table.values, extraction) if table else ()
     by_name = node.values.get("isByName") or table is None
     names = None if by_name or table is None else [column.label for column in table.expressions("output")]
@@ -23,21 +31,38 @@ def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 def create_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """CTAS and RTAS of a v2 catalog: the name is a resolved identifier, with the place that the catalog gives it."""
+    return written(_made(node, extraction), query(node, extraction), None, _how(node), extraction)
+
+
+def create(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``CREATE TABLE`` without a query, ``LIKE`` too: a table with its columns and no rows.
+
+    The tap leaves out a statement that finds the table there; where it cannot know, none is told that may have.
+    """
+    table = table_of(node, extraction)
+    if table is None and not node.values.get("ignoreIfExists"):
+        table = naming.table_description(node.facts("table"), extraction) or _made(node, extraction)
+    return altered(table, _how(node), columns_of(node)) if table else ()
+
+
+def _how(node: Operator) -> str:
+    return "OVERWRITE" if node.name.startswith("Replace") else "CREATE"
+
+
+def _made(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     name = node.operator("name")
     place = str(node.facts("tableSpec").get("location") or (name.text("location") if name else ""))
-    target = _named(name, place, extraction)
-    how = "OVERWRITE" if node.name.startswith("Replace") else "CREATE"
-    return written(target, query(node, extraction), None, how, extraction)
+    return named_in_catalog(name, place, extraction)
 
 
 def create_v2_view(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``CREATE VIEW ice.db.v (a, b) AS SELECT`` in a catalog of Iceberg's: a view has no place."""
-    target = _named(node.operator("child"), "", extraction)
+    target = named_in_catalog(node.operator("child"), "", extraction)
     return written(target, query(node, extraction), node.values.get("columnAliases"), "CREATE", extraction)
 
 
-def _named(name: Operator | None, place: str, extraction: Extraction) -> DatasetDescription | None:
-    """The dataset of a resolved identifier, at the version that it has now."""
+def named_in_catalog(name: Operator | None, place: str, extraction: Extraction) -> DatasetDescription | None:
+    """The dataset of a resolved identifier, at the version that it has now; None where the plan has no identifier."""
     parts = tuple(name.facts("identifier").get("parts", ())) if name else ()
     if name is None or not parts:
         return None
@@ -46,8 +71,9 @@ def _named(name: Operator | None, place: str, extraction: Extraction) -> Dataset
 
 
 def clone(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """Delta's ``CREATE TABLE … CLONE``: all columns as they are; without a query the table is empty."""
+    """Delta's ``CREATE TABLE … CLONE``: all columns as they are; without a query, as for ``LIKE``, it is empty."""
     if node.operator("query") is None:
-        return ()
+        return create(node, extraction)
     target = naming.table_description(node.facts("table"), extraction)
-    return written(target, query(node, extraction), None, "CREATE", extraction)
+    target = replace(target, version=node.text("current")) if target else None
+    return written(target, query(node, extraction), None, mode(node) or "CREATE", extraction)

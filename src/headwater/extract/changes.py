@@ -74,7 +74,8 @@ def delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
 def restore(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """Delta's ``RESTORE``: the rows of an earlier version of the same table; no value comes from anywhere else."""
     found = naming.v2_descriptions({"table": node.facts("sourceTable")}, extraction)
-    return [Output(replace(table, lifecycle="OVERWRITE", version=""), lineage((), (), NOTHING)) for table in found]
+    told = [replace(table, lifecycle="OVERWRITE", version="") for table in found]
+    return [Output(table, lineage((), (), NOTHING), node.text("current")) for table in told]
 
 
 def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:

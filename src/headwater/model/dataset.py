@@ -53,6 +53,7 @@ class DatasetDescription:
     ``lifecycle`` is a value of LifecycleStateChangeDatasetFacet 1-0-1, or empty;
     ``source`` names the data source (``file``, ``hive``, a JDBC URL without secrets).
     ``names`` and ``fields`` are what the run made other names of, its own and those of its fields.
+    ``partition`` has the values of the one partition that the run was about, where it was about one.
     """
 
     dataset: Dataset
@@ -63,3 +64,4 @@ class DatasetDescription:
     version: str = ""
     names: tuple[NameChange, ...] = ()
     fields: tuple[FieldChange, ...] = ()
+    partition: tuple[tuple[str, str], ...] = ()

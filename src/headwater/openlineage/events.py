@@ -20,6 +20,7 @@ from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Out
 from headwater.openlineage.column_lineage import column_lineage_facet
 from headwater.openlineage.explicit_lineage import explicit_lineage_facet
 from headwater.openlineage.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
+from headwater.openlineage.subset import output_facets
 
 _DEFAULT = FacetSettings()
 
@@ -70,7 +71,7 @@ def _at_version(
         return told
     known = dataset_facets(DatasetDescription(seen.dataset, version=seen.version), settings)
     facets = (told.facets or {}) | {name: facet for name, facet in known.items() if name == "version"}
-    return _Output(told.namespace, told.name, facets=facets, outputFacets=None)
+    return _Output(told.namespace, told.name, facets=facets, outputFacets=told.outputFacets)
 
 
 def to_json(event: RunEvent) -> str:
@@ -183,6 +184,7 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         _one_version(first.version, second.version),
         first.names or second.names,
         first.fields or second.fields,
+        first.partition or second.partition,
     )
 
 
@@ -211,7 +213,8 @@ def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings:
     dataset, facets = output.description.dataset, dataset_facets(output.description, settings)
     if lineage and "columnLineage" not in settings.disabled:
         facets |= {"columnLineage": lineage}
-    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=None)
+    of_output = output_facets(output.description, settings.disabled, settings.producer)
+    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=of_output)
 
 
 def _job_facets(

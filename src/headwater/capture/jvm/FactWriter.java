@@ -3,6 +3,7 @@ package headwater;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import com.fasterxml.jackson.core.JsonGenerator;
@@ -19,6 +20,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 public class FactWriter {
   private static final int LONGEST_TEXT = 32768;
   private static final int DEEPEST = 6;
+  private static final int MOST_DROPPED = 1000;
   /** Option keys that say where data is; every other value may be a secret and stays in the JVM. */
   private static final Set PLACES = new HashSet(Arrays.asList(new Object[] {
     "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.servers", "checkpointlocation"}));
@@ -137,16 +139,38 @@ public class FactWriter {
   }
 
   /** What the catalogs know of the table that a command changes, under "changed" with its columns, or under "renamed". */
-  public void writeChanged(Object command) throws IOException {
+  public void writeChanged(Object session, Object command) throws IOException {
     Object table = Altered.changed(command, catalog);
     Object renamed = table == null ? Altered.renamed(command, catalog) : null;
     if (renamed != null) { out.writeFieldName("renamed"); writeValue(renamed, 0); table = renamed; }
     else if (Reflection.has(table, "currentSnapshot")) writeIceberg(table);
     else if (table != null) { out.writeFieldName("changed"); writeValue(table, 0); }
-    Object columns = Reflection.call(table, "schema");
-    if (columns instanceof StructType) { out.writeFieldName("columns"); writeItems(((scala.collection.Iterable) columns).iterator(), 0); }
+    StructType columns = Altered.isMade(command) ? Altered.declared(command) : null;
+    if (columns == null && Reflection.call(table, "schema") instanceof StructType) columns = (StructType) Reflection.call(table, "schema");
+    if (columns != null) { out.writeFieldName("columns"); writeItems(columns.iterator(), 0); }
     String files = Altered.loaded(command);
     if (files != null) writePlace("files", files);
+    writeText("current", Tables.current(session, command));
+    writeDropped(Before.dropped(Leaving.reading()));
+    if (Reflection.simpleName(command).equals("TruncateTableCommand")) writePartition(Reflection.unwrap(Reflection.call(command, "partitionSpec")));
+  }
+
+  /** Tables of a database; how many more there are of them than a statement is told with. */
+  private void writeDropped(List tables) throws IOException {
+    if (tables == null) return;
+    out.writeArrayFieldStart("dropped");
+    for (int i = 0; i < tables.size() && i < MOST_DROPPED; i++) writeValue(tables.get(i), 0);
+    out.writeEndArray();
+    if (tables.size() > MOST_DROPPED) out.writeNumberField("droppedMore", tables.size() - MOST_DROPPED);
+  }
+
+  /** The values of a partition: they are a part of the statement's text. */
+  private void writePartition(Object values) throws IOException {
+    if (!(values instanceof scala.collection.Map)) return;
+    out.writeObjectFieldStart("emptied");
+    scala.collection.Iterator i = ((scala.collection.Map) values).iterator();
+    while (i.hasNext()) { scala.Product entry = (scala.Product) i.next(); writeText(String.valueOf(entry.productElement(0)), entry.productElement(1)); }
+    out.writeEndObject();
   }
 
   private void writeIceberg(Object table) throws IOException {
@@ -254,7 +278,8 @@ public class FactWriter {
     Object snapshot = Tables.deltaSnapshot(session, Reflection.call(command, "dataSource"), Reflection.call(command, "options"));
     if (snapshot == null) return;
     out.writeObjectFieldStart("sink");
-    writeText("version", Reflection.call(snapshot, "version"));
+    Object version = Reflection.call(snapshot, "version");
+    if (Tables.isVersion(version)) writeText("version", version);
     writeGenerated(snapshot);
     out.writeEndObject();
   }

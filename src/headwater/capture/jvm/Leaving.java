@@ -51,6 +51,9 @@ public class Leaving implements ExternalCatalogEventListener {
   /** Says which execution the current thread reads. */
   public static void read(Long execution) { READ.set(execution); }
 
+  /** The execution that the current thread reads; null when that is not said. */
+  public static Long reading() { return (Long) READ.get(); }
+
   /** The table that the execution being read drops or renames, as it was before; null when that is not known. */
   public static Object table() { return READ.get() == null ? null : TABLES.get(READ.get()); }
 

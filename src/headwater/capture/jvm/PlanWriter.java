@@ -331,7 +331,7 @@ public class PlanWriter {
     else if (Reflection.simpleName(node).equals("ResolvedIdentifier")) facts.writeNamed(session, node);
     else if (Reflection.simpleName(node).equals("SaveIntoDataSourceCommand")) facts.writeSink(session, node);
     else if (isOfProgram(node)) out.writeBooleanField("program", true);
-    else if (node instanceof Command) facts.writeChanged(node);
+    else if (node instanceof Command) facts.writeChanged(session, node);
     out.writeEndObject();
   }
 

@@ -57,6 +57,7 @@ public class Streams {
     Object run = batches.get(root);
     if (run == null && !id.equals(root)) return;
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
+    if (!isBatch(execution)) Before.ask(id, execution);
     if (!id.equals(root)) { if ((enclosing == null || enclosing.equals(root)) && !isBatch(execution)) inner.put(id, run); return; }
     if (!isBatch(execution)) return;
     String of = String.valueOf(Reflection.call(execution, "runId"));

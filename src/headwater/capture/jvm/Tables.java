@@ -94,8 +94,9 @@ public class Tables {
     if (snapshot != null) return Reflection.call(snapshot, "version");
     Object fixed = Reflection.call(table, "snapshotId");
     if (fixed != null) return fixed;
-    Object current = Reflection.call(Reflection.call(Reflection.call(table, "table"), "currentSnapshot"), "snapshotId");
-    return current != null ? current : Reflection.call(table, "version");
+    Object iceberg = Reflection.call(table, "table");
+    if (Reflection.has(iceberg, "currentSnapshot")) return Reflection.call(Reflection.call(iceberg, "currentSnapshot"), "snapshotId");
+    return Reflection.call(table, "version");
   }
 
   /** The version of a relation of the v1 API: Delta's index of files holds the snapshot that the plan was made for. */
@@ -125,7 +126,7 @@ public class Tables {
    * Called when the command has ended, on the thread of the listener: it reads fields, and no file.
    */
   public static String[] written(Object command) {
-    Object table = target(command);
+    Object table = Reflection.has(command, "sourceTable") ? Reflection.call(command, "sourceTable") : target(command);
     Object log = Reflection.call(table, "deltaLog");
     if (log != null) return ofDelta(Reflection.call(log, "unsafeVolatileSnapshot"));
     return ofIceberg(Reflection.call(table, "table"), Reflection.call(table, "branch"));
@@ -135,6 +136,7 @@ public class Tables {
   public static String[] created(Object session, Object command) {
     Object source = Reflection.call(command, "dataSource");
     if (source != null) return ofDelta(deltaSnapshot(session, source, Reflection.call(command, "options")));
+    if (Reflection.has(command, "existingTableOpt")) return ofDelta(clone(session, command));
     Object name = Reflection.call(command, "name");
     Object catalog = Reflection.call(name, "catalog");
     Object identifier = Reflection.call(name, "identifier");
@@ -151,18 +153,50 @@ public class Tables {
     } catch (Throwable unlike) { return null; }
   }
 
-  private static String[] ofDelta(Object snapshot) {
-    Object version = Reflection.call(snapshot, "version");
-    long number = version instanceof Long ? ((Long) version).longValue() : -1;
-    return number < 0 ? null : new String[] {String.valueOf(number), number == 0 ? "" : String.valueOf(number - 1)};
+  /** The last snapshot that this JVM has of the table that Delta's CLONE makes. */
+  private static Object clone(Object session, Object command) {
+    Object table = Reflection.call(command, "table");
+    Object place = Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "locationUri"));
+    if (place == null) place = Reflection.call(Reflection.call(Reflection.call(session, "sessionState"), "catalog"), "defaultTablePath", Reflection.call(table, "identifier"));
+    return deltaSnapshot(session, command, String.valueOf(place));
   }
 
-  /** A branch has snapshots of its own: which one was written is only known of the main one. */
+  /** The version that the table of Delta's CLONE or RESTORE has now; null of other commands, and where there is none yet. */
+  public static Object current(Object session, Object command) {
+    String name = Reflection.simpleName(command);
+    Object snapshot = null;
+    if (name.equals("RestoreTableCommand")) snapshot = Reflection.call(Reflection.call(Reflection.call(command, "sourceTable"), "deltaLog"), "unsafeVolatileSnapshot");
+    else if (name.equals("CreateDeltaTableCommand")) snapshot = clone(session, command);
+    Object version = Reflection.call(snapshot, "version");
+    return isVersion(version) ? version : null;
+  }
+
+  /** Of a table that is not there Delta has a snapshot too, by the version -1. */
+  public static boolean isVersion(Object version) { return version instanceof Long && ((Long) version).longValue() >= 0; }
+
+  private static String[] ofDelta(Object snapshot) {
+    Object version = Reflection.call(snapshot, "version");
+    if (!isVersion(version)) return null;
+    long number = ((Long) version).longValue();
+    return new String[] {String.valueOf(number), number == 0 ? "" : String.valueOf(number - 1)};
+  }
+
+  /** A branch has snapshots of its own; one that is staged (write-audit-publish) is on no branch yet. */
   private static String[] ofIceberg(Object table, Object branch) {
-    Object snapshot = branch == null || "main".equals(branch) ? Reflection.call(table, "currentSnapshot") : null;
-    if (snapshot == null) return null;
+    Object snapshot = branch == null ? Reflection.call(table, "currentSnapshot") : Reflection.call(table, "snapshot", branch);
+    if (snapshot == null || branch == null && isStaged(table, snapshot)) return null;
     Object parent = Reflection.call(snapshot, "parentId");
     return new String[] {String.valueOf(Reflection.call(snapshot, "snapshotId")), parent == null ? "" : String.valueOf(parent)};
+  }
+
+  /** Whether the last write to a table that takes staged writes has left its current snapshot as it was. */
+  private static boolean isStaged(Object table, Object current) {
+    Object properties = Reflection.call(table, "properties");
+    if (!(properties instanceof Map) || !"true".equals(((Map) properties).get("write.wap.enabled"))) return false;
+    Object last = null;
+    java.util.Iterator i = ((Iterable) Reflection.call(table, "snapshots")).iterator();
+    while (i.hasNext()) last = i.next();
+    return !current.equals(last);
   }
 
   /** The table that a command changes: of a relation of the v2 API, or the index of files of Delta's v1 relation. */

@@ -87,10 +87,12 @@ public class Tap extends SparkListener {
     String batch = streams.batchOf(id);
     if (batch != null) { onQueryFound(batch); return; }
     if (stream == null && !id.equals(Streams.root(event))) return;
+    if (Before.isDone(id)) { streams.left(id); return; }
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
     if (execution == null) return;
     Leaving.watch(execution.sparkSession());
+    if (Altered.isMade(execution.logical())) return;
     if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution), stream})) started.add(id);
   }
 
@@ -98,7 +100,7 @@ public class Tap extends SparkListener {
   private Object readable(Long id, QueryExecution execution) {
     try {
       LogicalPlan plan = execution.analyzed();
-      if (!Altered.isEnded(plan)) return execution;
+      if (!Altered.isEnded(plan) && Before.dropped(id) == null) return execution;
       Leaving.read(id);
       return PlanWriter.write(execution, plan, PlanWriter.place(execution), mostNodes, milliseconds, longestSql);
     } catch (Throwable wrong) { return execution; }
@@ -107,7 +109,7 @@ public class Tap extends SparkListener {
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
     Long id = Long.valueOf(event.executionId());
-    try { end(id, event); } finally { Leaving.forget(id); }
+    try { end(id, event); } finally { Leaving.forget(id); Before.forget(id); }
   }
 
   private void end(Long id, SparkListenerSQLExecutionEnd event) {
@@ -147,7 +149,7 @@ public class Tap extends SparkListener {
     try {
       LogicalPlan command = execution.analyzed();
       String name = Reflection.simpleName(command);
-      return name.endsWith("TableAsSelect") || name.equals("SaveIntoDataSourceCommand") ? (Object) execution : Tables.written(command);
+      return name.endsWith("TableAsSelect") || name.equals("SaveIntoDataSourceCommand") || name.equals("CreateDeltaTableCommand") ? (Object) execution : Tables.written(command);
     } catch (Throwable unreadable) { return null; }
   }
 

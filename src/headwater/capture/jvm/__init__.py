@@ -8,6 +8,7 @@ SOURCES = (
     "Leaving.java",
     "Tables.java",
     "Altered.java",
+    "Before.java",
     "Origins.java",
     "FactWriter.java",
     "PlanWriter.java",

@@ -136,5 +136,16 @@ OPERATORS: Visitors = {
     "HiveTableRelation": hive_relation,
     "LogicalRelation": logical_relation,
     "View": view,
-    **dict.fromkeys(("CommandResult", "OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable"), constant),
+    **dict.fromkeys(
+        (
+            "CommandResult",
+            "OneRowRelation",
+            "Range",
+            "ResolvedIdentifier",
+            "ResolvedNamespace",
+            "ResolvedTable",
+            "ResolvedV2View",
+        ),
+        constant,
+    ),
 }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from headwater.extract.queries import is_query
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_table
@@ -33,7 +34,8 @@ def catalog(extraction: Extraction) -> Catalog:
 def table_description(table: Facts, extraction: Extraction) -> DatasetDescription | None:
     """The dataset of a catalog table or view (Spark's CatalogTable); None without an identifier.
 
-    A table without a database belongs to the session's current one; one behind JDBC is the table there.
+    A table without a database belongs to the session's current one; one behind JDBC is the table there, or where it is
+    a query only the name in the catalog.
     Delta gives a table without a name the identifier ``delta.`/path```.
     """
     identifier = tuple(table.get("identifier", ()))
@@ -43,6 +45,8 @@ def table_description(table: Facts, extraction: Extraction) -> DatasetDescriptio
         return written_path(identifier[-1], extraction)
     options = {key.lower(): value for key, value in (table.get("options") or {}).items() if value}
     if "url" in options and "dbtable" in options:
+        if is_query(options["dbtable"]):
+            return catalog_name(table, extraction)
         behind = jdbc_description({"url": options["url"], "table": options["dbtable"]})
         return with_symlink(behind, named(identifier, "", extraction))
     return named(identifier, str(table.get("location") or ""), extraction)
