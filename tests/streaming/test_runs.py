@@ -84,3 +84,8 @@ def test_no_event_and_no_line_of_the_log_has_the_password_of_the_broker(streamin
     assert PASSWORD not in (watched.folder / EVENTS).read_text()
     assert [line for line in watched.said.splitlines() if PASSWORD in line and "headwater" in line.lower()] == []
     assert json.loads((watched.folder / "plan.json").read_text())["scope"]["password"] == PASSWORD
+
+
+def test_a_query_without_batches_is_running_as_soon_as_it_writes(streaming: Streaming) -> None:
+    (events,) = runs(streaming("streams"), "continuous").values()
+    assert states(events) == ["START", "RUNNING", "COMPLETE"]

@@ -154,6 +154,7 @@ class ListenerTap:
             streaming = StreamListener(session, self.hear)
             session.streams.addListener(streaming)
             self._streams.append((session, streaming))
+            streaming.begin()
 
     def _row(self, time: float, nanoseconds: int, execution: Any, failure: str | None) -> ExecutionRow:
         ended = datetime.fromtimestamp(time, UTC)

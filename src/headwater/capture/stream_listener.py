@@ -21,6 +21,13 @@ class StreamListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark's
         self._session = session
         self._hear = hear
 
+    def begin(self) -> None:
+        """Note the queries of the session that run already: they have an id, a run and a name as the event has."""
+        for query in self._session.streams.active:
+            self.onQueryStarted(query)
+            if query.lastProgress:
+                self._ended_batch(query.runId)
+
     def onQueryStarted(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
         """The query waits for this: it is only looked up."""
         with guarded("noting a streaming query"):
@@ -30,11 +37,14 @@ class StreamListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark's
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
         """A batch has ended."""
-        now = datetime.now(UTC)
-        self._hear(lambda: ExecutionRow("batch", -1, now, stream=str(event.progress.runId)))
+        self._ended_batch(event.progress.runId)
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
         """Nothing has happened."""
+
+    def _ended_batch(self, run: Any) -> None:
+        now = datetime.now(UTC)
+        self._hear(lambda: ExecutionRow("batch", -1, now, stream=str(run)))
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
         """The query has ended."""

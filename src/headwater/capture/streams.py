@@ -86,7 +86,8 @@ class Streams:
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that such a row tells of."""
         if row.kind == "stream":
-            yield self._started(row)
+            if row.stream not in self._running:  # one that starts just as the tap does may be found twice
+                yield self._started(row)
             return
         query = self._running.get(row.stream or self._reading[row.id])
         if query is not None and row.kind == "stopped":

@@ -1,10 +1,15 @@
 package headwater;
 
+import java.lang.reflect.Constructor;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
@@ -76,12 +81,59 @@ public class Streams {
   /** The thread of a query belongs to its StreamExecution; where it does not, all sessions know the active queries. */
   private void started(StreamingQueryListener.QueryStartedEvent event) {
     Object query = Reflection.field(Thread.currentThread(), "$outer");
-    if (!event.runId().equals(Reflection.call(query, "runId"))) {
-      Object session = Reflection.unwrap(org.apache.spark.sql.SparkSession.getDefaultSession());
-      query = ((Map) Reflection.call(Reflection.call(session, "sharedState"), "activeStreamingQueries")).get(event.id());
-    }
+    if (!event.runId().equals(Reflection.call(query, "runId"))) query = active().get(event.id());
     known.add(event.runId().toString());
     if (query != null) queries.put(event.runId().toString(), query);
+  }
+
+  private static Map active() {
+    Object session = Reflection.unwrap(org.apache.spark.sql.SparkSession.getDefaultSession());
+    Object found = Reflection.call(Reflection.call(session, "sharedState"), "activeStreamingQueries");
+    return found instanceof Map ? (Map) found : Collections.EMPTY_MAP;
+  }
+
+  /** The runs that were under way before this began to look; their queries are to be taken. */
+  public List running() {
+    List found = new ArrayList();
+    java.util.Iterator i = active().values().iterator();
+    while (i.hasNext()) {
+      Object query = i.next();
+      String run = String.valueOf(Reflection.call(query, "runId"));
+      if (known.add(run)) { queries.put(run, query); found.add(run); }
+    }
+    return found;
+  }
+
+  /** The plan of a query as the user wrote it, below the write to its sink; null where this Spark does not show it. */
+  public static LogicalPlan plan(Object query) {
+    Object plan = Reflection.field(query, "plan");
+    if (plan instanceof LogicalPlan) return (LogicalPlan) plan;
+    try { return written(query); } catch (Throwable unlike) { return null; }
+  }
+
+  /** A query with a continuous trigger keeps the parts of its WriteToStream and not the whole; what it lacks is of no matter here. */
+  private static LogicalPlan written(Object query) throws Exception {
+    Constructor whole = Class.forName("org.apache.spark.sql.catalyst.streaming.WriteToStream").getConstructors()[0];
+    Class[] types = whole.getParameterTypes();
+    Object[] parts = new Object[types.length];
+    for (int i = 0; i < types.length; i++) {
+      if (types[i] == LogicalPlan.class) parts[i] = Reflection.field(query, "analyzedPlan");
+      else if (types[i] == org.apache.spark.sql.connector.catalog.Table.class) parts[i] = Reflection.field(query, "sink");
+      else if (types[i] == scala.Option.class) parts[i] = scala.Option.empty();
+      else if (types[i] == boolean.class) parts[i] = Boolean.FALSE;
+      else if (types[i] == String.class) parts[i] = "";
+    }
+    return (LogicalPlan) whole.newInstance(parts);
+  }
+
+  /** Whether a query that is under way has written by now. */
+  public static boolean hasWritten(Object query) {
+    return Reflection.simpleName(query).equals("ContinuousExecution") || Reflection.call(query, "lastProgress") != null;
+  }
+
+  /** Whether an execution is all that a query with a continuous trigger runs: it writes as it goes, and ends with the query. */
+  public static boolean isEndless(QueryExecution execution) {
+    return execution != null && Reflection.simpleName(execution.logical()).equals("WriteToContinuousDataSource");
   }
 
   /** The root of an execution: itself, unless it is inside another. */

@@ -85,7 +85,7 @@ public class Tap extends SparkListener {
     Long id = Long.valueOf(event.executionId());
     String stream = streams.writer(id);
     String batch = streams.batchOf(id);
-    if (batch != null) { onQueryFound(batch); return; }
+    if (batch != null) { onQueryFound(batch); if (Streams.isEndless(SQLExecution.getQueryExecution(event.executionId()))) wrote(batch); return; }
     if (stream == null && !id.equals(Streams.root(event))) return;
     if (Before.isDone(id)) { streams.left(id); return; }
     roots.add(id);
@@ -128,13 +128,23 @@ public class Tap extends SparkListener {
 
   private void onQueryStart(StreamingQueryListener.QueryStartedEvent event) {
     String run = event.runId().toString();
-    queue.add(new Object[] {"stream", NONE, Long.valueOf(System.currentTimeMillis()), streams.takeQuery(run), event.id().toString(), null, null, null, run});
+    begin(run, event.id().toString(), streams.takeQuery(run));
   }
 
-  /** A query that ran before this tap listened is told of with its first batch since. */
+  /** A query that ran before this tap listened. */
   private void onQueryFound(String run) {
     Object query = streams.takeQuery(run);
-    if (query != null) queue.add(new Object[] {"stream", NONE, Long.valueOf(System.currentTimeMillis()), query, String.valueOf(Reflection.call(query, "id")), null, null, null, run});
+    if (query == null) return;
+    begin(run, String.valueOf(Reflection.call(query, "id")), query);
+    if (Streams.hasWritten(query)) wrote(run);
+  }
+
+  private void begin(String run, String id, Object query) {
+    queue.add(new Object[] {"stream", NONE, Long.valueOf(System.currentTimeMillis()), query, id, null, null, null, run});
+  }
+
+  private void wrote(String run) {
+    queue.add(new Object[] {"batch", NONE, Long.valueOf(System.currentTimeMillis()), null, null, null, null, null, run});
   }
 
   private void onQueryEnd(StreamingQueryListener.QueryTerminatedEvent event) {
@@ -180,6 +190,8 @@ public class Tap extends SparkListener {
   public void connect(SparkContext context) {
     Origins.forget();
     Queue.add(context, this, streams);
+    java.util.Iterator running = streams.running().iterator();
+    while (running.hasNext()) onQueryFound((String) running.next());
   }
 
   /** Rows leave the plan of a DataFrame: those of its RDD, or of the one behind ``checkpoint``, its checkpoint, unless that is null; false when nothing will be known. */
@@ -280,10 +292,10 @@ public class Tap extends SparkListener {
 
   /** A streaming query as the user wrote it: its sources are in it whether or not a batch has rows of them. */
   private void writeQuery(JsonGenerator out, Object query) throws IOException {
-    Object plan = Reflection.field(query, "plan");
+    LogicalPlan plan = Streams.plan(query);
     String name = (String) Reflection.call(query, "name");
     if (name != null) out.writeStringField("name", name);
-    if (plan instanceof LogicalPlan) { writePlan(out, query, (LogicalPlan) plan, PlanWriter.place(query)); return; }
+    if (plan != null) { writePlan(out, query, plan, PlanWriter.place(query)); return; }
     out.writeStringField("command", "WriteToStream");
     out.writeStringField("unreadable", "this Spark does not show the plan of a streaming query");
   }

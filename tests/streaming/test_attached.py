@@ -1,0 +1,76 @@
+"""Queries that run already when headwater is attached: they are told of from then on."""
+
+import pytest
+from tests.capture.conftest import SPARK, Jobs
+
+pytestmark = pytest.mark.spark
+
+JOB = (
+    SPARK.replace("local[1]", "local[2]")
+    + """
+import os, time
+import headwater
+
+items.write.parquet("in")
+stream = spark.readStream.schema("id BIGINT, price BIGINT").parquet(os.path.abspath("in"))
+rate = spark.readStream.format("rate").options(numPartitions=1, rowsPerSecond=100).load()
+
+
+def start(name, writer):
+    writer = writer.queryName(name).option("checkpointLocation", os.path.abspath(f"c_{name}"))
+    return writer.start()
+
+
+def wait(true):
+    deadline = time.time() + 60
+    while time.time() < deadline and not true():
+        time.sleep(0.2)
+
+
+queries = [
+    start("idle", stream.writeStream.option("path", os.path.abspath("out"))),
+    start("batches", rate.writeStream.foreachBatch(lambda batch, n: batch.write.mode("append").parquet("batched"))),
+    *CONTINUOUS,
+]
+queries[0].processAllAvailable()
+wait(lambda: all(query.lastProgress for query in queries))
+headwater.attach(spark, events="events.ndjson", quiet=True)
+seen = queries[1].lastProgress["batchId"]
+wait(lambda: queries[1].lastProgress["batchId"] > seen + 1)
+for query in queries:
+    query.stop()
+spark.stop()
+"""
+)
+CONTINUOUS = 'start("continuous", rate.writeStream.format("console").trigger(continuous="1 second"))'
+
+
+def told(tmp_path_factory: pytest.TempPathFactory, **environment: str) -> dict[str, list[tuple[str, list[str]]]]:
+    """The states of each query that was told of, and what it had written by then."""
+    jobs = Jobs(tmp_path_factory.mktemp("attached"))
+    jobs.write(JOB.replace("*CONTINUOUS", CONTINUOUS))
+    ended = jobs.plain("job.py", environment=environment)
+    assert ended.code == 0, ended.err
+    found: dict[str, list[tuple[str, list[str]]]] = {}
+    for event in jobs.events():
+        if event["job"]["facets"]["jobType"]["processingType"] == "STREAMING":
+            written = [output["name"].rpartition("/")[2] for output in event["outputs"]]
+            found.setdefault(event["job"]["name"], []).append((event["eventType"], written))
+    return found
+
+
+def test_each_is_told_at_once_and_what_it_writes_from_then_on(tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert told(tmp_path_factory) == {
+        "shop.idle": [("START", ["out"]), ("RUNNING", ["out"]), ("COMPLETE", ["out"])],
+        "shop.batches": [("START", []), ("RUNNING", []), ("RUNNING", ["batched"]), ("COMPLETE", ["batched"])],
+        "shop.continuous": [("START", []), ("RUNNING", []), ("COMPLETE", [])],
+    }
+
+
+def test_where_nothing_can_be_compiled_too(tmp_path_factory: pytest.TempPathFactory) -> None:
+    found = told(tmp_path_factory, HEADWATER_NO_JANINO="1")
+    assert [found[name][-1] for name in sorted(found)] == [
+        ("COMPLETE", ["batched"]),
+        ("COMPLETE", []),
+        ("COMPLETE", ["out"]),
+    ]
