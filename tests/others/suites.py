@@ -3,33 +3,44 @@
 Each test must end under headwater as it ends without it.
 """
 
-import os
 import subprocess
 import sys
 import tarfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree
 
-LIMIT = 3600  # seconds for one run of a suite
+from tests.others import programs
 
 SUITES: Mapping[str, tuple[str, ...]] = {
     "datacompy": ("tests/test_spark.py",),
-    "narwhals": ("tests/frame", "tests/expr_and_series", "--constructors=pyspark", "-p", "no:randomly"),
+    "narwhals": ("tests/frame", "--constructors=pyspark", "-k", "pyspark"),
+    "pandera": ("tests/pyspark", "-k", "not on_pyspark_pandas and not pyspark_check"),
 }
-"""What to say to pytest in the sources of a library; its version is that in ``requirements.txt``."""
+"""What to say to pytest in the sources of a library, so that it runs tests that start Spark: some minutes of them."""
+
+TESTS_FAILED = 1  # as pytest.ExitCode has it
+
+Ends = Mapping[str, str]
+"""How each test of a suite ended: ``passed``, ``failure``, ``error`` or ``skipped``."""
 
 
-def differences(name: str, folder: Path) -> tuple[int, list[str]]:
-    """How many tests ran, and those that ended in another way under headwater."""
+def compared(name: str, folder: Path) -> tuple[str, list[str]]:
+    """How the tests of a suite ended, in a few words, and its faults."""
     sources = _sources(name, folder)
-    plain, watched = (_outcomes(name, sources, folder, watched=watched) for watched in (False, True))
-    if not plain:
-        return 0, [f"no test of {name} ran"]
-    return len(plain), list(_unlike(plain, watched))
+    plain, watched = (_ends(name, sources, folder / way, watched=way == "with") for way in ("without", "with"))
+    counts = Counter(plain.values())
+    seen = ", ".join(f"{count} {end}" for end, count in counts.most_common())
+    return f"the same ends of {len(plain)} tests ({seen})", list(_faults(plain, watched, folder / "with"))
 
 
-def _unlike(plain: Mapping[str, str], watched: Mapping[str, str]) -> Iterator[str]:
+def _faults(plain: Ends, watched: Ends, folder: Path) -> Iterator[str]:
+    if "passed" not in plain.values():
+        yield "no test passed, with headwater or without"
+    if not (folder / "events.ndjson").exists():
+        yield "headwater saw no Spark application"
     for test in sorted({*plain, *watched}):
         before, after = plain.get(test, "absent"), watched.get(test, "absent")
         if before != after:
@@ -37,35 +48,29 @@ def _unlike(plain: Mapping[str, str], watched: Mapping[str, str]) -> Iterator[st
 
 
 def _sources(name: str, folder: Path) -> Path:
-    """The unpacked source distribution of the version that is installed."""
-    version = next(line for line in _requirements() if line.startswith(f"{name}=="))
+    """The unpacked source distribution of the version that is installed.
+
+    Raises:
+        subprocess.CalledProcessError: pip has no such distribution.
+    """
     options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:", "--no-build-isolation")
-    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), version]
-    subprocess.run(command, check=True, timeout=LIMIT)
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), f"{name}=={version(name)}"]
+    subprocess.run(command, check=True, timeout=programs.LIMIT)
     (packed,) = folder.glob(f"{name}-*.tar.gz")
     with tarfile.open(packed) as files:
         files.extractall(folder, filter="data")
     return folder / packed.name.removesuffix(".tar.gz")
 
 
-def _requirements() -> list[str]:
-    return Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8").splitlines()
-
-
-def _outcomes(name: str, sources: Path, folder: Path, *, watched: bool) -> dict[str, str]:
-    """How each test of a suite ended."""
-    report, events = folder / f"{watched}.xml", str(folder / "events.ndjson")
-    before = ("-m", "headwater", "run", "--events", events) if watched else ()
-    pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}")
-    command = [sys.executable, *before, *pytest, *SUITES[name]]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    with (folder / f"{watched}.log").open("w") as log:
-        subprocess.run(command, cwd=sources, env=environment, stdout=log, stderr=log, timeout=LIMIT, check=False)
-    return {
-        f"{case.get('classname')}.{case.get('name')}": _end(case) for case in ElementTree.parse(report).iter("testcase")
-    }
+def _ends(name: str, sources: Path, folder: Path, *, watched: bool) -> Ends:
+    folder.mkdir()
+    report = folder / "report.xml"
+    pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *SUITES[name])
+    events = folder / "events.ndjson" if watched else None
+    programs.run(pytest, sources, folder / "log.txt", events, good=(0, TESTS_FAILED))
+    cases = ElementTree.parse(report).iter("testcase")
+    return {f"{case.get('classname')}.{case.get('name')}": _end(case) for case in cases}
 
 
 def _end(case: ElementTree.Element) -> str:
-    """How a test ended: ``passed``, ``failure``, ``error`` or ``skipped``."""
     return next((child.tag for child in case if child.tag in ("failure", "error", "skipped")), "passed")
