@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tests.class_archive import QUICK
 
-LIMIT = 1800  # seconds for one program
+LIMIT = 3600  # seconds for one program, on a busy machine too
+DEFAULTS = Path(__file__).with_name("conf")
 
 
 def run(arguments: Sequence[str], place: Path, log: Path, events: Path | None, good: Collection[int] = (0,)) -> None:
@@ -22,7 +23,7 @@ def run(arguments: Sequence[str], place: Path, log: Path, events: Path | None, g
     """
     before = ("-m", "headwater", "run", "--events", str(events)) if events else ()
     command = [sys.executable, *before, *arguments]
-    quick = {"SPARK_SUBMIT_OPTS": QUICK, "SPARK_LAUNCHER_OPTS": QUICK}
+    quick = {"SPARK_SUBMIT_OPTS": QUICK, "SPARK_LAUNCHER_OPTS": QUICK, "SPARK_CONF_DIR": str(DEFAULTS)}
     environment = {**os.environ, **quick, "PYSPARK_PYTHON": sys.executable, "HEADWATER_STRICT": "1"}
     with log.open("a") as said:
         done = subprocess.run(command, cwd=place, env=environment, stdout=said, stderr=said, timeout=LIMIT, check=False)
