@@ -27,7 +27,7 @@ def look_at_cases(live: Oracle, progress: Progress) -> Tally:
             looked_at = experiment(case, live)
             verdict = examine(looked_at, tightness=True)
         except Exception as reason:
-            tally.invalid[f"{case}: {str(reason).splitlines()[0][:120]}"] += 1
+            tally.refused(f"{case}: ", reason)
             continue
         tally.add(verdict, (str(case),))
         if verdict.missing:
@@ -38,7 +38,7 @@ def look_at_cases(live: Oracle, progress: Progress) -> Tally:
 def look_at_pipelines(live: Oracle, progress: Progress, count: int, seed: int) -> Tally:
     """Generated pipelines, ``CHUNK`` for each seed; an interrupt (Ctrl-C) ends with what was seen so far."""
     tally, bar = Tally(), progress.add_task("pipelines", total=count)
-    while tally.count < count:
+    while tally.looked_at < count:
         try:
             hunt(live, tally, CHUNK, seed, TIGHTNESS_OF)
         except MissingEdge as found:
@@ -46,7 +46,7 @@ def look_at_pipelines(live: Oracle, progress: Progress, count: int, seed: int) -
         except KeyboardInterrupt:
             break
         seed += 1
-        progress.update(bar, completed=tally.count)
+        progress.update(bar, completed=tally.looked_at)
         tell(progress, f"pipelines: {tally.count}")
     return tally
 

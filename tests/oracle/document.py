@@ -82,11 +82,14 @@ def _counts(seen: Seen) -> Iterator[str]:
     for title, *figures in zip(COUNTED, _counted(seen.cases), _counted(seen.generated), strict=True):
         yield f"| {title} | {' | '.join(map(str, figures))} |"
     yield ""
-    if seen.cases.invalid:
-        yield "Cases that could not be run on other data, and why:"
-        yield ""
-        yield from (f"- {reason}" for reason in sorted(seen.cases.invalid))
-        yield ""
+    yield from _refused("Cases that could not be run on other data, and why:", sorted(seen.cases.invalid))
+    often = (f"{reason} ({count})" for reason, count in seen.generated.invalid.most_common(MOST))
+    yield from _refused("Why generated pipelines could not be run, most often:", list(often))
+
+
+def _refused(title: str, reasons: list[str]) -> Iterator[str]:
+    if reasons:
+        yield from (title, "", *(f"- {reason}" for reason in reasons), "")
 
 
 def _counted(tally: Tally) -> tuple[int, ...]:

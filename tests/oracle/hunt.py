@@ -74,7 +74,7 @@ def look(oracle: Oracle, pipeline: Pipeline, tally: Tally, *, tightness: bool = 
         experiment = oracle.experiment(lambda session: run(pipeline.case, session, Path()))
         verdict = examine(experiment, tightness=tightness)
     except Exception as error:
-        tally.invalid[f"{type(error).__name__}: {str(error)[:150]}"] += 1
+        tally.refused("", error)
         return
     tally.add(verdict, pipeline.used)
     if verdict.missing:

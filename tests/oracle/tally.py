@@ -29,6 +29,11 @@ class Tally:
     unshown: Counter[tuple[Subtype, str]] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
 
+    def refused(self, what: str, reason: BaseException) -> None:
+        """Count a query that cannot be run, with the first words of the reason."""
+        words = next((line.strip() for line in str(reason).splitlines() if line.strip()), "")
+        self.invalid[f"{what}{type(reason).__name__}: {words[:120]}"] += 1
+
     @property
     def count(self) -> int:
         """Queries that were looked at or could not be."""
