@@ -69,7 +69,7 @@ public class PlanWriter {
   public PlanWriter(Object queryExecution, int mostNodes, long milliseconds, int longestSql) throws IOException {
     this.out = new JsonFactory().createGenerator(text);
     this.session = Reflection.call(queryExecution, "sparkSession");
-    this.options = Reflection.field(queryExecution, "extraOptions");
+    this.options = Tables.options(queryExecution);
     this.facts = new FactWriter(out, seen, Reflection.call(session, "sessionState"));
     this.mostNodes = mostNodes;
     this.deadline = System.nanoTime() + milliseconds * 1000000L;
@@ -389,7 +389,7 @@ public class PlanWriter {
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
-    if (options instanceof scala.collection.Map) { out.writeFieldName("options"); facts.writeValue(options, 0); }
+    if (options != null) { out.writeFieldName("options"); facts.writeValue(options, 0); }
     if (longestSql > 0) facts.writeText("sql", Secrets.text((String) Reflection.unwrap(Reflection.call(Reflection.call(plan, "origin"), "sqlText"))));
     out.writeEndObject();
     out.writeArrayFieldStart("output");

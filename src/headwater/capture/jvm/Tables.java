@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * What only a table's connector knows: where a table is or will be, and which version of it is meant.
@@ -197,6 +198,20 @@ public class Tables {
     java.util.Iterator i = ((Iterable) Reflection.call(table, "snapshots")).iterator();
     while (i.hasNext()) last = i.next();
     return !current.equals(last);
+  }
+
+  /** Those that a streaming query's writer was given. One with a continuous trigger keeps none: of Kafka its writer has topic and broker; null of others. */
+  public static Object options(Object query) {
+    Object given = Reflection.field(query, "extraOptions");
+    if (given instanceof scala.collection.Map) return given;
+    Object write = Reflection.call(Reflection.field(query, "logicalPlan"), "write");
+    Object producer = Reflection.field(write, "producerParams");
+    if (!(producer instanceof Map)) return null;
+    Map found = new LinkedHashMap();
+    found.put("kafka.bootstrap.servers", String.valueOf(((Map) producer).get("bootstrap.servers")));
+    Object topic = Reflection.unwrap(Reflection.field(write, "topic"));
+    if (topic != null) found.put("topic", topic);
+    return new CaseInsensitiveStringMap(found);
   }
 
   /** The table that a command changes: of a relation of the v2 API, or the index of files of Delta's v1 relation. */
