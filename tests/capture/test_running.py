@@ -104,7 +104,13 @@ def test_a_signal_ends_the_job_as_without(jobs: Jobs, number: signal.Signals) ->
     def killed(*command: object) -> tuple[int, str]:
         words = [str(word) for word in command]
         with subprocess.Popen(
-            words, cwd=jobs.folder, env=jobs.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            words,
+            cwd=jobs.folder,
+            env=jobs.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509 - nohup has children ignore some
         ) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
