@@ -20,7 +20,7 @@ demo: $(READY) ## run the example pipeline under headwater and ask where a gold 
 
 # Two processes: a test that waits for Spark leaves most of a second core idle.
 test: lint ## everything that must hold before a change goes in
-	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 lint: $(READY) ## style, types and the import contract
 	@$(BIN)/ruff check

@@ -1,10 +1,11 @@
 """For all tests: what Spark's processes find in their environment, and which tests stay together."""
 
 import os
-import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from .class_archive import options
 
@@ -13,17 +14,21 @@ PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
 """The pandas API of Spark asks for it, and warns when a Spark runs already."""
 
 
-def pytest_configure() -> None:
-    """Let interrupts reach the jobs of tests: a shell starts what runs in the background, and its children, without."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+class ByFolder(LoadScopeScheduling):
+    """The tests of a folder go to one process: they share the applications and servers that they have started."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid.split("/")[1]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFolder:
+    return ByFolder(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Folders that need Spark first, the rest fills up the end; tests of a folder share what has been started."""
+    """Folders that need Spark first, the rest fills up the end."""
     folders = {item: item.path.relative_to(HERE).parts[0] for item in items}
     slow = {folders[item] for item in items if item.get_closest_marker("spark")}
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(folders[item]))
     items.sort(key=lambda item: folders[item] not in slow)
 
 

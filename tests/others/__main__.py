@@ -2,8 +2,8 @@
 
 ``python -m tests.others [NAME ...]``; NAME is one of the projects below. Each runs twice in a folder of its own. What
 it wrote must be equal row by row, and what was told of it must be the text in ``expected/NAME.told``, which a person
-read. ``--accept`` writes that text anew. Of a
-library with a test suite each test must end as it does without headwater.
+read. ``--accept`` writes that text anew. Of a library with a test suite each test must end as it does without
+headwater.
 """
 
 import argparse

@@ -123,9 +123,17 @@ def without_rights() -> Iterator[None]:
         os.seteuid(before)
 
 
+def let_through(folder: Path) -> None:
+    """Pytest keeps the folders of its tests from others."""
+    mode = folder.stat().st_mode
+    everybody = mode | stat.S_IXGRP | stat.S_IXOTH
+    if mode != everybody:
+        folder.chmod(everybody)
+
+
 def test_a_store_without_write_rights_can_be_read_and_says_so_when_written(file: Path) -> None:
-    for folder in (file.parent.parent, file.parent.parent.parent, file.parent.parent.parent.parent):
-        folder.chmod(folder.stat().st_mode | stat.S_IXGRP | stat.S_IXOTH)
+    for folder in file.parents[1:]:
+        let_through(folder)
     file.chmod(0o444)
     file.parent.chmod(0o555)
     try:

@@ -30,7 +30,7 @@ def wait(true):
 queries = [
     start("idle", stream.writeStream.option("path", os.path.abspath("out"))),
     start("batches", rate.writeStream.foreachBatch(lambda batch, n: batch.write.mode("append").parquet("batched"))),
-    *CONTINUOUS,
+    start("continuous", rate.writeStream.format("console").trigger(continuous="1 second")),
 ]
 queries[0].processAllAvailable()
 wait(lambda: all(query.lastProgress for query in queries[:2]))  # a continuous one tells of no progress
@@ -42,13 +42,12 @@ for query in queries:
 spark.stop()
 """
 )
-CONTINUOUS = 'start("continuous", rate.writeStream.format("console").trigger(continuous="1 second"))'
 
 
 def told(tmp_path_factory: pytest.TempPathFactory, **environment: str) -> dict[str, list[tuple[str, list[str]]]]:
     """The states of each query that was told of, and what it had written by then."""
     jobs = Jobs(tmp_path_factory.mktemp("attached"))
-    jobs.write(JOB.replace("*CONTINUOUS", CONTINUOUS))
+    jobs.write(JOB)
     ended = jobs.plain("job.py", environment=environment)
     assert ended.code == 0, ended.err
     found: dict[str, list[tuple[str, list[str]]]] = {}
