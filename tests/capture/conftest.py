@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 
 PYTHON = sys.executable
 WATCHED = [PYTHON, "-m", "headwater.capture.submit"]
+CREATED = "create_data_source_table_as_select_command"
+SAVED = "save_as_v1_table_command" if pyspark.__version__ >= "4.1" else CREATED
+"""What a run of saveAsTable is called: Spark 4.1 has an operator of its own for it."""
 
 SPARK = """\
 from pyspark.sql import SparkSession, functions as sf

@@ -1,12 +1,13 @@
 """What one application tells: which executions are runs, their states, their parents."""
 
 import pytest
-from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements
+from tests.capture.conftest import CREATED, SAVED, SPARK, Ended, Jobs, gaps, statements
 
 pytestmark = pytest.mark.spark
 
 PARENT = "airflow/daily.shop/0190e6f2-7b5f-7c4a-9d0e-2b6f1f0a4c11"
 JOB = """
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 spark.sql("SELECT count(*) FROM range(3)").collect()
 items.count()
@@ -18,7 +19,7 @@ spark.sql("INSERT INTO made SELECT id, price FROM kept")
 spark.sql("SET spark.sql.shuffle.partitions = 2")
 spark.sql("CACHE TABLE cached AS SELECT id FROM kept")
 for wrong in (
-    lambda: items.select(sf.raise_error(sf.lit("too much")).alias("bad")).write.parquet("broken"),
+    lambda: items.select(sf.raise_error(sf.lit("too much")).cast("int").alias("bad")).write.parquet("broken"),
     lambda: spark.sql("INSERT INTO nowhere SELECT 1"),
     lambda: spark.sql("SELEC 1"),
 ):
@@ -26,7 +27,7 @@ for wrong in (
         wrong()
         print("no error")
     except Exception as error:
-        print(isinstance(error, (PySparkException)))
+        print(isinstance(error, (PySparkException, Py4JJavaError)))
 """
 
 
@@ -49,8 +50,8 @@ def test_the_job_is_as_without(ended: Ended) -> None:
 def test_a_write_is_one_run_whatever_spark_makes_of_it_and_a_read_is_none(ended: Ended, jobs: Jobs) -> None:
     insert = "shop.insert_into_hadoop_fs_relation_command"
     assert statements(jobs.events()) == {
-        "shop.save_as_v1_table_command.kept": ["START", "COMPLETE"],
-        "shop.create_data_source_table_as_select_command.made": ["START", "COMPLETE"],
+        f"shop.{SAVED}.kept": ["START", "COMPLETE"],
+        f"shop.{CREATED}.made": ["START", "COMPLETE"],
         f"{insert}.made": ["START", "COMPLETE"],
         f"{insert}.made.2": ["START", "COMPLETE"],
         f"{insert}.broken": ["START", "FAIL"],

@@ -1,7 +1,7 @@
 """Where nothing can be compiled in Spark's JVM: the listener in Python, and plans from ``toJSON``."""
 
 import pytest
-from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements, states
+from tests.capture.conftest import CREATED, SAVED, SPARK, Ended, Jobs, gaps, statements, states
 
 pytestmark = pytest.mark.spark
 
@@ -15,7 +15,7 @@ spark.sql("CREATE TABLE made USING parquet AS SELECT id, price + 1 AS more FROM 
 spark.sql("INSERT INTO made SELECT price, id FROM kept")
 spark.sql("CREATE VIEW seen (a, b) AS SELECT id, more FROM made")
 try:
-    items.select(sf.raise_error(sf.lit("too much")).alias("bad")).write.parquet("broken")
+    items.select(sf.raise_error(sf.lit("too much")).cast("int").alias("bad")).write.parquet("broken")
 except Exception:
     pass
 spark.newSession().range(2).write.parquet("other")
@@ -65,7 +65,8 @@ SELECT sha2(s, 256) AS h, hash(k, s) AS i, mask(s) AS j, CASE WHEN k > 1 THEN v 
 settings = CaptureSettings()
 one, two = SparkTap(spark.sparkContext, settings), ListenerTap(spark.sparkContext, settings, "")
 plus = sf.udf(lambda x: x, "int")
-frames = [spark.sql(query) for query in QUERIES]
+old = spark.version < "4.1"
+frames = [spark.sql(query) for query in QUERIES if not (old and "RECURSIVE" in query)]
 frames.append(spark.table("t").select(plus("k").alias("p"), "v").dropDuplicates(["p"]))
 for frame in frames:
     left, right = (column_lineage(tap.plan(frame)) for tap in (one, two))
@@ -97,9 +98,9 @@ def test_the_job_is_as_without(ended: Ended) -> None:
 def test_every_write_is_told_once(ended: Ended, jobs: Jobs) -> None:
     insert = "shop.insert_into_hadoop_fs_relation_command"
     assert statements(jobs.events()) == {
-        "shop.save_as_v1_table_command.kept": ["START", "COMPLETE"],
-        "shop.save_as_v1_table_command.kept_too": ["START", "COMPLETE"],
-        "shop.create_data_source_table_as_select_command.made": ["START", "COMPLETE"],
+        f"shop.{SAVED}.kept": ["START", "COMPLETE"],
+        f"shop.{SAVED}.kept_too": ["START", "COMPLETE"],
+        f"shop.{CREATED}.made": ["START", "COMPLETE"],
         f"{insert}.made": ["START", "COMPLETE"],
         "shop.create_view_command.seen": ["START", "COMPLETE"],
         f"{insert}.broken": ["START", "FAIL"],

@@ -4,6 +4,7 @@ import importlib.util
 import os
 from pathlib import Path
 
+import pyspark
 import pytest
 from tests.capture.conftest import PYTHON, SPARK, Jobs, statements, states
 
@@ -142,6 +143,7 @@ needs_connect = pytest.mark.skipif(importlib.util.find_spec("grpc") is None, rea
 
 @pytest.mark.spark
 @needs_connect
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="the server comes with PySpark from 4.0 on")
 def test_a_local_connect_session_is_seen_by_the_environment_alone(jobs: Jobs) -> None:
     jobs.write(CONNECT)
     ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": "1"})

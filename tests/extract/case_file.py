@@ -107,7 +107,7 @@ def parse(text: str, family: str = "", name: str = "") -> Case:
         frame=headers.get("lineage", ""),
         output=headers.get("output", "out"),
         ordered=headers.get("order") != "any",
-        since=_since(headers),
+        since=since(headers),
         conf=conf,
     )
 
@@ -129,7 +129,8 @@ def _headers(above: str) -> tuple[dict[str, str], tuple[tuple[str, str], ...], s
     return headers, tuple(conf), "\n".join(lines).strip()
 
 
-def _since(headers: Mapping[str, str]) -> tuple[int, int]:
+def since(headers: Mapping[str, str]) -> tuple[int, int]:
+    """The first version of Spark that a case is for. Raises CaseError for what is no version."""
     if "spark" not in headers:
         return (0, 0)
     if not (found := VERSION.fullmatch(headers["spark"])):

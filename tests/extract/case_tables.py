@@ -56,14 +56,18 @@ def spark_for_cases(folder: Path, more: Mapping[str, str] = MappingProxyType({})
 def jvm_of_its_own() -> Iterator[None]:
     """A Spark that starts inside gets a new JVM, the only way to packages that the JVM already running is without."""
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     before = SparkContext._gateway, SparkContext._jvm
+    running = SparkContext._active_spark_context, SparkSession._instantiatedSession
     SparkContext._gateway = SparkContext._jvm = None
+    SparkContext._active_spark_context = SparkSession._instantiatedSession = None
     try:
         yield
     finally:
         gateway = SparkContext._gateway
         SparkContext._gateway, SparkContext._jvm = before
+        SparkContext._active_spark_context, SparkSession._instantiatedSession = running
         if gateway is not None:
             gateway.shutdown()
             gateway.proc.communicate(timeout=60)  # it ends with its standard input

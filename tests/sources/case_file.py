@@ -3,13 +3,18 @@
 A file holds several cases, each begun by ``# title:``. Above ``---`` stands SQL (statements end with ``;`` at the end
 of a line) or, after ``# language: python``, Python with ``spark``, ``sql``, ``F``, ``data`` and ``db`` in scope.
 Below it stand the outputs of every run in order, with their columns, and the inputs: the text that ``told`` makes.
-``{data}`` is a folder and ``{db}`` a database of the case's own, ``{warehouse}`` the warehouse.
+``{data}`` is a folder and ``{db}`` a database of the case's own, ``{warehouse}`` the warehouse. ``# spark: 4.0+`` is
+the first version that a case is for, ``# needs: AVRO`` a name of ``connectors`` that must have a build for the
+installed Spark; what stands below ``--- 3.5 4.0`` is told there instead.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from .. import connectors
+from ..extract.case_file import since
 
 FOLDER = Path(__file__).parent / "cases"
 
@@ -30,7 +35,7 @@ class SourceCase:
 
 
 def source_cases(folder: Path = FOLDER) -> list[SourceCase]:
-    """Every case below a folder."""
+    """Every case below a folder that is for the installed Spark."""
     return [case for path in sorted(folder.glob("*/*.case")) for case in read_cases(path)]
 
 
@@ -43,6 +48,8 @@ def read_cases(path: Path) -> Iterator[SourceCase]:
                 f"{path.name}: the case {text.splitlines()[0]!r} has no line '---'; put one before the edges."
             )
         headers = dict(re.findall(r"(?m)^# (\w+): (.*)$", above))
+        if not _can_be_run(headers):
+            continue
         body = re.sub(r"(?m)^# \w+: .*\n?", "", above)
         yield SourceCase(
             path.parent.name,
@@ -50,5 +57,18 @@ def read_cases(path: Path) -> Iterator[SourceCase]:
             headers["title"],
             headers.get("language", "sql"),
             body.strip(),
-            below.strip(),
+            _expected(below),
         )
+
+
+def _can_be_run(headers: Mapping[str, str]) -> bool:
+    """True where the installed Spark and its connectors have what a case asks for."""
+    built = getattr(connectors, headers.get("needs", "SPARK"))
+    return bool(built) and since(headers) <= tuple(map(int, connectors.SPARK.split(".")))
+
+
+def _expected(below: str) -> str:
+    """What is told on the installed Spark."""
+    usual, *others = re.split(r"(?m)^--- (\d[\d. ]*)$", below)
+    instead = zip(others[::2], others[1::2], strict=True)
+    return next((text for versions, text in instead if connectors.SPARK in versions.split()), usual).strip()

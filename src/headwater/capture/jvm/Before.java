@@ -24,17 +24,17 @@ import org.apache.spark.sql.execution.QueryExecution;
  */
 public class Before {
   private static final int MOST = 1000;
+  /** What makes something with rows, or a view; tables without rows are those of Altered. */
   private static final Set MAKING = new HashSet(Arrays.asList(new Object[] {
-    "CreateDataSourceTableAsSelectCommand", "CreateDataSourceTableCommand", "CreateDeltaTableCommand", "CreateHiveTableAsSelectCommand",
-    "CreateIcebergView", "CreateTable", "CreateTableAsSelect", "CreateTableCommand", "CreateTableLike", "CreateTableLikeCommand",
-    "CreateViewCommand", "InsertIntoHadoopFsRelationCommand", "SaveIntoDataSourceCommand"}));
+    "CreateDataSourceTableAsSelectCommand", "CreateDeltaTableCommand", "CreateHiveTableAsSelectCommand", "CreateIcebergView",
+    "CreateTableAsSelect", "CreateViewCommand", "InsertIntoHadoopFsRelationCommand", "SaveIntoDataSourceCommand"}));
   /** By execution: TRUE where there is nothing to make or to drop, else the tables that it drops. */
   private static final Map FOUND = Collections.synchronizedMap(new LinkedHashMap());
 
   /** Called where the start of an execution is posted. */
   public static void ask(Long id, QueryExecution execution) {
     if (execution == null || FOUND.size() >= MOST) return;
-    boolean makes = MAKING.contains(Reflection.simpleName(execution.logical()));
+    boolean makes = MAKING.contains(Reflection.simpleName(execution.logical())) || Altered.isMade(execution.logical());
     boolean drops = Reflection.simpleName(execution.logical()).equals("DropIcebergView");
     if (!makes && !drops && !Boolean.TRUE.equals(Reflection.call(execution.logical(), "cascade"))) return;
     Object found = null;
@@ -66,7 +66,7 @@ public class Before {
     Object path = Reflection.call(command, "outputPath");
     if (path instanceof Path) return ((Path) path).getFileSystem((Configuration) Reflection.call(state, "newHadoopConf")).exists((Path) path);
     Object source = Reflection.call(command, "dataSource");
-    if (source != null) return Tables.isVersion(Reflection.call(Tables.deltaSnapshot(session, source, Reflection.call(command, "options")), "version"));
+    if (source != null) return Tables.deltaSnapshot(session, source, Reflection.call(command, "options")) != null;
     Object resolved = Reflection.has(command, "child") ? Reflection.call(command, "child") : Reflection.call(command, "name");
     Object catalog = Reflection.call(resolved, "catalog");
     Object identifier = Reflection.call(resolved, "identifier");

@@ -257,7 +257,8 @@ public class FactWriter {
   /** Delta's change data feed, which is read from a table's log. */
   private void writeChanges(Object relation) throws IOException {
     writeKnownTable(relation, "catalogTableOpt");
-    Object path = Reflection.call(Reflection.call(relation, "deltaLog"), "dataPath");
+    Object snapshot = Reflection.call(Reflection.call(relation, "snapshotWithSchemaMode"), "snapshot");
+    Object path = Reflection.call(Reflection.call(snapshot, "deltaLog"), "dataPath");
     if (path != null) { out.writeArrayFieldStart("paths"); out.writeString(Secrets.place(path.toString())); out.writeEndArray(); }
     out.writeBooleanField("changes", true);
   }
@@ -278,8 +279,7 @@ public class FactWriter {
     Object snapshot = Tables.deltaSnapshot(session, Reflection.call(command, "dataSource"), Reflection.call(command, "options"));
     if (snapshot == null) return;
     out.writeObjectFieldStart("sink");
-    Object version = Reflection.call(snapshot, "version");
-    if (Tables.isVersion(version)) writeText("version", version);
+    writeText("version", Reflection.call(snapshot, "version"));
     writeGenerated(snapshot);
     out.writeEndObject();
   }

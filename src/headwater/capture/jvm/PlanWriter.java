@@ -11,6 +11,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -34,6 +35,9 @@ import org.apache.spark.sql.types.StructType;
  * What TreeNode.toJSON loses is here: the relation behind a leaf, tuples, nested sequences, common expression ids.
  */
 public class PlanWriter {
+  /** How the SQL of a statement begins that makes a table of a query; comments may go before. */
+  private static final Pattern CREATES = Pattern.compile("(?is)(\\s|--[^\\n]*\\n|/\\*.*?\\*/)*(CREATE|REPLACE)\\b");
+
   /** Fields that repeat a child or are machinery of the write, not of the statement. */
   private static final Set SKIPPED = new HashSet(Arrays.asList(new Object[] {
     "analyzedQuery", "commandLogicalPlan", "commandPhysicalPlan", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
@@ -339,7 +343,7 @@ public class PlanWriter {
   private static boolean isOfProgram(TreeNode node) {
     if (!Reflection.simpleName(node).equals("LocalRelation")) return false;
     Object rows = Reflection.call(node, "data");
-    return rows instanceof scala.collection.Iterable && ((scala.collection.Iterable) rows).nonEmpty() && Reflection.unwrap(Reflection.call(node.origin(), "sqlText")) == null;
+    return rows instanceof scala.collection.Iterable && ((scala.collection.Iterable) rows).nonEmpty() && sqlText(node) == null;
   }
 
   private void writeExpression(Expression node) throws IOException {
@@ -380,6 +384,18 @@ public class PlanWriter {
     return new String[] {(String) current, (String) Reflection.call(Reflection.call(state, "catalog"), "getCurrentDatabase")};
   }
 
+  /** The SQL that a plan was made from: from Spark 4.2 on the command of CREATE TABLE AS lacks it, and its query has all of it. */
+  private static String statement(Object plan) {
+    String text = sqlText(plan);
+    if (text != null) return text;
+    String whole = sqlText(Reflection.call(plan, "query"));
+    return whole != null && CREATES.matcher(whole).lookingAt() ? whole : null;
+  }
+
+  private static String sqlText(Object node) {
+    return (String) Reflection.unwrap(Reflection.call(Reflection.call(node, "origin"), "sqlText"));
+  }
+
   private void writeSession(Object plan, String[] place) throws IOException {
     Object state = Reflection.call(session, "sessionState");
     Object conf = Reflection.call(state, "conf");
@@ -390,7 +406,7 @@ public class PlanWriter {
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
     if (options != null) { out.writeFieldName("options"); facts.writeValue(options, 0); }
-    if (longestSql > 0) facts.writeText("sql", Secrets.text((String) Reflection.unwrap(Reflection.call(Reflection.call(plan, "origin"), "sqlText"))));
+    if (longestSql > 0) facts.writeText("sql", Secrets.text(statement(plan)));
     out.writeEndObject();
     out.writeArrayFieldStart("output");
     Object output = Reflection.call(plan, "output");

@@ -96,8 +96,9 @@ public class Tables {
     Object fixed = Reflection.call(table, "snapshotId");
     if (fixed != null) return fixed;
     Object iceberg = Reflection.call(table, "table");
-    if (Reflection.has(iceberg, "currentSnapshot")) return Reflection.call(Reflection.call(iceberg, "currentSnapshot"), "snapshotId");
-    return Reflection.call(table, "version");
+    if (!Reflection.has(iceberg, "currentSnapshot")) return Reflection.call(table, "version");
+    Object ofBranch = snapshot(iceberg, Reflection.call(table, "branch"));
+    return Reflection.call(ofBranch != null ? ofBranch : Reflection.call(iceberg, "currentSnapshot"), "snapshotId");
   }
 
   /** The version of a relation of the v1 API: Delta's index of files holds the snapshot that the plan was made for. */
@@ -106,7 +107,7 @@ public class Tables {
     return Reflection.call(snapshot != null ? snapshot : Reflection.call(index, "snapshot"), "version");
   }
 
-  /** The last snapshot that this JVM has of the Delta table at the path among a write's options; null for other sources. */
+  /** The last snapshot that this JVM has of the Delta table at the path among a write's options; null for other sources, and where there is no table yet. */
   public static Object deltaSnapshot(Object session, Object source, Object options) {
     if (!Reflection.simpleName(source).equals("DeltaDataSource")) return null;
     return deltaSnapshot(session, source, (String) Reflection.unwrap(((scala.collection.Map) options).get("path")));
@@ -117,7 +118,8 @@ public class Tables {
       Class logs = delta.getClass().getClassLoader().loadClass("org.apache.spark.sql.delta.DeltaLog");
       Class sessions = delta.getClass().getClassLoader().loadClass("org.apache.spark.sql.SparkSession");
       Object log = logs.getMethod("forTable", new Class[] {sessions, String.class}).invoke(null, new Object[] {session, path});
-      return Reflection.call(log, "unsafeVolatileSnapshot");
+      Object snapshot = Reflection.call(log, "unsafeVolatileSnapshot");
+      return isVersion(Reflection.call(snapshot, "version")) ? snapshot : null;
     } catch (Throwable unlike) { return null; }
   }
 
@@ -165,15 +167,14 @@ public class Tables {
   /** The version that the table of Delta's CLONE or RESTORE has now; null of other commands, and where there is none yet. */
   public static Object current(Object session, Object command) {
     String name = Reflection.simpleName(command);
-    Object snapshot = null;
-    if (name.equals("RestoreTableCommand")) snapshot = Reflection.call(Reflection.call(Reflection.call(command, "sourceTable"), "deltaLog"), "unsafeVolatileSnapshot");
-    else if (name.equals("CreateDeltaTableCommand")) snapshot = clone(session, command);
-    Object version = Reflection.call(snapshot, "version");
-    return isVersion(version) ? version : null;
+    String[] found = null;
+    if (name.equals("RestoreTableCommand")) found = written(command);
+    else if (name.equals("CreateDeltaTableCommand")) found = created(session, command);
+    return found == null ? null : found[0];
   }
 
   /** Of a table that is not there Delta has a snapshot too, by the version -1. */
-  public static boolean isVersion(Object version) { return version instanceof Long && ((Long) version).longValue() >= 0; }
+  private static boolean isVersion(Object version) { return version instanceof Long && ((Long) version).longValue() >= 0; }
 
   private static String[] ofDelta(Object snapshot) {
     Object version = Reflection.call(snapshot, "version");
@@ -184,10 +185,14 @@ public class Tables {
 
   /** A branch has snapshots of its own; one that is staged (write-audit-publish) is on no branch yet. */
   private static String[] ofIceberg(Object table, Object branch) {
-    Object snapshot = branch == null ? Reflection.call(table, "currentSnapshot") : Reflection.call(table, "snapshot", branch);
+    Object snapshot = snapshot(table, branch);
     if (snapshot == null || branch == null && isStaged(table, snapshot)) return null;
     Object parent = Reflection.call(snapshot, "parentId");
     return new String[] {String.valueOf(Reflection.call(snapshot, "snapshotId")), parent == null ? "" : String.valueOf(parent)};
+  }
+
+  private static Object snapshot(Object table, Object branch) {
+    return branch == null ? Reflection.call(table, "currentSnapshot") : Reflection.call(table, "snapshot", branch);
   }
 
   /** Whether the last write to a table that takes staged writes has left its current snapshot as it was. */

@@ -43,7 +43,7 @@ def table_description(table: Facts, extraction: Extraction) -> DatasetDescriptio
         return None
     if _is_path(identifier):
         return written_path(identifier[-1], extraction)
-    options = {key.lower(): value for key, value in (table.get("options") or {}).items() if value}
+    options = given(table.get("options") or {})
     if "url" in options and "dbtable" in options:
         if is_query(options["dbtable"]):
             return catalog_name(table, extraction)
