@@ -62,7 +62,7 @@ RECORDED := 3.5.9 4.1.4 4.3.0
 # Spark 3.5 needs what was current in its time: numpy 1, and the distutils that setuptools brings.
 WITH_SPARK_3.5.9 := 'numpy<2' 'pyarrow<20' setuptools
 
-test-matrix: $(SPARKS:%=.venv-%/.ready) ## what depends on Spark, on each version of it (2 hours; makes five more environments)
+test-matrix: $(SPARKS:%=.venv-%/.ready) ## what depends on Spark, on each version of it (2 hours; docs/versions.md; makes five more environments)
 	@$(call JAVA_OF,.venv-4.1.4) .venv-4.1.4/bin/python -m tests.matrix .venv $(SPARKS)
 
 record: $(RECORDED:%=.venv-%/.ready) ## record the plans of every case anew on Spark 3.5, 4.1 and 4.3 (15 minutes)

@@ -25,8 +25,8 @@ ICEBERG = {
 }.get(SPARK, "")
 HUDI = {"3.5": "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"}.get(SPARK, "")
 POSTGRESQL = "org.postgresql:postgresql:42.7.4"
-KAFKA = "org.apache.kafka:kafka_2.13:3.9.1"
-"""The broker."""
+KAFKA = f"org.apache.kafka:kafka_{'2.12' if SPARK == '3.5' else '2.13'}:3.9.1"
+"""The broker, of the Scala that Spark has."""
 
 KAFKA_JARS = {
     "3.5": (

@@ -21,6 +21,8 @@ SUITES: Mapping[str, tuple[str, ...]] = {
     "sources": ("tests/sources",),
     "formats": ("tests/formats",),
     "connect": ("tests/connect",),
+    "streams": ("tests/streaming",),
+    "odd": ("tests/odd",),
 }
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 MOST_SECONDS = 3600

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from tests.capture.conftest import SAVED, Jobs, gaps, statements, states
+from tests.capture.conftest import Jobs, gaps, statements, states
 from tests.capture.conftest import jobs as jobs  # noqa: PLC0414 - a fixture
 from tests.ports import free_port
 
@@ -105,7 +105,7 @@ def test_a_job_on_a_remote_server_is_watched_from_its_client(jobs: Jobs, server:
     ends = {name.partition(".")[2]: seen[-1] for name, seen in statements(events).items()}
     assert ends == {
         "insert_into_hadoop_fs_relation_command.items": "COMPLETE",
-        f"{SAVED}.totals": "COMPLETE",
+        "save_as_v1_table_command.totals": "COMPLETE",
         "create_data_source_table_as_select_command.dear": "COMPLETE",
         "insert_into_hadoop_fs_relation_command.dear": "COMPLETE",
         "insert_into_hadoop_fs_relation_command.dear.2": "FAIL",

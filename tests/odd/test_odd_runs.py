@@ -83,6 +83,8 @@ for number in range(5):
 # What the pandas API and the fitting of a model do behind the back of the program.
 import pyspark.pandas as ps
 from pyspark.ml.feature import StringIndexer
+if spark.version.startswith("4.0"):
+    ps.set_option("compute.fail_on_ansi_mode", False)  # that version alone wants to be told
 frame = ps.read_parquet("items")
 len(frame), frame.head(1), frame.price.max(), str(frame)
 StringIndexer(inputCol="price", outputCol="n").fit(items).transform(items).count()

@@ -31,6 +31,8 @@ def run_application(kind: str, folder: Path, running: ExitStack) -> Application:
     cases = [case for case in CASES if case.application == kind]
     if kind == "streams":
         return Application(Plan(cases, INPUTS, CONF[kind]), folder, {})
+    if not KAFKA_JARS:
+        pytest.skip("there is no Kafka connector for this Spark")
     broker = running.enter_context(running_broker(folder))
     scope = {"kafka": {"kafka.bootstrap.servers": broker}, "password": PASSWORD}
     plan = Plan(cases, INPUTS, CONF[kind], scope, KAFKA_JARS)
