@@ -21,6 +21,9 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 }
 """What to say to pytest in the sources of a library, so that it runs tests that start Spark: some minutes of them."""
 
+LONG = ("datacompy", "narwhals")
+"""They run only when they are named."""
+
 TESTS_FAILED = 1  # as pytest.ExitCode has it
 
 Ends = Mapping[str, str]
