@@ -2,8 +2,7 @@
 
 ``python -m tests.matrix FOLDER VERSION...`` runs each suite in the environment FOLDER-VERSION of each version, one
 after the other, and prints a table of what passed. The output of a suite is in FOLDER-VERSION/SUITE.log, what it left
-in the folder SUITE beside it. Ends with 1
-when anything failed. SUITES in the environment names those to run.
+in the folder SUITE beside it. Ends with 1 when anything failed. SUITES in the environment names those to run.
 """
 
 import os
@@ -32,17 +31,8 @@ def result(python: Path, suite: str) -> str:
     """What pytest says of a suite in the environment of an interpreter, as ``361 passed, 2 failed``."""
     path = os.pathsep.join([str(python.parent), os.environ.get("PATH", "")])
     log = python.parents[1] / f"{suite}.log"
-    command = [
-        python,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--basetemp",
-        log.with_suffix(""),
-        *SUITES[suite],
-    ]
+    options = ["-q", "-p", "no:cacheprovider", "--basetemp", log.with_suffix("")]
+    command = [python, "-m", "pytest", *options, *SUITES[suite]]
     with log.open("w") as out:
         try:
             environment = {**os.environ, "PATH": path, "PYSPARK_PYTHON": str(python)}
