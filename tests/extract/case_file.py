@@ -60,8 +60,7 @@ class Case:
         >>> Case("f", "n", "t", "", Edges(), since=(4, 0)).is_for("3.5.9")
         False
         """
-        major, minor = version.split(".")[:2]
-        return (int(major), int(minor)) >= self.since
+        return reaches(version, self.since)
 
 
 def cases(folder: Path = FOLDER) -> tuple[Case, ...]:
@@ -136,6 +135,12 @@ def since(headers: Mapping[str, str]) -> tuple[int, int]:
     if not (found := VERSION.fullmatch(headers["spark"])):
         raise CaseError(f"Cannot read the version {headers['spark']!r}; expected one like 4.0+.")
     return int(found[1]), int(found[2])
+
+
+def reaches(version: str, first: tuple[int, int]) -> bool:
+    """True for a version of Spark that is the first one or a later one."""
+    major, minor = version.split(".")[:2]
+    return (int(major), int(minor)) >= first
 
 
 def difference(case: Case, lineage: ColumnLineage, gaps: Iterable[Gap] = ()) -> str:

@@ -10,12 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.connectors import DELTA, HUDI, ICEBERG, LAKE, SPARK
+import pyspark
+from tests.connectors import DELTA, HUDI, ICEBERG, LAKE
 from tests.extract.case_file import Case, cases
 from tests.extract.case_tables import jvm_of_its_own, spark_for_cases
 from tests.extract.recordings import FOLDER, LivePlans, read_plans, write_plans
 
-CASES = tuple(case for case in cases(Path(__file__).parent / "cases") if case.is_for(f"{SPARK}.0"))
+CASES = tuple(case for case in cases(Path(__file__).parent / "cases") if case.is_for(pyspark.__version__))
 PLANS = FOLDER / "formats"
 # Many small statements: what makes large ones fast costs more than it gives.
 SMALL = {
