@@ -9,6 +9,8 @@ PARENT = "airflow/daily.shop/0190e6f2-7b5f-7c4a-9d0e-2b6f1f0a4c11"
 JOB = """
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+# Spark 3.5 hands on what a task threw as py4j gives it.
+expected = PySparkException if spark.version >= "4" else (PySparkException, Py4JJavaError)
 spark.sql("SELECT count(*) FROM range(3)").collect()
 items.count()
 items.toLocalIterator()
@@ -27,7 +29,7 @@ for wrong in (
         wrong()
         print("no error")
     except Exception as error:
-        print(isinstance(error, (PySparkException, Py4JJavaError)))
+        print(isinstance(error, expected))
 """
 
 
