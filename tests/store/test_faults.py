@@ -124,7 +124,11 @@ def without_rights() -> Iterator[None]:
 
 
 def let_through(folder: Path) -> None:
-    """Pytest keeps the folders of its tests from others."""
+    """Let others through a folder: pytest keeps those of its tests from them.
+
+    One that they may enter already is left alone: it may belong to somebody else, as ``/tmp`` does, and only its owner
+    can change its mode.
+    """
     mode = folder.stat().st_mode
     everybody = mode | stat.S_IXGRP | stat.S_IXOTH
     if mode != everybody:
