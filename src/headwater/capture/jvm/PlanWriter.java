@@ -36,7 +36,7 @@ import org.apache.spark.sql.types.StructType;
  */
 public class PlanWriter {
   /** How the SQL of a statement begins that makes a table of a query; comments may go before. */
-  private static final Pattern CREATES = Pattern.compile("(?is)(?:\\s+|--[^\\n]*\\n|/\\*.*?\\*/)*+(?:CREATE|REPLACE)\\b");
+  private static final Pattern CREATES = Pattern.compile("(?is)(?:\\s+|--[^\\n]*\\n|/\\*(?:[^*/]++|\\*(?!/)|/\\*.*?\\*/|/)*+\\*/)*+(?:CREATE|REPLACE)\\b");
 
   /** Fields that repeat a child or are machinery of the write, not of the statement. */
   private static final Set SKIPPED = new HashSet(Arrays.asList(new Object[] {
