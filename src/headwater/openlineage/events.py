@@ -184,7 +184,7 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         _one_version(first.version, second.version),
         first.names or second.names,
         first.fields or second.fields,
-        first.partition or second.partition,
+        partition=first.partition or second.partition,
     )
 
 

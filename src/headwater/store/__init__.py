@@ -1,6 +1,18 @@
 """Keeps lineage told by OpenLineage events, and answers questions about it."""
 
+from headwater.store.events import Event, event_of, read_event
+from headwater.store.json_text import read_json
 from headwater.store.location import store_url
 from headwater.store.store import IngestReport, Rejected, Store, open_store
 
-__all__ = ["IngestReport", "Rejected", "Store", "open_store", "store_url"]
+__all__ = [
+    "Event",
+    "IngestReport",
+    "Rejected",
+    "Store",
+    "event_of",
+    "open_store",
+    "read_event",
+    "read_json",
+    "store_url",
+]

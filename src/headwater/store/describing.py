@@ -10,10 +10,12 @@ from headwater.store.ids import Writer
 from headwater.store.keys import key_of
 from headwater.store.naming import moment_of
 from headwater.store.symlinks import dataset_id
+from headwater.store.tags import FACET, tag_dataset
 
 _OF_TABLES = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE"})
 """Lifecycle changes of a table that write no rows."""
 
+_LONGEST_TEXT = 20_000  # of a description; the whole of it stays in the event
 _FIELD = schema.field.c
 _CALL = update(schema.field).where(_FIELD.id == bindparam("row"))
 _CALL = _CALL.values(name=bindparam("shown"), folded_key=bindparam("folded"))
@@ -24,9 +26,9 @@ def describe(writer: Writer, event: Event, run_id: int) -> None:
     if event.renames and event.state not in SUCCESSFUL:
         return
     for seen in () if event.renames else event.inputs:
-        touch(writer, run_id, _described(writer, seen, event.at), written=False, has_lineage=False)
+        touch(writer, run_id, _described(writer, seen, event, event.at), written=False, has_lineage=False)
     for output in event.outputs:
-        owner = _described(writer, output.description, moment_of(output, event.at))
+        owner = _described(writer, output.description, event, moment_of(output, event.at))
         if output.lineage is None and output.description.lifecycle in _OF_TABLES:
             note_change(writer, run_id, owner)
         else:
@@ -34,11 +36,16 @@ def describe(writer: Writer, event: Event, run_id: int) -> None:
         _call_fields(writer, owner, output, event.at)
 
 
-def _described(writer: Writer, seen: DatasetDescription, at: int) -> int:
+def _described(writer: Writer, seen: DatasetDescription, event: Event, at: int) -> int:
     owner = dataset_id(writer, seen.dataset, at)
     offer_schema(writer, owner, seen.schema, at)
-    for name in ("source", "lifecycle", "version"):
-        offer(writer, (schema.dataset, name), owner, getattr(seen, name), at)
+    for name in ("source", "lifecycle", "version", "description"):
+        offer(writer, (schema.dataset, name), owner, getattr(seen, name)[:_LONGEST_TEXT], at)
+    writer.pending.seen(schema.dataset, owner, at)
+    for facet in event.facets.get(seen.dataset, ()):
+        writer.pending.facet((owner, 0), facet, at, event.digest)
+        if facet == FACET:
+            tag_dataset(writer, owner, event, at)
     return owner
 
 

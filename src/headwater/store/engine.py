@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from headwater.errors import SettingError, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from headwater.store.location import sqlite_path
@@ -43,15 +44,15 @@ _POSTGRES_FAULTS = {
 }
 
 
-def connect(url: str, *, read_only: bool, timeout: float) -> Engine:
-    """An engine for the store at ``url``; nothing is opened yet.
+def connect(url: str, *, read_only: bool, timeout: float, durable: bool = False) -> Engine:
+    """An engine for the store at ``url``; nothing is opened yet. See `open_store` for the arguments.
 
     Raises:
         SettingError: the URL is none, or its driver is not installed.
     """
     path = sqlite_path(url)
     if path is not None:
-        return _sqlite_engine(path, read_only=read_only, timeout=timeout)
+        return _sqlite_engine(path, read_only=read_only, timeout=timeout, durable=durable)
     return _server_engine(url, timeout)
 
 
@@ -82,6 +83,8 @@ def told_plainly(url: str) -> Iterator[None]:
     except DBAPIError as fault:
         kind, advice = _kind_of(fault.orig)
         raise kind(f"Store {shown(url)}: {_first_line(fault.orig)}: {advice}.") from fault
+    except PoolExhausted as fault:
+        raise StoreLocked(f"Store {shown(url)}: every connection is in use; try again after a while.") from fault
 
 
 def shown(url: str) -> str:
@@ -103,11 +106,15 @@ def _first_line(fault: BaseException | None) -> str:
     return (str(fault).strip().splitlines() or ["no reason given"])[0].rstrip(".:")
 
 
-def _sqlite_engine(path: Path, *, read_only: bool, timeout: float) -> Engine:
+def _sqlite_engine(path: Path, *, read_only: bool, timeout: float, durable: bool) -> Engine:
     def open_file() -> sqlite3.Connection:
-        return _open_sqlite(path, read_only=read_only, timeout=timeout)
+        connection = _open_sqlite(path, read_only=read_only, timeout=timeout)
+        if durable and not read_only:
+            connection.execute("PRAGMA synchronous = FULL")
+        return connection
 
-    engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool)
+    # An error with its parameters would show what is in an event, in logs too.
+    engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool, hide_parameters=True)
     event.listen(engine, "begin", _begin)
     return engine
 
@@ -147,7 +154,7 @@ def _server_engine(url: str, timeout: float) -> Engine:
         if address.drivername in ("postgresql", "postgres"):
             address = address.set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {"options": f"-c lock_timeout={int(timeout * 1000)}"}
-        return create_engine(address, pool_pre_ping=True, connect_args=options)
+        return create_engine(address, pool_pre_ping=True, connect_args=options, hide_parameters=True)
     except (ArgumentError, NoSuchModuleError) as fault:
         raise SettingError(
             f"Store URL {url!r} cannot be used ({fault}): expected a file path, sqlite:///PATH or "

@@ -1,16 +1,17 @@
 """OpenLineage events as values: run events, job events and dataset events of any producer."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import Any
 
 from headwater.errors import EventError
-from headwater.model import ColumnLineage, DatasetDescription, Gap, Job
+from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Job
 from headwater.store import facets
+from headwater.store.about import LONGEST_RUN_ID, About, about
+from headwater.store.json_text import canonical, digest_of, read_json
 from headwater.store.jsonvalues import Record, record, records, text
+from headwater.store.lineage_facets import column_lineage
 
 DECLARED = "DECLARED"
 """The state of the run that stands for a job event or a dataset event: lineage told without running."""
@@ -20,7 +21,6 @@ NO_JOB = Job("", "")
 
 SUCCESSFUL = ("COMPLETE", DECLARED)
 FINAL = ("ABORT", "COMPLETE", "FAIL")
-_LONGEST_RUN_ID = 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -38,27 +38,6 @@ class WrittenDataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
-    """The run that started a run."""
-
-    run: str
-    job: Job
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What the facets of an event's run and job say."""
-
-    parent: Parent | None = None
-    engine: str = ""
-    error: str = ""
-    job_type: str = ""
-    streaming: bool = False
-    sql: str = ""
-    gaps: tuple[Gap, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Event:
     """One event; ``at`` is in microseconds since 1970, ``digest`` is equal for equal content."""
 
@@ -70,7 +49,8 @@ class Event:
     inputs: tuple[DatasetDescription, ...]
     outputs: tuple[WrittenDataset, ...]
     about: About
-    text: str
+    facets: Mapping[Dataset, frozenset[str]]
+    text: bytes
 
     @property
     def renames(self) -> bool:
@@ -84,9 +64,19 @@ def read_event(source: Mapping[str, Any] | str | bytes) -> Event:
     Raises:
         EventError: it is not JSON, not an event of the specification, or has no time, job or run.
     """
-    value = _parsed(_canonical(source) if isinstance(source, Mapping) else source)
-    canonical = _canonical(value)
-    digest = blake2b(canonical.encode(), digest_size=16).digest()
+    return event_of(read_json(source if isinstance(source, str | bytes) else canonical(source)))
+
+
+def event_of(value: Any) -> Event:
+    """The event in a JSON value.
+
+    Raises:
+        EventError: as for `read_event`.
+    """
+    if not isinstance(value, dict):
+        raise EventError(f"A JSON {type(value).__name__} instead of an object: expected one OpenLineage event.")
+    text_of_all = canonical(value)
+    digest = digest_of(text_of_all)
     outputs, gaps = _outputs(value)
     run, state, job = _identity(value, digest)
     return Event(
@@ -97,28 +87,10 @@ def read_event(source: Mapping[str, Any] | str | bytes) -> Event:
         job,
         tuple(facets.description(item) for item in records(value, "inputs")),
         outputs,
-        _about(value, gaps),
-        canonical,
+        about(value, gaps),
+        _facets(value),
+        text_of_all,
     )
-
-
-def _parsed(source: str | bytes) -> Record:
-    try:
-        value = json.loads(source)
-    except (ValueError, RecursionError) as fault:
-        raise EventError(
-            f"Not JSON ({fault}): expected one OpenLineage event. Correct or leave out the line."
-        ) from None
-    if not isinstance(value, dict):
-        raise EventError(f"A JSON {type(value).__name__} instead of an object: expected one OpenLineage event.")
-    return value
-
-
-def _canonical(value: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as fault:
-        raise EventError(f"An event that is not JSON ({fault}): expected dicts, lists, strings and numbers.") from None
 
 
 def _identity(value: Record, digest: bytes) -> tuple[str, str, Job]:
@@ -136,7 +108,7 @@ def _identity(value: Record, digest: bytes) -> tuple[str, str, Job]:
 
 def _run_id(value: Record) -> str:
     run = text(value, "run", "runId")
-    if not run or len(run) > _LONGEST_RUN_ID:
+    if not run or len(run) > LONGEST_RUN_ID:
         raise EventError(
             f"run.runId is {str(record(value, 'run').get('runId'))[:50]!r}: expected a UUID. Correct the producer."
         )
@@ -171,10 +143,11 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
     written: list[WrittenDataset] = []
     gaps: list[Gap] = []
     alone = record(value, "dataset")
+    entries = _entries(value)
     for item in [*records(value, "outputs"), *([alone] if alone else [])]:
         described = facets.description(item)
         try:
-            lineage = facets.column_lineage(item)
+            lineage = column_lineage(item, entries.get(described.dataset, {}))
         except EventError as fault:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
@@ -184,34 +157,16 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
     return tuple(written), gaps
 
 
-def _about(value: Record, gaps: list[Gap]) -> About:
-    run, job = record(value, "run", "facets"), record(value, "job", "facets")
-    engine = (text(run, "processing_engine", "name"), text(run, "processing_engine", "version"))
-    return About(
-        _parent(record(run, "parent")),
-        " ".join(filter(None, engine)),
-        text(run, "errorMessage", "message"),
-        text(job, "jobType", "jobType"),
-        text(job, "jobType", "processingType").upper() == "STREAMING",
-        text(job, "sql", "query"),
-        (*gaps, *_told_gaps(run)),
-    )
+def _entries(value: Record) -> dict[Dataset, Record]:
+    """What the ``lineage`` facet of the job says of each dataset (LineageJobFacet 1-0-0)."""
+    told = records(value, "job", "facets", "lineage", "entries")
+    return {Dataset(text(one, "namespace"), text(one, "name")): one for one in told}
 
 
-def _parent(facet: Record) -> Parent | None:
-    run, job = text(facet, "run", "runId"), record(facet, "job")
-    if not run or len(run) > _LONGEST_RUN_ID or not text(job, "namespace") or not text(job, "name"):
-        return None
-    return Parent(run, Job(text(job, "namespace"), text(job, "name")))
-
-
-def _told_gaps(run: Record) -> list[Gap]:
-    told = [
-        Gap(text(gap, "kind"), text(gap, "what"), text(gap, "why"), text(gap, "output"))
-        for gap in records(run, "headwater_coverage", "gaps")
-    ]
-    failed = [
-        Gap("error", text(error, "task") or "extraction", text(error, "errorMessage"))
-        for error in records(run, "extractionError", "errors")
-    ]
-    return told + failed
+def _facets(value: Record) -> dict[Dataset, frozenset[str]]:
+    """The names of the facets of each dataset."""
+    found: dict[Dataset, frozenset[str]] = {}
+    for item in (*records(value, "inputs"), *records(value, "outputs"), *filter(None, [record(value, "dataset")])):
+        named = facets.dataset(item)
+        found[named] = found.get(named, frozenset()).union(map(text, record(item, "facets")))
+    return found

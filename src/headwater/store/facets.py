@@ -1,24 +1,16 @@
 """Dataset facets as values, of any producer and of older versions of the specification."""
 
-from functools import lru_cache
-
 from headwater.errors import EventError
 from headwater.model import (
-    ColumnLineage,
     Dataset,
     DatasetDescription,
-    Dependency,
     FieldChange,
-    InputField,
     NameChange,
     SchemaField,
-    Subtype,
     Symlink,
-    Transformation,
 )
-from headwater.store.jsonvalues import Record, record, records, text
+from headwater.store.jsonvalues import Record, record, records, remembered, text
 
-_OLD_TYPES = {"IDENTITY": Transformation(Subtype.IDENTITY), "MASKED": Transformation(Subtype.TRANSFORMATION, True)}
 _LIFECYCLE = "lifecycleStateChange"
 _NAMES = "headwater_names"
 
@@ -29,22 +21,22 @@ def dataset(value: Record) -> Dataset:
     Raises:
         EventError: one of them is missing, empty or no string.
     """
-    named = _dataset(text(value, "namespace"), text(value, "name"))
+    return _dataset(value.get("namespace"), value.get("name"))
+
+
+@remembered(1000)
+def _dataset(namespace: object, name: object) -> Dataset:
+    named = Dataset(text(namespace), text(name))
     if not named.namespace or not named.name:
         raise EventError(
-            f"A dataset has namespace {value.get('namespace')!r} and name {value.get('name')!r}: "
+            f"A dataset has namespace {namespace!r} and name {name!r}: "
             "expected two strings that are not empty. Correct the producer."
         )
     return named
 
 
-# The edges of an event name few datasets and few transformations, many times.
-_dataset = lru_cache(maxsize=1000)(Dataset)
-_way = lru_cache(maxsize=1000)(Transformation)
-
-
 def description(value: Record) -> DatasetDescription:
-    """A dataset of an event with its schema, other names, source, lifecycle and version.
+    """A dataset of an event with its schema, other names, source, lifecycle, version and description.
 
     Raises:
         EventError: the dataset has no name.
@@ -60,28 +52,8 @@ def description(value: Record) -> DatasetDescription:
         text(facets, "version", "datasetVersion") or text(facets, "datasetVersion", "datasetVersion"),
         tuple(_name_changes(facets, named)),
         tuple(_field_changes(facets)),
+        text(facets, "documentation", "description"),
     )
-
-
-def column_lineage(value: Record) -> ColumnLineage | None:
-    """The columnLineage facet of an output dataset, None when it has none.
-
-    Versions 1-0-0 to 1-2-0 are read; an input field without transformations counts as TRANSFORMATION,
-    because its producer says that the value depends on it and not how.
-
-    Raises:
-        EventError: the facet is there but not an object with ``fields`` or ``dataset``.
-    """
-    facet = record(value, "facets").get("columnLineage")
-    if facet is None:
-        return None
-    if not isinstance(record(facet).get("fields", {}), dict) or not isinstance(facet, dict):
-        raise EventError("The columnLineage facet is no object with an object `fields`. Correct the producer.")
-    fields = {
-        text(name): frozenset(_dependencies(records(field, "inputFields"), record(field), Subtype.CONDITIONAL))
-        for name, field in record(facet, "fields").items()
-    }
-    return ColumnLineage(fields, frozenset(_dependencies(records(facet, "dataset"), {}, Subtype.FILTER)))
 
 
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
@@ -103,51 +75,14 @@ def _field_changes(facets: Record) -> list[FieldChange]:
 
 def _schema(facets: Record) -> list[SchemaField]:
     fields = records(facets, "schema", "fields")
-    return [SchemaField(text(field, "name"), text(field, "type")) for field in fields if text(field, "name")]
+    return [_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")]
+
+
+@remembered(5000)
+def _schema_field(name: object, kind: object) -> SchemaField:
+    return SchemaField(text(name), text(kind))
 
 
 def _symlinks(facets: Record) -> list[Symlink]:
     named = [value for value in records(facets, "symlinks", "identifiers") if text(value, "name")]
     return [Symlink(dataset(value), text(value, "type") or "TABLE") for value in named if text(value, "namespace")]
-
-
-def _dependencies(inputs: list[Record], field: Record, unnamed: Subtype) -> list[Dependency]:
-    return [
-        Dependency(InputField(dataset(value), _field_name(value)), transformation)
-        for value in inputs
-        for transformation in _transformations(value, field, unnamed)
-    ]
-
-
-def _field_name(value: Record) -> str:
-    name = text(value, "field")
-    if not name:
-        raise EventError(
-            f"An input field of {dataset(value)} has field {value.get('field')!r}: expected a column's name. "
-            "Correct the producer."
-        )
-    return name
-
-
-def _transformations(value: Record, field: Record, unnamed: Subtype) -> list[Transformation]:
-    given = records(value, "transformations")
-    return [_transformation(one, unnamed) for one in given] if given else [_old_transformation(field)]
-
-
-def _transformation(value: Record, unnamed: Subtype) -> Transformation:
-    subtype = _subtype(text(value, "type"), text(value, "subtype"), unnamed)
-    return _way(subtype, value.get("masking") is True, value.get("opaque") is True, text(value, "description"))
-
-
-@lru_cache(maxsize=1000)
-def _subtype(kind: str, subtype: str, unnamed: Subtype) -> Subtype:
-    try:
-        return Subtype(subtype.upper())
-    except ValueError:
-        return unnamed if kind.upper() == "INDIRECT" else Subtype.TRANSFORMATION
-
-
-def _old_transformation(field: Record) -> Transformation:
-    """`transformationType` and `transformationDescription` of facet 1-0-0, which stand on the output field."""
-    kind = _OLD_TYPES.get(text(field, "transformationType").upper(), Transformation(Subtype.TRANSFORMATION))
-    return Transformation(kind.subtype, kind.masking, kind.opaque, text(field, "transformationDescription"))

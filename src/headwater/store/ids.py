@@ -1,9 +1,9 @@
 """From names to the ids of rows, making the rows that are missing, within one writing transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, Table, bindparam, insert, select
 from sqlalchemy.sql.dml import ReturningInsert
@@ -14,26 +14,37 @@ from headwater.store.events import Event
 from headwater.store.fieldnames import FieldRename, first_name, present_name
 from headwater.store.keys import key_of
 from headwater.store.meanings import Meaning
+from headwater.store.pending import Pending
+from headwater.store.rows import rows_for
 from headwater.store.schema import BEGINNING
+from headwater.store.upserts import Values
+
+
+class KnownRun(NamedTuple):
+    """A run's row: its id, and its columns that events change."""
+
+    id: int
+    values: Values
 
 
 @dataclass(slots=True)
 class Writer:
     """A writing transaction, with the ids it has seen.
 
-    ``unsettled`` are the runs whose lineage has to be looked at again before the transaction ends;
-    ``names`` are the meanings of dataset names; ``touched`` says of run, dataset and direction whether lineage was
-    told; ``read`` are the events of this transaction by digest, which need not be read from the store again;
-    ``entangled`` are datasets that were joined when their fields had been renamed.
+    ``pending`` are rows to be written; ``unsettled`` are the runs whose lineage has to be looked at again before the
+    transaction ends; ``runs`` are the runs of the batch by UUID; ``names`` are the meanings of dataset names; ``read``
+    are the events of this transaction by digest, which need not be read from the store again; ``entangled`` are
+    datasets that were joined when their fields had been renamed.
     """
 
     connection: Connection
+    pending: Pending = field(default_factory=Pending)
     unsettled: set[int] = field(default_factory=set)
+    runs: dict[str, KnownRun] = field(default_factory=dict)
     names: dict[Dataset, list[Meaning]] = field(default_factory=dict)
-    touched: dict[tuple[int, int, bool], bool] = field(default_factory=dict)
     read: dict[bytes, Event] = field(default_factory=dict)
     entangled: set[int] = field(default_factory=set)
-    _jobs: dict[bytes, int] = field(default_factory=dict)
+    _jobs: dict[Job, int] = field(default_factory=dict)
     _transformations: dict[Transformation, int] = field(default_factory=dict)
     _fields: dict[int, dict[str, int]] = field(default_factory=dict)
     _renames: dict[int, tuple[FieldRename, ...]] = field(default_factory=dict)
@@ -42,23 +53,12 @@ class Writer:
 
     def job(self, job: Job) -> int:
         """The id of a job."""
-        key = key_of(job.namespace, job.name)
-        if key not in self._jobs:
-            self._jobs[key] = self._found_or_added(schema.job, key, {"namespace": job.namespace, "name": job.name})
-        return self._jobs[key]
+        return self._jobs[job]
 
     def transformation(self, way: Transformation) -> int:
         """The id of a transformation."""
         if way not in self._transformations:
-            values: dict[str, Any] = {
-                "type": way.subtype.type.value,
-                "subtype": way.subtype.value,
-                "masking": way.masking,
-                "opaque": way.opaque,
-                "description": way.description,
-            }
-            key = key_of(way.subtype.value, str(way.masking), str(way.opaque), way.description)
-            self._transformations[way] = self._found_or_added(schema.transformation, key, values)
+            self.know_transformations({way})
         return self._transformations[way]
 
     def field(self, dataset_id: int, name: str, at: int) -> int:
@@ -77,8 +77,8 @@ class Writer:
             known = self._fields[dataset_id] = self._load_fields(dataset_id)
         missing = [name for name in dict.fromkeys(names) if name not in known]
         if missing:
-            self.connection.execute(insert(schema.field), [_new_field(dataset_id, name) for name in missing])
-            known.update(self._load_fields(dataset_id))
+            added = self.connection.execute(_ADD_FIELDS, [_new_field(dataset_id, name) for name in missing])
+            known.update((row.name, row.id) for row in added)
         return known
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
@@ -117,10 +117,32 @@ class Writer:
             self._renamed[dataset_id, key] = self.add(schema.field, shown) if found is None else int(found)
         return self._renamed[dataset_id, key]
 
+    def know_jobs(self, jobs: Iterable[Job]) -> None:
+        """Finds or adds jobs, all at once."""
+        rows = {key_of(job.namespace, job.name): job for job in jobs}
+        values = {key: {"key": key, "namespace": job.namespace, "name": job.name} for key, job in rows.items()}
+        self._jobs |= {rows[key]: row for key, row in self._found_or_added(schema.job, values)}
+
+    def know_transformations(self, ways: Iterable[Transformation]) -> None:
+        """Finds or adds transformations, all at once."""
+        rows = {_key_of_way(way): way for way in ways if way not in self._transformations}
+        values = {key: {"key": key, **_way_values(way)} for key, way in rows.items()}
+        self._transformations |= {rows[key]: row for key, row in self._found_or_added(schema.transformation, values)}
+
+    def know_fields(self, datasets: Iterable[int]) -> None:
+        """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
+        wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
+        self._fields |= {one: {} for one in wanted}
+        for row in rows_for(self.connection, wanted, lambda some: _ALL_FIELDS.where(_FIELD.dataset_id.in_(some))):
+            self._fields[row.dataset_id][row.name] = row.id
+
+    def flush(self) -> None:
+        """Writes what is pending, before somebody reads it."""
+        self.pending.flush(self.connection)
+
     def forget(self) -> None:
         """Drops what was remembered of datasets and their fields, after rows were changed."""
         self.names.clear()
-        self.touched.clear()
         self._fields.clear()
         self._renames.clear()
         self._renamed.clear()
@@ -128,9 +150,12 @@ class Writer:
     def _load_fields(self, dataset_id: int) -> dict[str, int]:
         return {row.name: row.id for row in self.connection.execute(_FIELDS, {"dataset": dataset_id})}
 
-    def _found_or_added(self, table: Table, key: bytes, values: dict[str, Any]) -> int:
-        found = self.connection.execute(_id_by_key(table), {"the_key": key}).scalar()
-        return self.add(table, {"key": key, **values}) if found is None else int(found)
+    def _found_or_added(self, table: Table, values: Mapping[bytes, Values]) -> Iterator[tuple[bytes, int]]:
+        found = {row.key: row.id for row in rows_for(self.connection, values, lambda some: _by_keys(table, some))}
+        yield from found.items()
+        missing = [row for key, row in values.items() if key not in found]
+        if missing:
+            yield from self.connection.execute(_adding(table), missing).all()
 
     def add(self, table: Table, values: dict[str, Any]) -> int:
         """The id of a new row."""
@@ -138,25 +163,44 @@ class Writer:
 
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
-_FIELDS = select(schema.field.c.name, schema.field.c.id).where(schema.field.c.dataset_id == bindparam("dataset"))
-
-
-_FIELD_BY_KEY = select(schema.field.c.id).where(schema.field.c.dataset_id == bindparam("dataset"))
-_FIELD_BY_KEY = _FIELD_BY_KEY.where(schema.field.c.key == bindparam("the_key"))
+_FIELD = schema.field.c
+_ALL_FIELDS = select(_FIELD.dataset_id, _FIELD.name, _FIELD.id)
+_FIELDS = select(_FIELD.name, _FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
+_ADD_FIELDS = insert(schema.field).returning(_FIELD.name, _FIELD.id)
+_FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
+_FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
 _RENAME = schema.field_rename.c
 _ANY_RENAME = select(_RENAME.dataset_id).limit(1)
 _RENAMES = select(_RENAME.at, _RENAME.former, _RENAME.present).where(_RENAME.dataset_id == bindparam("dataset"))
 _RENAMES = _RENAMES.order_by(_RENAME.at, _RENAME.former, _RENAME.present)
 
 
+def _by_keys(table: Table, keys: list[bytes]) -> Select[Any]:
+    return select(table.c.key, table.c.id).where(table.c.key.in_(keys))
+
+
 @cache
-def _id_by_key(table: Table) -> Select[Any]:
-    return select(table.c.id).where(table.c.key == bindparam("the_key"))
+def _adding(table: Table) -> ReturningInsert[Any]:
+    return insert(table).returning(table.c.key, table.c.id)
 
 
 @cache
 def _insertion(table: Table) -> ReturningInsert[Any]:
     return insert(table).returning(table.c.id)
+
+
+def _key_of_way(way: Transformation) -> bytes:
+    return key_of(way.subtype.value, str(way.masking), str(way.opaque), way.description)
+
+
+def _way_values(way: Transformation) -> Values:
+    return {
+        "type": way.subtype.type.value,
+        "subtype": way.subtype.value,
+        "masking": way.masking,
+        "opaque": way.opaque,
+        "description": way.description,
+    }
 
 
 def _new_field(dataset_id: int, name: str) -> dict[str, Any]:

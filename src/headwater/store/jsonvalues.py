@@ -1,9 +1,12 @@
 """Reading JSON that others wrote: the value of the kind that is expected, or nothing."""
 
 import re
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
 
 Record = dict[str, Any]
+Value = TypeVar("Value")
 _NOTHING: Record = {}
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
@@ -41,3 +44,24 @@ def text(value: object, *path: str) -> str:
     if not isinstance(found, str):
         return ""
     return found if found.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)
+
+
+def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """A function that remembers what it made of JSON values, for what comes again and again.
+
+    >>> remembered(10)(text)(["no string, and has no hash"])
+    ''
+    """
+
+    def with_memory(read: Callable[..., Value]) -> Callable[..., Value]:
+        known = lru_cache(maxsize=most)(read)
+
+        def value(*parts: object) -> Value:
+            try:
+                return known(*parts)
+            except TypeError:
+                return read(*parts)
+
+        return value
+
+    return with_memory

@@ -85,6 +85,7 @@ def _changed(event: Event) -> Iterator[Dataset]:
 
 def _has_later(writer: Writer, owner: int, event: Event) -> bool:
     """Whether another event from that moment on, or lineage told from then on, is about a dataset."""
+    writer.flush()
     lineage, touched, changed = schema.lineage.c, schema.run_dataset.c, schema.dataset_change.c
     later = select(_EVENT.id).where(_EVENT.at >= event.at, _EVENT.digest != event.digest)
     questions = [

@@ -1,62 +1,51 @@
 """Writes one event into the store: its job, its run, its datasets, and the event itself."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
-
-from headwater.model import Gap, Job
 from headwater.store import schema
 from headwater.store.attributes import offer
 from headwater.store.describing import describe
-from headwater.store.events import FINAL, SUCCESSFUL, About, Event
+from headwater.store.events import FINAL, SUCCESSFUL, Event
 from headwater.store.ids import Writer
-from headwater.store.keys import key_of
+from headwater.store.loading import load, unknown
 from headwater.store.naming import name, straddling
 from headwater.store.retelling import retell
+from headwater.store.tags import FACET, tag_job
 
 _RUN = schema.run
-_KNOWN = select(schema.event.c.id).where(schema.event.c.digest == bindparam("the_digest"))
-_KEEP = insert(schema.event)
-_RUN_NAMED = select(_RUN).where(_RUN.c.uuid == bindparam("the_uuid"))
-_TELL_RUN = update(_RUN).where(_RUN.c.id == bindparam("row"))
-_UNTOLD: dict[str, Any] = {"parent_id": None, "state": "", "state_at": 0, "started_at": None, "engine": ""}
 _LONGEST_TEXT = 20_000  # of a statement or an error message; the whole of it stays in the event
 
 
-def record(writer: Writer, event: Event) -> bool:
-    """Writes an event; False when it was there already."""
-    if writer.connection.execute(_KNOWN, {"the_digest": event.digest}).first() is not None:
-        return False
-    job_id = writer.job(event.job)
-    run_id = _run(writer, event, job_id)
-    _describe(writer, event.about, job_id, run_id, event.at)
+def record(writer: Writer, events: Iterable[Event]) -> int:
+    """Writes the events that are not there yet; how many these are."""
+    new = list(unknown(writer, events))
+    load(writer, new)
+    for event in new:
+        _record(writer, event)
+    writer.flush()
+    return len(new)
+
+
+def _record(writer: Writer, event: Event) -> None:
+    run_id = _run(writer, event)
+    _describe(writer, event, run_id)
     _datasets(writer, event, run_id)
     _keep(writer, event, run_id)
     writer.read[event.digest] = event
-    return True
 
 
-def _run(writer: Writer, event: Event, job_id: int) -> int:
+def _run(writer: Writer, event: Event) -> int:
+    run_id, values = writer.runs[event.run]
+    news = _news(values, event, writer.job(event.job))
     parent = event.about.parent
-    parent_id = None if parent is None else _run_named(writer, parent.run, parent.job)
-    row = writer.connection.execute(_RUN_NAMED, {"the_uuid": event.run}).first()
-    if row is None:
-        values = _UNTOLD | {"uuid": event.run, "job_id": job_id, "parent_id": parent_id}
-        return writer.add(_RUN, values | _news(values, event, job_id))
-    news = _news(row._asdict(), event, job_id)
-    if row.parent_id is None and parent_id is not None:
-        news["parent_id"] = parent_id
+    if parent is not None and values["parent_id"] is None:
+        news["parent_id"] = writer.runs[parent.run].id
     if news:
-        writer.connection.execute(_TELL_RUN, {**news, "row": row.id})
-    return int(row.id)
-
-
-def _run_named(writer: Writer, uuid: str, job: Job) -> int:
-    """The id of a run of which nothing more may be known than that it is there."""
-    row = writer.connection.execute(_RUN_NAMED, {"the_uuid": uuid}).first()
-    return int(row.id) if row is not None else writer.add(_RUN, _UNTOLD | {"uuid": uuid, "job_id": writer.job(job)})
+        values |= news
+        writer.pending.runs[run_id] = values
+    return run_id
 
 
 def _news(known: Mapping[str, Any], event: Event, job_id: int) -> dict[str, Any]:
@@ -76,19 +65,20 @@ def _weight(state: str, at: int) -> tuple[bool, int, str]:
     return state in FINAL, at, state
 
 
-def _describe(writer: Writer, about: About, job_id: int, run_id: int, at: int) -> None:
-    offer(writer, (schema.job, "type"), job_id, about.job_type, at)
-    offer(writer, (schema.job, "sql"), job_id, about.sql[:_LONGEST_TEXT], at)
-    offer(writer, (_RUN, "error"), run_id, about.error[:_LONGEST_TEXT], at)
+def _describe(writer: Writer, event: Event, run_id: int) -> None:
+    about, job_id = event.about, writer.job(event.job)
+    offer(writer, (schema.job, "type"), job_id, about.job_type, event.at)
+    offer(writer, (schema.job, "sql"), job_id, about.sql[:_LONGEST_TEXT], event.at)
+    offer(writer, (schema.job, "description"), job_id, about.description[:_LONGEST_TEXT], event.at)
+    offer(writer, (schema.job, "location"), job_id, about.location, event.at)
+    offer(writer, (schema.run, "error"), run_id, about.error[:_LONGEST_TEXT], event.at)
+    writer.pending.seen(schema.job, job_id, event.at)
+    for facet in about.facets:
+        writer.pending.facet((0, job_id), facet, event.at, event.digest)
+        if facet == FACET:
+            tag_job(writer, job_id, event)
     for gap in about.gaps:
-        _gap(writer, run_id, gap)
-
-
-def _gap(writer: Writer, run_id: int, gap: Gap) -> None:
-    key: dict[str, Any] = {"run_id": run_id, "key": key_of(gap.kind, gap.what, gap.why, gap.output)}
-    if writer.connection.execute(select(schema.gap.c.run_id).filter_by(**key)).first() is None:
-        values = {"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output}
-        writer.connection.execute(insert(schema.gap).values(**key, **values))
+        writer.pending.gap(run_id, gap)
 
 
 def _datasets(writer: Writer, event: Event, run_id: int) -> None:
@@ -105,7 +95,6 @@ def _datasets(writer: Writer, event: Event, run_id: int) -> None:
 def _keep(writer: Writer, event: Event, run_id: int) -> None:
     has_lineage = any(output.lineage is not None for output in event.outputs)
     values = {"digest": event.digest, "run_id": run_id, "at": event.at, "type": event.state, "has_lineage": has_lineage}
-    payload = zlib.compress(event.text.encode())
-    writer.connection.execute(_KEEP, {**values, "payload": payload})
+    writer.pending.events.append({**values, "payload": zlib.compress(event.text)})
     if has_lineage or event.state in FINAL or event.state in SUCCESSFUL:
         writer.unsettled.add(run_id)

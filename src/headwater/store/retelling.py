@@ -15,6 +15,7 @@ from headwater.store.events import Event, read_event
 from headwater.store.ids import Writer
 from headwater.store.naming import name, straddling
 from headwater.store.symlinks import touching
+from headwater.store.tags import Aside, restore, set_aside
 from headwater.store.withdrawal import withdraw
 
 Told = tuple[Event, int]
@@ -23,15 +24,19 @@ Told = tuple[Event, int]
 
 def retell(writer: Writer, datasets: Collection[int], latest: Told) -> None:
     """Forgets some datasets and tells the events about them again, with one more, in the order of their times."""
+    writer.flush()
     told = {latest[0].digest: latest}
     late: Collection[int] = datasets
+    aside: list[Aside] = []
     while late:
+        aside += set_aside(writer, late)
         told |= {event.digest: (event, run) for event, run in _forgotten(writer, late)}
         # At one moment names change first: who uses a name then means what it has come to mean.
         ordered = sorted(told.values(), key=lambda one: (one[0].at, not one[0].renames, one[0].digest))
         late = _named(writer, ordered)
     for event, run in ordered:
         describe(writer, event, run)
+    restore(writer, aside)
 
 
 def _named(writer: Writer, ordered: Iterable[Told]) -> set[int]:
@@ -56,7 +61,14 @@ def _forgotten(writer: Writer, datasets: Collection[int]) -> list[Told]:
     named = select(schema.dataset_name.c.id).where(schema.dataset_name.c.dataset_id.in_(datasets))
     link = schema.symlink
     writer.connection.execute(delete(link).where(or_(link.c.name_id.in_(named), link.c.other_id.in_(named))))
-    of_dataset = (schema.dataset_name, schema.run_dataset, schema.dataset_change, schema.field_rename, schema.field)
+    of_dataset = (
+        schema.dataset_name,
+        schema.run_dataset,
+        schema.dataset_change,
+        schema.field_rename,
+        schema.field,
+        schema.facet,
+    )
     for table in of_dataset:
         writer.connection.execute(delete(table).where(table.c.dataset_id.in_(datasets)))
     writer.connection.execute(delete(schema.dataset).where(schema.dataset.c.id.in_(datasets)))

@@ -14,6 +14,7 @@ from headwater.model import ColumnLineage, Dependency
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
+from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 from headwater.store.symlinks import dataset_id
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span
@@ -21,14 +22,12 @@ from headwater.store.withdrawal import Pair, withdraw
 
 _RUNNING = "RUNNING"
 _LINEAGE = schema.lineage
-_THE_RUN = bindparam("the_run", type_=_LINEAGE.c.run_id.type)
-_RUN = select(schema.run).where(schema.run.c.id == _THE_RUN)
-_KNOWN = select(_LINEAGE).where(_LINEAGE.c.run_id == _THE_RUN)
+_RUN = schema.run
 _EVENT = schema.event.c
-_TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type).where(_EVENT.run_id == _THE_RUN, _EVENT.has_lineage)
+_TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
 _TELL = insert(_LINEAGE)
-_AT, _UUID = _LINEAGE.c.at, schema.run.c.uuid
+_AT, _UUID = _LINEAGE.c.at, _RUN.c.uuid
 _TOLD = select(_AT, _UUID, _LINEAGE.c.digest).join(schema.run, schema.run.c.id == _LINEAGE.c.run_id)
 _TOLD = _TOLD.where(_LINEAGE.c.job_id == bindparam("job"), _LINEAGE.c.output_id == bindparam("output")).limit(1)
 _MOMENT, _THE_UUID = bindparam("moment", type_=_AT.type), bindparam("the_uuid", type_=_UUID.type)
@@ -50,22 +49,46 @@ class Told(NamedTuple):
         return blake2b(edges.encode(), digest_size=16).digest()
 
 
+class Case(NamedTuple):
+    """A run that may have to tell its lineage again: its row, what it has told, and its events that tell lineage."""
+
+    run: Row[Any]
+    known: list[Row[Any]]
+    telling: list[Row[Any]]
+
+
 def settle(writer: Writer) -> None:
     """Makes the edges of every unsettled run what the run's events say by now."""
     while writer.unsettled:
-        _settle(writer, writer.unsettled.pop())
+        cases = _cases(writer, sorted(writer.unsettled))
+        writer.unsettled.clear()
+        for case in cases:
+            _settle(writer, case)
 
 
-def _settle(writer: Writer, run_id: int) -> None:
-    run = writer.connection.execute(_RUN, {"the_run": run_id}).one()
-    told = _told(writer, run)
-    known = writer.connection.execute(_KNOWN, {"the_run": run_id}).all()
-    outdated = [_pair(row) for row in known if not _still_so(row, run, told)]
+def _cases(writer: Writer, runs: list[int]) -> list[Case]:
+    connection = writer.connection
+    known = _by_run(rows_for(connection, runs, lambda some: select(_LINEAGE).where(_LINEAGE.c.run_id.in_(some))))
+    telling = _by_run(rows_for(connection, runs, lambda some: _TELLING.where(_EVENT.run_id.in_(some))))
+    rows = rows_for(connection, runs, lambda some: select(_RUN).where(_RUN.c.id.in_(some)))
+    return [Case(run, known.get(run.id, []), telling.get(run.id, [])) for run in rows]
+
+
+def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
+    found: dict[int, list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(row.run_id, []).append(row)
+    return found
+
+
+def _settle(writer: Writer, case: Case) -> None:
+    run, told = case.run, _told(writer, case)
+    outdated = [_pair(row) for row in case.known if not _still_so(row, run, told)]
     if outdated:
         withdraw(writer, outdated)
-        writer.unsettled.add(run_id)
+        writer.unsettled.add(run.id)
         return
-    for output in told.keys() - {row.output_id for row in known}:
+    for output in told.keys() - {row.output_id for row in case.known}:
         _tell(writer, run, output, told[output])
 
 
@@ -78,14 +101,14 @@ def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
     return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.since, now.digest)
 
 
-def _told(writer: Writer, run: Row[Any]) -> dict[int, Told]:
+def _told(writer: Writer, case: Case) -> dict[int, Told]:
     """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle").
 
     What a stream tells holds since it first told lineage of that output: one run has one time for each.
     """
     told: dict[int, Told] = {}
-    succeeded = run.state in SUCCESSFUL
-    for row in writer.connection.execute(_TELLING, {"the_run": run.id}).all():
+    run, succeeded = case.run, case.run.state in SUCCESSFUL
+    for row in case.telling:
         if not succeeded and row.type != _RUNNING:
             continue
         known = writer.read.get(row.digest) or _read_again(writer, row.id)
@@ -115,18 +138,18 @@ def _of_event(writer: Writer, event: Event, since: int) -> dict[int, Told]:
 
 def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> tuple[frozenset[Edge], frozenset[Edge]]:
     ids = writer.fields(output, lineage.fields, at)
-    fields = [
-        Edge(ids[name], *source) for name, inputs in lineage.fields.items() for source in _sources(writer, inputs, at)
-    ]
-    whole = frozenset(Edge(output, *source) for source in _sources(writer, lineage.dataset, at))
-    return frozenset(fields), whole
+    sources = _sources(writer, lineage.dependencies, at)
+    fields = {Edge(ids[name], *sources[one]) for name, inputs in lineage.fields.items() for one in inputs}
+    return frozenset(fields), frozenset(Edge(output, *sources[one]) for one in lineage.dataset)
 
 
-def _sources(writer: Writer, inputs: frozenset[Dependency], at: int) -> Iterable[tuple[int, int]]:
-    for dependency in inputs:
-        owner = dataset_id(writer, dependency.input.dataset, at)
-        name = dependency.input.name
-        yield writer.field(owner, name, at), writer.transformation(dependency.transformation)
+def _sources(writer: Writer, told: frozenset[Dependency], at: int) -> dict[Dependency, tuple[int, int]]:
+    """The ids of field and transformation of each dependency."""
+    owners = {named: dataset_id(writer, named, at) for named in {one.input.dataset for one in told}}
+    return {
+        one: (writer.field(owners[one.input.dataset], one.input.name, at), writer.transformation(one.transformation))
+        for one in told
+    }
 
 
 def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from headwater.store.ids import Writer
 from headwater.store.location import sqlite_path, store_url
 from headwater.store.recording import record
 from headwater.store.settling import settle
-from headwater.store.upgrade import require_current, upgrade
+from headwater.store.upgrade import require_current, revision_of, upgrade
 
 RawEvent = Mapping[str, Any] | str | bytes
 
@@ -61,11 +61,20 @@ class Store:
         """
         rejected: list[Rejected] = []
         readable = list(_readable(events, rejected))
-        with connections.told_plainly(self.url), connections.writing(self._engine) as connection:
-            writer = Writer(connection)
-            added = sum(record(writer, event) for event in readable)
-            settle(writer)
+        added = self.take(readable)
         return IngestReport(added, len(readable) - added, tuple(rejected))
+
+    def take(self, events: Sequence[Event]) -> int:
+        """Writes events in one transaction; how many of them were not there before.
+
+        Raises:
+            StoreError: nothing was written.
+        """
+        with self.write() as connection:
+            writer = Writer(connection)
+            added = record(writer, events)
+            settle(writer)
+        return added
 
     def events(self, run: str) -> list[dict[str, Any]]:
         """The events of a run as they came, in the order of their times; none when nothing is known of it."""
@@ -84,6 +93,43 @@ class Store:
         with connections.told_plainly(self.url), connections.reading(self._engine) as connection:
             yield connection
 
+    def revision(self) -> str:
+        """The revision of the schema, as the store says now.
+
+        Raises:
+            StoreError: the store cannot be read, or is of a newer headwater by now.
+        """
+        with connections.told_plainly(self.url):
+            return revision_of(self._engine, self.url)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A connection in one transaction that writes, alone: other writers wait until it ends.
+
+        Raises:
+            StoreError: nothing was written.
+        """
+        with connections.told_plainly(self.url), connections.writing(self._engine) as connection:
+            yield connection
+
+    def analyze(self) -> None:
+        """Lets the database count its rows, so that it chooses the right index."""
+        with self.write() as connection:
+            connection.exec_driver_sql("ANALYZE")
+
+    def vacuum(self) -> bool:
+        """Gives the room of removed rows back to the disk; False where the database does so by itself.
+
+        Raises:
+            StoreLocked: another process writes.
+        """
+        if self._engine.dialect.name != "sqlite":
+            return False
+        with connections.told_plainly(self.url), self._engine.connect() as connection:
+            # It must stand outside of every transaction.
+            connection.connection.driver_connection.execute("VACUUM")  # type: ignore[union-attr]
+        return True
+
     def close(self) -> None:
         """Closes every connection; the store cannot be used any more."""
         self._engine.dispose()
@@ -97,13 +143,22 @@ class Store:
         self.close()
 
 
-def open_store(url: str | None = None, *, create: bool = True, read_only: bool = False, timeout: float = 30.0) -> Store:
+def open_store(
+    url: str | None = None,
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    timeout: float = 30.0,
+    durable: bool = False,
+) -> Store:
     """The store at ``url`` (see `store_url`), made or upgraded to this version's schema when need be.
 
     Args:
         create: make the file and its folder when they are missing.
         read_only: never write, which also works on a file and folder without write rights.
         timeout: seconds to wait for another process that writes.
+        durable: what is written survives a loss of power also on SQLite, which then waits for the disk at each
+            transaction. PostgreSQL does so anyway.
 
     Raises:
         StoreUnavailable: it is missing (and ``create`` is False), or cannot be opened or written.
@@ -116,7 +171,7 @@ def open_store(url: str | None = None, *, create: bool = True, read_only: bool =
     path = sqlite_path(url)
     if path is not None:
         _require_file(path, create=create and not read_only)
-    engine = connections.connect(url, read_only=read_only, timeout=timeout)
+    engine = connections.connect(url, read_only=read_only, timeout=timeout, durable=durable)
     try:
         with connections.told_plainly(url):
             (require_current if read_only else upgrade)(engine, url)

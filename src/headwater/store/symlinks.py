@@ -8,6 +8,7 @@ from headwater.model import Dataset, SchemaField, Symlink
 from headwater.store import schema
 from headwater.store.attributes import note_change, offer, offer_schema, touch
 from headwater.store.ids import Writer
+from headwater.store.joinedtags import merge_tags
 from headwater.store.keys import folded, key_of
 from headwater.store.meanings import Meaning, free_span
 from headwater.store.schema import BEGINNING
@@ -113,12 +114,15 @@ def name_by_location(writer: Writer, owner: int) -> None:
 
 
 def _merge(writer: Writer, kept: int, gone: int) -> None:
+    writer.flush()
     withdraw(writer, touching(writer, kept) | touching(writer, gone))
     if writer.renames(kept) or writer.renames(gone):
         writer.entangled |= {kept} & _with_fields(writer, kept, gone)
     _merge_runs(writer, kept, gone)
     _merge_renames(writer, kept, gone)
     _merge_attributes(writer, kept, gone)
+    merge_tags(writer, kept, gone)
+    _merge_facets(writer, kept, gone)
     _merge_fields(writer, kept, gone)
     writer.connection.execute(update(_NAME).where(_NAME.c.dataset_id == gone).values(dataset_id=kept))
     writer.connection.execute(delete(schema.dataset).where(schema.dataset.c.id == gone))
@@ -169,11 +173,21 @@ def _merge_runs(writer: Writer, kept: int, gone: int) -> None:
     writer.connection.execute(delete(changed).where(changed.c.dataset_id == gone))
 
 
+def _merge_facets(writer: Writer, kept: int, gone: int) -> None:
+    table = schema.facet
+    mine = table.c.dataset_id == gone
+    for row in writer.connection.execute(select(table).where(mine)).all():
+        writer.pending.facet((kept, 0), row.name, row.at, row.event_digest)
+    writer.connection.execute(delete(table).where(mine))
+
+
 def _merge_attributes(writer: Writer, kept: int, gone: int) -> None:
     dataset = schema.dataset
     row = writer.connection.execute(select(dataset).where(dataset.c.id == gone)).one()._mapping
-    for name in ("source", "lifecycle", "version"):
+    for name in ("source", "lifecycle", "version", "description"):
         offer(writer, (dataset, name), kept, row[name], row[f"{name}_at"])
+    for moment in filter(None, (row["first_at"], row["last_at"])):
+        writer.pending.seen(dataset, kept, moment)
     placed = select(_FIELD.c.name, _FIELD.c.type).where(_FIELD.c.dataset_id == gone, _FIELD.c.ordinal.is_not(None))
     fields = [SchemaField(*field) for field in writer.connection.execute(placed.order_by(_FIELD.c.ordinal))]
     offer_schema(writer, kept, fields, row["schema_at"])

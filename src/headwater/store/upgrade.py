@@ -15,15 +15,26 @@ def require_current(engine: Engine, url: str) -> None:
         StoreCorrupt: it holds no headwater tables.
         StoreUnavailable: it is older and would have to be upgraded first.
     """
+    revision = revision_of(engine, url)
+    if revision != REVISIONS[-1]:
+        raise StoreUnavailable(
+            f"Store {connections.shown(url)} has schema {revision}, this headwater reads {REVISIONS[-1]}: "
+            "upgrade it with `headwater db upgrade`."
+        )
+
+
+def revision_of(engine: Engine, url: str) -> str:
+    """The revision of a store's schema, one of `REVISIONS`.
+
+    Raises:
+        StoreTooNew: a newer headwater wrote it.
+        StoreCorrupt: it holds no headwater tables.
+    """
     with connections.reading(engine) as connection:
         revision = _revision(connection, url)
     if revision is None:
         raise _not_a_store(url)
-    if revision != REVISIONS[-1]:
-        raise StoreUnavailable(
-            f"Store {connections.shown(url)} has schema {revision}, this headwater reads {REVISIONS[-1]}: "
-            "open it once for writing (headwater ingest) to upgrade it."
-        )
+    return revision
 
 
 def upgrade(engine: Engine, url: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
-from headwater.model import Dataset, Job, Transformation
+from headwater.model import Dataset, Job, Subtype, Transformation
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -31,6 +31,13 @@ class Column:
         return f"{self.dataset}.{self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class KnownJob(Job):
+    """A job of the store."""
+
+    id: int = field(default=0, compare=False)
+
+
 class Direction(str, Enum):
     """Against the flow of data, or with it."""
 
@@ -52,6 +59,10 @@ class Bounds:
     ``edge_type`` DIRECT follows only steps that carry the value; INDIRECT keeps only paths that influence it
     without carrying it; None keeps all. ``as_of`` is a moment in microseconds since 1970, None for now.
     ``depth`` counts steps; ``columns`` and ``seconds`` keep a huge graph from filling memory and patience.
+
+    An edge that is filtered out is not walked: one of another subtype, of another job (``NAME`` or
+    ``NAMESPACE/NAME``), one that masks or does not, or that leads out of the namespaces (patterns as of the shell).
+    Empty filters, and None, let every edge through.
     """
 
     edge_type: EdgeType | None = None
@@ -59,6 +70,15 @@ class Bounds:
     depth: int | None = None
     columns: int = 20_000
     seconds: float = 20.0
+    subtypes: frozenset[Subtype] = frozenset()
+    masking: bool | None = None
+    jobs: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+
+    @property
+    def filtered(self) -> bool:
+        """Whether edges may have been left out that carry a value."""
+        return bool(self.subtypes or self.jobs or self.namespaces or self.masking is not None)
 
 
 UNBOUNDED = Bounds()
@@ -113,6 +133,7 @@ class Origin(str, Enum):
     CONSTANT = "constant"  # the job that writes it reads nothing for it: a literal, a count of rows
     UNKNOWN = "unknown"  # a job writes its dataset, without telling lineage
     CYCLE = "cycle"  # it is made from itself only
+    FILTERED = "filtered"  # what stands before it was filtered out
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,26 +5,20 @@ of a dataset are joined to it by the dataset's own node, written as its id with 
 """
 
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from fnmatch import fnmatchcase
 
-from sqlalchemy import Connection, FromClause, Select, Table, and_, select, union_all
+from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.questions.answers import Bounds, Direction, EdgeType
-from headwater.store.questions.names import rows_for
+from headwater.store.questions.answers import Bounds, Direction
+from headwater.store.questions.edges import Edges, Link
+from headwater.store.rows import rows_for
 
 _FIELD = schema.field
-
-
-class Link(NamedTuple):
-    """An edge in ids; ``output`` is negative when it stands for a whole dataset."""
-
-    input: int
-    output: int
-    transformation: int
-    job: int
+_DATASET = schema.dataset
+_OWNER = select(_FIELD.c.id, _FIELD.c.dataset_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +35,24 @@ class Closure:
     truncated: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Edges:
-    """The edges to walk: those of now, or of a moment, all or only direct ones."""
-
-    of_fields: FromClause
-    of_datasets: FromClause | None
-
-
-def _edges(bounds: Bounds) -> _Edges:
-    """The edges that are true now, or were at a moment.
-
-    Edges to whole datasets are always INDIRECT (OpenLineage columnLineage facet 1-2-0, ``dataset``).
-    """
-    direct_only = bounds.edge_type is EdgeType.DIRECT
-    of_fields = _valid(schema.edge, schema.edge_history, bounds.as_of, direct_only=direct_only)
-    if direct_only:
-        return _Edges(of_fields, None)
-    return _Edges(of_fields, _valid(schema.dataset_edge, schema.dataset_edge_history, bounds.as_of))
-
-
 def walk(connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds) -> Closure:
-    """Everything upstream or downstream of some columns, within bounds."""
-    walker = _Walker(connection, _edges(bounds), direction, bounds)
+    """Everything upstream or downstream of some columns, within bounds.
+
+    Raises:
+        UnknownName: the bounds name a job that the store does not know.
+    """
+    walker = _Walker(connection, Edges(connection, bounds), direction, bounds)
     unexplored = walker.run(start)
-    links = tuple(dict.fromkeys(walker.links))
-    return Closure(walker.distance, walker.dataset_of, links, frozenset(unexplored), tuple(sorted(walker.truncated)))
+    # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
+    links = tuple(walker.links)
+    dataset_of = {node: walker.dataset_of[node] for node in walker.distance}
+    return Closure(walker.distance, dataset_of, links, frozenset(unexplored), tuple(sorted(walker.truncated)))
 
 
 @dataclass(slots=True)
 class _Walker:
     connection: Connection
-    edges: _Edges
+    edges: Edges
     direction: Direction
     bounds: Bounds
     distance: dict[int, int] = field(default_factory=dict)
@@ -80,6 +60,7 @@ class _Walker:
     links: list[Link] = field(default_factory=list)
     truncated: set[str] = field(default_factory=set)
     _datasets: set[int] = field(default_factory=set)
+    _within: dict[int, bool] = field(default_factory=dict)
 
     def run(self, start: Collection[int]) -> list[int]:
         """Walks until nothing new comes or a limit is met; gives back what then stood open."""
@@ -87,7 +68,7 @@ class _Walker:
         frontier = self._reach(start, 0)
         level = 0
         while frontier and not self._full(ends):
-            found = list(self._links(frontier))
+            found = self._links(frontier)
             if found and level == self.bounds.depth:
                 self.truncated.add("depth")
                 return frontier
@@ -106,67 +87,44 @@ class _Walker:
     def _reach(self, fields: Iterable[int], level: int) -> list[int]:
         new = [one for one in dict.fromkeys(fields) if one not in self.distance]
         self.distance.update(dict.fromkeys(new, level))
-        question = select(_FIELD.c.id, _FIELD.c.dataset_id)
-        for row in rows_for(self.connection, new, lambda some: question.where(_FIELD.c.id.in_(some))):
-            self.dataset_of[row.id] = row.dataset_id
+        self._learn_datasets(new)
         return new
 
-    def _links(self, frontier: list[int]) -> Iterator[Link]:
-        edges = self.edges.of_fields
-        near = edges.c.output_field if self.direction is Direction.UP else edges.c.input_field
-        question = _as_links(edges, "output_field")
-        for row in rows_for(self.connection, frontier, lambda some: question.where(near.in_(some))):
-            yield Link(*row)
-        if self.edges.of_datasets is not None:
-            yield from self._dataset_links(self.edges.of_datasets, frontier)
+    def _learn_datasets(self, fields: Iterable[int]) -> None:
+        unknown = [one for one in fields if one not in self.dataset_of]
+        rows = rows_for(self.connection, unknown, lambda some: _OWNER.where(_FIELD.c.id.in_(some)))
+        self.dataset_of |= dict(map(tuple, rows))
 
-    def _dataset_links(self, edges: FromClause, frontier: list[int]) -> Iterator[Link]:
-        question = _as_links(edges, "output_dataset")
-        near, ids = edges.c.input_field, frontier
+    def _links(self, frontier: list[int]) -> list[Link]:
+        found = self.edges.of_fields(self.direction, frontier)
+        near = frontier
         if self.direction is Direction.UP:
-            near, ids = edges.c.output_dataset, self._new_datasets(self.dataset_of[one] for one in frontier)
-        for row in rows_for(self.connection, ids, lambda some: question.where(near.in_(some))):
-            source, output, way, job = row
-            yield Link(source, -output, way, job)
+            near = self._new_datasets(self.dataset_of[one] for one in frontier)
+        found += self.edges.of_datasets(self.direction, near)
+        return self._in_namespaces(found) if self.bounds.namespaces else found
+
+    def _in_namespaces(self, links: list[Link]) -> list[Link]:
+        """The links whose far end is in one of the namespaces that were asked for."""
+        far = [link.input if self.direction is Direction.UP else link.output for link in links]
+        self._learn_datasets({one for one in far if one > 0})
+        datasets = [self.dataset_of[one] if one > 0 else -one for one in far]
+        unknown = set(datasets) - self._within.keys()
+        question = select(_DATASET.c.id, _DATASET.c.namespace)
+        for dataset, name in rows_for(self.connection, unknown, lambda some: question.where(_DATASET.c.id.in_(some))):
+            self._within[dataset] = any(fnmatchcase(name, pattern) for pattern in self.bounds.namespaces)
+        return [link for link, dataset in zip(links, datasets, strict=True) if self._within[dataset]]
 
     def _new_datasets(self, datasets: Iterable[int]) -> list[int]:
         new = [one for one in dict.fromkeys(datasets) if one not in self._datasets]
         self._datasets.update(new)
         return new
 
-    def _ends(self, links: Iterable[Link]) -> Iterator[int]:
+    def _ends(self, links: list[Link]) -> Iterable[int]:
         if self.direction is Direction.UP:
-            return (link.input for link in links)
-        return self._outputs(links)
-
-    def _outputs(self, links: Iterable[Link]) -> Iterator[int]:
-        datasets = []
-        for link in links:
-            if link.output > 0:
-                yield link.output
-            else:
-                datasets.append(-link.output)
-        new = self._new_datasets(datasets)
-        question = select(_FIELD.c.id)
-        for row in rows_for(self.connection, new, lambda some: question.where(_FIELD.c.dataset_id.in_(some))):
-            yield row.id
-
-
-def _as_links(edges: FromClause, output: str) -> Select[Any]:
-    return select(edges.c.input_field, edges.c[output], edges.c.transformation_id, edges.c.job_id)
-
-
-def _valid(current: Table, history: Table, moment: int | None, *, direct_only: bool = False) -> FromClause:
-    if moment is None:
-        return _direct(select(current), current).subquery() if direct_only else current
-    then = select(*(history.c[column.name] for column in current.c))
-    then = then.where(and_(history.c.valid_from <= moment, history.c.valid_to > moment))
-    parts = (select(current).where(current.c.valid_from <= moment), then)
-    if direct_only:
-        parts = (_direct(parts[0], current), _direct(parts[1], history))
-    return union_all(*parts).subquery()
-
-
-def _direct(question: Select[Any], table: Table) -> Select[Any]:
-    way = schema.transformation
-    return question.join(way, way.c.id == table.c.transformation_id).where(way.c.type == "DIRECT")
+            return [link.input for link in links]
+        outputs = [link.output for link in links if link.output > 0]
+        new = self._new_datasets(-link.output for link in links if link.output < 0)
+        rows = rows_for(self.connection, new, lambda some: _OWNER.where(_FIELD.c.dataset_id.in_(some)))
+        of_whole = dict(map(tuple, rows))
+        self.dataset_of |= of_whole
+        return [*outputs, *of_whole]

@@ -13,6 +13,7 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset
 from headwater.store.questions.endings import fit
 from headwater.store.questions.listing import find_run
+from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
 _RUN = schema.run
@@ -84,7 +85,7 @@ def _gaps(connection: Connection, runs: set[int]) -> dict[int, list[Gap]]:
     gap = schema.gap
     question = select(gap).order_by(gap.c.kind, gap.c.what, gap.c.why)
     found: dict[int, list[Gap]] = {}
-    for row in names.rows_for(connection, runs, lambda some: question.where(gap.c.run_id.in_(some))):
+    for row in rows_for(connection, runs, lambda some: question.where(gap.c.run_id.in_(some))):
         found.setdefault(row.run_id, []).append(Gap(row.kind, row.what, row.why, row.output))
     return found
 

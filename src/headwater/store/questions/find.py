@@ -13,7 +13,9 @@ from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
 from headwater.store.questions.endings import ENDING, FOLDED_ENDING, FOLDED_WHOLE, Typed, fit, tail, typed
+from headwater.store.questions.exact import Exact, Name, find_exact
 from headwater.store.questions.near import near_names
+from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 
 _NAME = schema.dataset_name
@@ -29,7 +31,7 @@ Ranks = dict[int, int]
 """How well each id fits, 0 best."""
 
 
-def find_column(connection: Connection, name: str, at: int | None = None) -> Column:
+def find_column(connection: Connection, name: Name, at: int | None = None) -> Column:
     """The column whose full name ends in ``name`` (``gold.delays.avg_delay``, ``delays.avg_delay``).
 
     Parts are parted by ``.`` or ``/``; a part in backticks is taken as it stands. A whole name goes before
@@ -40,6 +42,8 @@ def find_column(connection: Connection, name: str, at: int | None = None) -> Col
         UnknownName: there is none; the message lists near ones.
         AmbiguousName: there are several; the message lists them.
     """
+    if isinstance(name, Exact):
+        return _column(find_exact(connection, name, at))
     found = names.columns(connection, _best(_columns(connection, typed(name), at)), at)
     return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
 
@@ -50,14 +54,22 @@ def find_dataset(connection: Connection, name: str) -> KnownDataset:
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset", found)
 
 
-def find(connection: Connection, name: str, at: int | None = None) -> Column | KnownDataset:
+def find(connection: Connection, name: Name, at: int | None = None) -> Column | KnownDataset:
     """The dataset or column of that name; otherwise as `find_column`."""
+    if isinstance(name, Exact):
+        return find_exact(connection, name, at)
     datasets, columns = _datasets(connection, typed(name).text, at), _columns(connection, typed(name), at)
     best = min([*datasets.values(), *columns.values()], default=0)
     found: dict[int, Column | KnownDataset] = {}
     found |= names.columns(connection, _best(columns, best), at)
     found |= {-key: value for key, value in names.datasets(connection, _best(datasets, best), at).items()}
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset or column", found)
+
+
+def _column(found: Column | KnownDataset) -> Column:
+    if isinstance(found, Column):
+        return found
+    raise UnknownName(f"{_short(str(found))!r} is a dataset: expected one of its columns too.")
 
 
 def _best(ranks: Ranks, best: int | None = None) -> list[int]:
@@ -90,7 +102,7 @@ def _columns(connection: Connection, name: Typed, at: int | None) -> Ranks:
     ranks: Ranks = {}
     splits = {key_of(field.casefold()): (ending, field) for ending, field in name.splits()}
     known = select(_FIELD.c.folded_key).distinct()
-    for row in names.rows_for(connection, splits, lambda some: known.where(_FIELD.c.folded_key.in_(some))):
+    for row in rows_for(connection, splits, lambda some: known.where(_FIELD.c.folded_key.in_(some))):
         _note_columns(connection, ranks, *splits[row.folded_key])
     return ranks or _columns_anywhere(connection, name.text)
 

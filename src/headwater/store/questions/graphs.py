@@ -11,7 +11,6 @@ from headwater.store.questions.answers import (
     Bounds,
     Column,
     Direction,
-    EdgeType,
     Graph,
     Hop,
     Impact,
@@ -19,42 +18,36 @@ from headwater.store.questions.answers import (
     ImpactedDataset,
     KnownDataset,
 )
-from headwater.store.questions.closure import Closure, Link, walk
+from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.edges import Link
+from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
-from headwater.store.questions.indirect import only_indirect
 from headwater.store.questions.steps import Steps
+from headwater.store.questions.walks import start_ids, walked
 from headwater.store.questions.ways import Arrivals, strongest_first
 from headwater.store.store import Store
 
 
 def walk_from(
     store: Store,
-    name: str,
+    name: Name,
     direction: Direction = Direction.UP,
     bounds: Bounds = UNBOUNDED,
 ) -> Graph:
     """The columns upstream or downstream of a column, or of every column of a dataset, and the hops between.
 
-
-
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of)
-
-        begin = start_ids(connection, start)
-        closure = walk(connection, begin, direction, bounds)
-        ways = names.transformations(connection, {link.transformation for link in closure.links})
-        if bounds.edge_type is EdgeType.INDIRECT:
-            closure = only_indirect(closure, begin, ways, direction)
+        start, closure, ways = walked(connection, name, direction, bounds)
         columns = names.columns(connection, closure.distance, bounds.as_of)
         distance = {columns[one]: far for one, far in closure.distance.items()}
         hops = named_hops(connection, closure.links, columns, ways, bounds.as_of)
         return Graph(start, direction, distance, hops, closure.truncated)
 
 
-def impact_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Impact:
+def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
     """Every column that depends on a column, or on any column of a dataset, by dataset, the nearest first.
 
     Raises:
@@ -71,11 +64,6 @@ def impact_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Impact:
         reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of)
         jobs = names.jobs(connection, {link.job for link in closure.links})
         return Impact(start, _by_dataset(reached, closure, found, jobs), closure.truncated)
-
-
-def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
-    """The columns to begin at."""
-    return [start.id] if isinstance(start, Column) else [one.id for one in names.columns_of(connection, start)]
 
 
 def named_hops(

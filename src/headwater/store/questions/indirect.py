@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from headwater.model import Transformation
 from headwater.store.questions.answers import Direction
-from headwater.store.questions.closure import Closure, Link
+from headwater.store.questions.closure import Closure
+from headwater.store.questions.edges import Link
 from headwater.store.questions.steps import Steps, reached
 from headwater.store.questions.ways import Arrivals
 

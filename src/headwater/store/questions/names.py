@@ -1,27 +1,16 @@
 """From ids back to names, for what is shown."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
 from headwater.store.fieldnames import FieldRename, former_name
-from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.answers import Column, KnownDataset, KnownJob
+from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
-
-Key = TypeVar("Key", int, bytes)
-_AT_ONCE = 5_000  # well under the limits for parameters: 32,766 in SQLite, 65,535 in PostgreSQL
-
-
-def rows_for(
-    connection: Connection, ids: Collection[Key], question: Callable[[list[Key]], Select[Any]]
-) -> Iterator[Any]:
-    """The rows of a question about ids, asked for so many ids at once as the database takes."""
-    ordered = list(ids)
-    for begin in range(0, len(ordered), _AT_ONCE):
-        yield from connection.execute(question(ordered[begin : begin + _AT_ONCE]))
 
 
 def datasets(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, KnownDataset]:
@@ -91,7 +80,7 @@ def jobs(connection: Connection, ids: Collection[int]) -> dict[int, Job]:
     """Jobs by id."""
     job = schema.job
     rows = rows_for(connection, ids, lambda some: select(job).where(job.c.id.in_(some)))
-    return {row.id: Job(row.namespace, row.name) for row in rows}
+    return {row.id: KnownJob(row.namespace, row.name, row.id) for row in rows}
 
 
 def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[int, Job]:
@@ -103,10 +92,10 @@ def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[
 
     def parents(some: list[int]) -> Select[Any]:
         newest = select(func.max(mine.c.id)).where(mine.c.job_id.in_(some)).group_by(mine.c.job_id)
-        question = select(mine.c.job_id, job.c.namespace, job.c.name).where(mine.c.id.in_(newest))
+        question = select(mine.c.job_id, job.c.id, job.c.namespace, job.c.name).where(mine.c.id.in_(newest))
         return question.join(parent, parent.c.id == mine.c.parent_id).join(job, job.c.id == parent.c.job_id)
 
-    found = {row.job_id: Job(row.namespace, row.name) for row in rows_for(connection, jobs_named, parents)}
+    found = {row.job_id: KnownJob(row.namespace, row.name, row.id) for row in rows_for(connection, jobs_named, parents)}
     return {
         key: found[key] if key in found and named.name.startswith(f"{found[key].name}.") else named
         for key, named in jobs_named.items()

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Direction, Hop, Path, Paths
 from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
 from headwater.store.questions.graphs import named_hops
 from headwater.store.questions.steps import Steps, distances
@@ -20,7 +21,7 @@ Nodes = tuple[int, ...]
 """A path in ids, from the source on; a dataset's own node stands where a step acts on the whole dataset."""
 
 
-def paths_between(store: Store, one: str, other: str, *, most: int = 10, bounds: Bounds = UNBOUNDED) -> Paths:
+def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bounds: Bounds = UNBOUNDED) -> Paths:
     """The paths between two columns in the direction of the data, shortest first; at most ``most``.
 
     They lead from ``one`` to ``other``, or back when nothing flows that way. No path passes a column twice.

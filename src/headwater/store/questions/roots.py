@@ -10,13 +10,16 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, Origin, Root, Roots, Way
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.cycles import closed_cycles
+from headwater.store.questions.edges import Edges
+from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
 from headwater.store.questions.steps import Steps
 from headwater.store.questions.ways import Arrivals, rank
+from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
 
-def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
+def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
     """The columns that a column is made from in the end, the direct ones first.
 
     A root is a column that nothing stands before: no known job writes its dataset, or the job that does
@@ -29,7 +32,7 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
         column = find_column(connection, name, bounds.as_of)
         closure = walk(connection, [column.id], Direction.UP, bounds)
         steps = Steps(closure, Direction.UP)
-        origins = _origins(connection, closure, steps)
+        origins = _origins(connection, closure, steps, bounds)
         transformations = names.transformations(connection, {link.transformation for link in closure.links})
         found = Arrivals([column.id], steps, transformations, Direction.UP)
         return Roots(
@@ -40,7 +43,7 @@ def roots_of(store: Store, name: str, bounds: Bounds = UNBOUNDED) -> Roots:
         )
 
 
-def _origins(connection: Connection, closure: Closure, steps: Steps) -> dict[int, Origin]:
+def _origins(connection: Connection, closure: Closure, steps: Steps, bounds: Bounds) -> dict[int, Origin]:
     open_ended = closure.distance.keys() - closure.unexplored
     leaves = {node for node in open_ended if not steps(node)}
     cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
@@ -48,7 +51,18 @@ def _origins(connection: Connection, closure: Closure, steps: Steps) -> dict[int
     written = _written(connection, datasets)
     explained = _explained(connection, datasets)
     origins = {node: _origin(closure.dataset_of[node], written, explained) for node in leaves}
+    if bounds.filtered:
+        origins |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Origin.FILTERED)
     return origins | dict.fromkeys(cycles, Origin.CYCLE)
+
+
+def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:
+    """The leaves that something stands before which a filter left out."""
+    every = Edges(connection, Bounds(bounds.edge_type, bounds.as_of))
+    into = {link.output for link in every.of_fields(Direction.UP, list(leaves))}
+    datasets = list({closure.dataset_of[node] for node in leaves})
+    whole = {-link.output for link in every.of_datasets(Direction.UP, datasets)}
+    return {node for node in leaves if node in into or closure.dataset_of[node] in whole}
 
 
 def _origin(dataset: int, written: Collection[int], explained: Collection[int]) -> Origin:
@@ -62,7 +76,7 @@ def _written(connection: Connection, datasets: Collection[int]) -> set[int]:
     question = select(table.c.dataset_id).where(table.c.written).distinct()
     return {
         row.dataset_id
-        for row in names.rows_for(connection, datasets, lambda some: question.where(table.c.dataset_id.in_(some)))
+        for row in rows_for(connection, datasets, lambda some: question.where(table.c.dataset_id.in_(some)))
     }
 
 
@@ -71,7 +85,7 @@ def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
     question = select(table.c.output_id).distinct()
     return {
         row.output_id
-        for row in names.rows_for(connection, datasets, lambda some: question.where(table.c.output_id.in_(some)))
+        for row in rows_for(connection, datasets, lambda some: question.where(table.c.output_id.in_(some)))
     }
 
 

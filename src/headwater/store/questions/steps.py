@@ -4,7 +4,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from headwater.store.questions.answers import Direction
-from headwater.store.questions.closure import Closure, Link
+from headwater.store.questions.closure import Closure
+from headwater.store.questions.edges import Link
 
 Step = tuple[int, Link | None]
 """The next node and the link that leads there; no link between a column and its dataset's own node."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from headwater.model import IDENTITY, Subtype, Transformation, compose
 from headwater.store.questions.answers import Direction, Way
-from headwater.store.questions.closure import Link
+from headwater.store.questions.edges import Link
 from headwater.store.questions.steps import Steps
 
 _ORDER = {subtype: place for place, subtype in enumerate(Subtype)}

@@ -1,0 +1,109 @@
+"""The facets that say what columns are made of, as values: columnLineage of all versions, and explicit lineage."""
+
+from headwater.errors import EventError
+from headwater.model import ColumnLineage, Dependency, InputField, Subtype, Transformation
+from headwater.store.facets import dataset
+from headwater.store.jsonvalues import Record, record, records, remembered, text
+
+_OLD_TYPES = {"IDENTITY": Transformation(Subtype.IDENTITY), "MASKED": Transformation(Subtype.TRANSFORMATION, True)}
+
+
+def column_lineage(output: Record, entry: Record) -> ColumnLineage | None:
+    """What an event says an output is made of, None when it does not say.
+
+    The explicit ``lineage`` of the dataset or of the job, of which ``entry`` is the one for this output, goes before
+    columnLineage (LineageFacet 1-0-0, "Consumers").
+
+    Raises:
+        EventError: a facet is there but is not what the specification says.
+    """
+    told = record(output, "facets", "lineage") or entry
+    return _explicit(told) if _names_columns(told) else _column_lineage(output)
+
+
+def _names_columns(told: Record) -> bool:
+    """An entry may say of datasets alone what feeds them; that is not lineage of columns."""
+    return bool(record(told, "fields")) or any(text(one, "field") for one in records(told, "inputs"))
+
+
+def _explicit(told: Record) -> ColumnLineage:
+    fields = {
+        text(name): _edges(records(field, "inputs"), Subtype.CONDITIONAL)
+        for name, field in record(told, "fields").items()
+    }
+    return ColumnLineage(fields, _edges(records(told, "inputs"), Subtype.FILTER))
+
+
+def _edges(inputs: list[Record], unnamed: Subtype) -> frozenset[Dependency]:
+    """Those that start from a column."""
+    return frozenset(_dependencies([one for one in inputs if text(one, "field")], {}, unnamed))
+
+
+def _column_lineage(value: Record) -> ColumnLineage | None:
+    """The columnLineage facet of an output dataset, None when it has none.
+
+    Versions 1-0-0 to 1-2-0 are read; an input field without transformations counts as TRANSFORMATION,
+    because its producer says that the value depends on it and not how.
+
+    Raises:
+        EventError: the facet is there but not an object with ``fields`` or ``dataset``.
+    """
+    facet = record(value, "facets").get("columnLineage")
+    if facet is None:
+        return None
+    if not isinstance(record(facet).get("fields", {}), dict) or not isinstance(facet, dict):
+        raise EventError("The columnLineage facet is no object with an object `fields`. Correct the producer.")
+    fields = {
+        text(name): frozenset(_dependencies(records(field, "inputFields"), record(field), Subtype.CONDITIONAL))
+        for name, field in record(facet, "fields").items()
+    }
+    return ColumnLineage(fields, frozenset(_dependencies(records(facet, "dataset"), {}, Subtype.FILTER)))
+
+
+def _dependencies(inputs: list[Record], field: Record, unnamed: Subtype) -> list[Dependency]:
+    return [
+        Dependency(_input(value.get("namespace"), value.get("name"), value.get("field")), transformation)
+        for value in inputs
+        for transformation in _transformations(value, field, unnamed)
+    ]
+
+
+@remembered(2000)
+def _input(namespace: object, name: object, field: object) -> InputField:
+    owner = dataset({"namespace": namespace, "name": name})
+    if not text(field):
+        raise EventError(
+            f"An input field of {owner} has field {field!r}: expected a column's name. Correct the producer."
+        )
+    return InputField(owner, text(field))
+
+
+def _transformations(value: Record, field: Record, unnamed: Subtype) -> list[Transformation]:
+    given = records(value, "transformations")
+    if not given:
+        return [_old_transformation(field)]
+    return [_transformation(unnamed, *(one.get(name) for name in _OF_TRANSFORMATION)) for one in given]
+
+
+_OF_TRANSFORMATION = ("type", "subtype", "masking", "opaque", "description")
+
+
+@remembered(2000)
+def _transformation(unnamed: Subtype, kind: object, subtype: object, *more: object) -> Transformation:
+    masking, opaque, description = more
+    return Transformation(
+        _subtype(text(kind), text(subtype), unnamed), masking is True, opaque is True, text(description)
+    )
+
+
+def _subtype(kind: str, subtype: str, unnamed: Subtype) -> Subtype:
+    try:
+        return Subtype(subtype.upper())
+    except ValueError:
+        return unnamed if kind.upper() == "INDIRECT" else Subtype.TRANSFORMATION
+
+
+def _old_transformation(field: Record) -> Transformation:
+    """`transformationType` and `transformationDescription` of facet 1-0-0, which stand on the output field."""
+    kind = _OLD_TYPES.get(text(field, "transformationType").upper(), Transformation(Subtype.TRANSFORMATION))
+    return Transformation(kind.subtype, kind.masking, kind.opaque, text(field, "transformationDescription"))

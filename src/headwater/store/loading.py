@@ -1,0 +1,77 @@
+"""Reads all at once what a batch of events is about, and adds the rows that everything else needs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlalchemy import insert, select
+
+from headwater.model import Dataset, Dependency, Job
+from headwater.store import schema
+from headwater.store.events import Event
+from headwater.store.ids import KnownRun, Writer
+from headwater.store.keys import key_of
+from headwater.store.meanings import Meaning
+from headwater.store.rows import rows_for
+from headwater.store.upserts import Values
+
+_RUN = schema.run
+_NAME = schema.dataset_name
+_EVENT = schema.event
+_UNTOLD: Values = {"parent_id": None, "state": "", "state_at": 0, "started_at": None, "engine": ""}
+_ADD_RUNS = insert(_RUN).returning(_RUN.c.uuid, _RUN.c.id)
+_NAMED = select(_NAME.c.namespace, _NAME.c.name, _NAME.c.id, _NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
+
+
+def unknown(writer: Writer, events: Iterable[Event]) -> Iterator[Event]:
+    """The events that are not in the store, each once."""
+    by_digest = {event.digest: event for event in events}
+    question = select(_EVENT.c.digest)
+    rows = rows_for(writer.connection, by_digest, lambda some: question.where(_EVENT.c.digest.in_(some)))
+    known = {row.digest for row in rows}
+    return (event for digest, event in by_digest.items() if digest not in known)
+
+
+def load(writer: Writer, events: Sequence[Event]) -> None:
+    """Makes the jobs, runs, transformations, names and fields known that the events mention."""
+    runs = dict(mentioned for event in reversed(events) for mentioned in _runs(event))
+    writer.know_jobs({*runs.values(), *(event.job for event in events)})
+    _load_runs(writer, runs)
+    lineages = [output.lineage for event in events for output in event.outputs if output.lineage is not None]
+    told = frozenset[Dependency]().union(*(lineage.dependencies for lineage in lineages))
+    writer.know_transformations({dependency.transformation for dependency in told})
+    _load_names(writer, {*_datasets(events), *(dependency.input.dataset for dependency in told)})
+
+
+def _runs(event: Event) -> Iterator[tuple[str, Job]]:
+    if event.about.parent is not None:
+        yield event.about.parent.run, event.about.parent.job
+    yield event.run, event.job
+
+
+def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
+    for row in rows_for(writer.connection, runs, lambda some: select(_RUN).where(_RUN.c.uuid.in_(some))):
+        values = {name: row._mapping[name] for name in ("job_id", *_UNTOLD)}
+        writer.runs[row.uuid] = KnownRun(row.id, values)
+    new = {uuid: _UNTOLD | {"job_id": writer.job(job)} for uuid, job in runs.items() if uuid not in writer.runs}
+    if new:
+        added = writer.connection.execute(_ADD_RUNS, [values | {"uuid": uuid} for uuid, values in new.items()])
+        writer.runs |= {row.uuid: KnownRun(row.id, new[row.uuid]) for row in added}
+
+
+def _datasets(events: Iterable[Event]) -> Iterator[Dataset]:
+    for event in events:
+        for seen in (*event.inputs, *(output.description for output in event.outputs)):
+            yield seen.dataset
+            yield from (link.dataset for link in seen.symlinks)
+
+
+def _load_names(writer: Writer, named: Iterable[Dataset]) -> None:
+    keys = {key_of(one.namespace, one.name): one for one in named}
+    writer.names |= {one: [] for one in keys.values()}
+    for column in (_NAME.c.key, _NAME.c.first_key):
+        for namespace, name, *meaning in rows_for(
+            writer.connection,
+            keys,
+            lambda some, column=column: _NAMED.where(column.in_(some)),  # type: ignore[misc]
+        ):
+            writer.names[Dataset(namespace, name)].append(Meaning(*meaning))
+    writer.know_fields({meaning.dataset for known in writer.names.values() for meaning in known})

@@ -1,0 +1,146 @@
+"""Columns whose names, or whose datasets' names, contain a text: the best first, in pages."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, tuple_
+
+from headwater.store import schema
+from headwater.store.keys import key_of
+from headwater.store.questions import names
+from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.endings import tail
+from headwater.store.rows import rows_for
+from headwater.store.store import Store
+
+_FIELD = schema.field
+_NAME = schema.dataset_name
+_DATASET = schema.dataset
+
+Sees = Callable[[str], bool]
+"""Whether a namespace may be shown."""
+Condition = ColumnElement[bool]
+
+
+class Match(str, Enum):
+    """How a column was found; the order is that of the ranks."""
+
+    EXACT = "exact"  # its name is the text, whatever the case
+    START = "start"  # its name begins with it
+    PART = "part"  # its name contains it
+    DATASET = "dataset"  # the name of its dataset contains it
+
+
+@dataclass(frozen=True, slots=True)
+class FoundColumn:
+    """A column and how it was found."""
+
+    column: Column
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class FoundColumns:
+    """A page of a search; ``next`` is where to go on, None at the end."""
+
+    found: tuple[FoundColumn, ...]
+    next: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPage:
+    """Datasets with their columns, by name; ``next`` is where to go on, None at the end."""
+
+    datasets: tuple[tuple[KnownDataset, tuple[Column, ...]], ...]
+    next: tuple[str, str] | None
+
+
+def find_columns(
+    store: Store, text: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees | None = None
+) -> FoundColumns:
+    """Columns that contain a text; ``dataset.field`` asks for a part of each.
+
+    Each rank is asked for by itself, in the order of ids and no further than the page needs: an exact name takes one
+    look-up in an index, and a frequent part ends early.
+    """
+    found: list[tuple[Match, int]] = []
+    first, last = after
+    with store.read() as connection:
+        shown = _shown(connection, _FIELD.c.dataset_id, sees)
+        for rank, match in list(enumerate(Match))[first:]:
+            beyond = last if rank == first else 0
+            wanted = and_(_FIELD.c.id > beyond, _contains(text)[match], *shown)
+            question = select(_FIELD.c.id).where(wanted).order_by(_FIELD.c.id).limit(most + 1 - len(found))
+            found += [(match, id_) for id_ in connection.execute(question).scalars()]
+            if len(found) > most:
+                break
+        page = found[:most]
+        columns = names.columns(connection, [id_ for _, id_ in page])
+    place = (list(Match).index(page[-1][0]), page[-1][1]) if len(found) > most else None
+    return FoundColumns(tuple(FoundColumn(columns[id_], match) for match, id_ in page), place)
+
+
+def dataset_page(
+    store: Store, most: int, *, text: str = "", after: tuple[str, str] | None = None, sees: Sees | None = None
+) -> DatasetPage:
+    """Datasets whose names contain a text, with their columns in the order of their schemas."""
+    place = tuple_(_DATASET.c.namespace, _DATASET.c.name)
+    question = select(_DATASET.c.id, _DATASET.c.namespace, _DATASET.c.name)
+    question = question.order_by(_DATASET.c.namespace, _DATASET.c.name, _DATASET.c.id)
+    if text:
+        question = question.where(_DATASET.c.id.in_(_datasets_named(text)))
+    if after is not None:
+        question = question.where(place > tuple_(*after))
+    with store.read() as connection:
+        question = question.where(*_shown(connection, _DATASET.c.id, sees))
+        rows = connection.execute(question.limit(most + 1)).all()
+        known = names.datasets(connection, [row.id for row in rows[:most]])
+        columns = _columns(connection, known.values())
+    listed = tuple((known[row.id], tuple(columns.get(row.id, ()))) for row in rows[:most])
+    return DatasetPage(listed, (rows[most - 1].namespace, rows[most - 1].name) if len(rows) > most else None)
+
+
+def _columns(connection: Connection, datasets: Iterable[KnownDataset]) -> dict[int, list[Column]]:
+    owners = {one.id: one for one in datasets}
+    question = select(_FIELD)
+    rows = rows_for(connection, owners, lambda some: question.where(_FIELD.c.dataset_id.in_(some)))
+    found: dict[int, list[Column]] = {}
+    for row in sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name)):
+        found.setdefault(row.dataset_id, []).append(Column(owners[row.dataset_id], row.name, row.type, row.id))
+    return found
+
+
+def _contains(text: str) -> dict[Match, Condition]:
+    """The condition of each rank; none holds where one before it does."""
+    cut = max(text.rfind("."), text.rfind("/"))
+    dataset, field = (text[:cut], text[cut + 1 :]) if 0 < cut < len(text) - 1 else ("", text)
+    name = func.lower(_FIELD.c.name)
+    same = _FIELD.c.folded_key == key_of(field.casefold())
+    start, part = name.startswith(field.lower(), autoescape=True), name.contains(field.lower(), autoescape=True)
+    owned: list[Any] = [_FIELD.c.dataset_id.in_(_datasets_named(dataset))] if dataset else []
+    whole = _FIELD.c.dataset_id.in_(_datasets_named(text))
+    return {
+        Match.EXACT: and_(same, *owned),
+        Match.START: and_(start, not_(same), *owned),
+        Match.PART: and_(part, not_(start), not_(same), *owned),
+        Match.DATASET: and_(whole, not_(and_(or_(part, same), *owned))),
+    }
+
+
+def _datasets_named(text: str) -> Any:
+    return select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(tail(text), autoescape=True))
+
+
+def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees | None) -> list[Condition]:
+    """What keeps to datasets that may be shown and that have not lost their names to others."""
+    conditions: list[Condition] = []
+    gone = names.replaced(connection)
+    if gone:
+        conditions.append(dataset.not_in(gone))
+    if sees is not None:
+        every = connection.execute(select(_DATASET.c.namespace).distinct()).scalars()
+        seen = select(_DATASET.c.id).where(_DATASET.c.namespace.in_([one for one in every if sees(one)]))
+        conditions.append(dataset.in_(seen))
+    return conditions

@@ -1,0 +1,150 @@
+"""What became of edges between two moments."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, select
+
+from headwater.errors import UnknownName
+from headwater.model import Job
+from headwater.store import schema
+from headwater.store.questions import names
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, KnownDataset
+from headwater.store.questions.closure import walk
+from headwater.store.questions.edges import Edges, Link, job_ids
+from headwater.store.questions.exact import Name
+from headwater.store.questions.find import find
+from headwater.store.questions.graphs import named_hops
+from headwater.store.rows import rows_for
+from headwater.store.store import Store
+
+Ends = tuple[int, int, int]
+"""Input, output and job of links that are one hop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedHop:
+    """A step that stayed, with other transformations."""
+
+    before: Hop
+    after: Hop
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The steps that came, went, or changed between two moments; ``about`` is what was compared."""
+
+    about: Column | KnownDataset | Job
+    added: tuple[Hop, ...]
+    removed: tuple[Hop, ...]
+    changed: tuple[ChangedHop, ...]
+    truncated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Then:
+    """The links of a moment."""
+
+    links: tuple[Link, ...]
+    truncated: tuple[str, ...] = ()
+
+    def together(self) -> dict[Ends, frozenset[int]]:
+        """The transformations of each hop."""
+        found: dict[Ends, set[int]] = {}
+        for link in self.links:
+            found.setdefault((link.input, link.output, link.job), set()).add(link.transformation)
+        return {ends: frozenset(ways) for ends, ways in found.items()}
+
+
+def difference(
+    store: Store, name: Name, before: int, after: int | None = None, bounds: Bounds = UNBOUNDED
+) -> Difference:
+    """Compares what makes a dataset, or all that is upstream of a column, at a moment and at another (None is now).
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none at either moment, or several.
+    """
+    earlier, later = replace(bounds, as_of=before), replace(bounds, as_of=after)
+    with store.read() as connection:
+        try:
+            about = find(connection, name, after)
+        except UnknownName:
+            about = find(connection, name, before)
+        then = (_links(connection, about, earlier), _links(connection, about, later))
+        return _compared(connection, about, then, (before, after))
+
+
+def difference_of_job(
+    store: Store, job: str, before: int, after: int | None = None, bounds: Bounds = UNBOUNDED
+) -> Difference:
+    """Compares what a job makes of all of its outputs.
+
+    Raises:
+        UnknownName: no job has that name.
+    """
+    mine = replace(bounds, jobs=(job,))
+    with store.read() as connection:
+        ids = job_ids(connection, job)
+        table = schema.lineage
+        written = select(table.c.output_id).where(table.c.job_id.in_(ids)).distinct()
+        outputs = connection.execute(written).scalars().all()
+        then = (
+            _into(connection, outputs, replace(mine, as_of=before)),
+            _into(connection, outputs, replace(mine, as_of=after)),
+        )
+        return _compared(connection, names.jobs(connection, ids)[ids[0]], then, (before, after))
+
+
+def _links(connection: Connection, about: Column | KnownDataset, bounds: Bounds) -> _Then:
+    if isinstance(about, KnownDataset):
+        return _into(connection, [about.id], bounds)
+    closure = walk(connection, [about.id], Direction.UP, bounds)
+    return _Then(closure.links, closure.truncated)
+
+
+def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _Then:
+    """The links into whole datasets and all of their columns."""
+    into, field = list(datasets), schema.field
+    question = select(field.c.id)
+    rows = rows_for(connection, into, lambda some: question.where(field.c.dataset_id.in_(some)))
+    fields, edges = [row.id for row in rows], Edges(connection, bounds)
+    return _Then((*edges.of_fields(Direction.UP, fields), *edges.of_datasets(Direction.UP, into)))
+
+
+def _compared(
+    connection: Connection,
+    about: Column | KnownDataset | Job,
+    then: tuple[_Then, _Then],
+    moments: tuple[int, int | None],
+) -> Difference:
+    before, after = then
+    was, now = before.together(), after.together()
+    changed = {ends for ends in was.keys() & now.keys() if was[ends] != now[ends]}
+    earlier = _hops(connection, before, (was.keys() - now.keys()) | changed, moments[0])
+    later = _hops(connection, after, (now.keys() - was.keys()) | changed, moments[1])
+    return Difference(
+        about,
+        _sorted(hop for ends, hop in later.items() if ends not in changed),
+        _sorted(hop for ends, hop in earlier.items() if ends not in changed),
+        tuple(sorted((ChangedHop(earlier[ends], later[ends]) for ends in changed), key=lambda one: _place(one.after))),
+        tuple(sorted({*before.truncated, *after.truncated})),
+    )
+
+
+def _hops(connection: Connection, then: _Then, wanted: Iterable[Ends], at: int | None) -> Mapping[Ends, Hop]:
+    ends = set(wanted)
+    links = [link for link in then.links if (link.input, link.output, link.job) in ends]
+    nodes = {node for link in links for node in (link.input, link.output) if node > 0}
+    columns = names.columns(connection, nodes, at)
+    ways = names.transformations(connection, {link.transformation for link in links})
+    ordered = dict.fromkeys((link.input, link.output, link.job) for link in links)
+    return dict(zip(ordered, named_hops(connection, links, columns, ways, at), strict=True))
+
+
+def _sorted(hops: Iterable[Hop]) -> tuple[Hop, ...]:
+    return tuple(sorted(hops, key=_place))
+
+
+def _place(hop: Hop) -> tuple[object, ...]:
+    output = hop.output.name if hop.output is not None else ""
+    return hop.output_dataset, output, hop.input, hop.job.namespace, hop.job.name

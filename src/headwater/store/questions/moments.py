@@ -1,0 +1,81 @@
+"""Moments as people name them, and which state a store is in."""
+
+import re
+from datetime import UTC, datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, func, or_, select
+
+from headwater.errors import QuestionError, UnknownName
+from headwater.store import schema
+from headwater.store.store import Store
+
+_RUN = schema.run
+_LINEAGE = schema.lineage
+_LOST_PLUS = re.compile(r"(?<=[\d.]) (?=\d\d:?\d\d$)")  # "+" in a URL's query means a space
+
+
+def moment_of(store: Store, text: str) -> int:
+    """A moment in microseconds since 1970: of an ISO 8601 time (UTC unless it says else), or of a run.
+
+    That of a run is the first at which all of the lineage held that the run, or those it started, told.
+
+    Raises:
+        QuestionError: it is neither.
+        UnknownName: no run of that id told anything.
+    """
+    try:
+        run = str(UUID(text))
+    except ValueError:
+        return _of_time(text)
+    with store.read() as connection:
+        found = _of_run(connection, run)
+    if found is None:
+        raise UnknownName(f"No run has the id {run}: expected one that the store knows, or a time.")
+    return found
+
+
+def iso(moment: int) -> str:
+    """A moment as ISO 8601 in UTC, to the microsecond.
+
+    >>> iso(1_767_225_600_000_000)
+    '2026-01-01T00:00:00Z'
+    """
+    seconds, rest = divmod(moment, 1_000_000)
+    told = datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest, tzinfo=None)
+    return f"{told.isoformat()}Z"
+
+
+def state_of(connection: Connection) -> str:
+    """A text that is another whenever an answer may be another: for as long as it stays, answers stay.
+
+    It looks at the latest event, and at what deletions leave behind; neither reads more than a few pages.
+    """
+    event = schema.event
+    latest = connection.execute(select(event.c.id, event.c.digest).order_by(event.c.id.desc()).limit(1)).first()
+    hidden = [
+        connection.execute(select(func.count(table.c.hidden_at), func.max(table.c.hidden_at))).one()
+        for table in (schema.dataset, schema.job)
+    ]
+    told = (latest.id, latest.digest.hex()) if latest is not None else ()
+    return repr((told, *(tuple(row) for row in hidden)))
+
+
+def _of_time(text: str) -> int:
+    try:
+        told = datetime.fromisoformat(_LOST_PLUS.sub("+", text))
+        moment = told if told.tzinfo else told.replace(tzinfo=UTC)
+        since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise QuestionError(
+            f"{text[:100]!r} is no moment: expected an ISO 8601 time such as 2026-01-31T12:00:00Z, or the id of a run."
+        ) from None
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def _of_run(connection: Connection, run: str) -> int | None:
+    mine = select(_RUN.c.id).where(_RUN.c.uuid == run).scalar_subquery()
+    family = select(_RUN.c.id).where(or_(_RUN.c.id == mine, _RUN.c.parent_id == mine))
+    held = connection.execute(select(func.max(_LINEAGE.c.at)).where(_LINEAGE.c.run_id.in_(family))).scalar()
+    ended = select(_RUN.c.state_at).where(_RUN.c.uuid == run, _RUN.c.state != "")
+    return held if held is not None else connection.execute(ended).scalar()

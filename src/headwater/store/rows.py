@@ -1,0 +1,33 @@
+"""Rows by their ids or keys, however many."""
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, TypeVar
+
+from sqlalchemy import ARRAY, BigInteger, Connection, LargeBinary, Select, Text, func, literal, select
+
+Key = TypeVar("Key", int, str, bytes)
+_AT_ONCE = 20_000
+_KEYS_AT_ONCE = 5_000  # well under SQLite's limit for parameters, 32,766
+_TYPES: dict[type, Any] = {int: BigInteger(), str: Text(), bytes: LargeBinary()}
+
+
+def rows_for(connection: Connection, ids: Collection[Key], question: Callable[[Any], Select[Any]]) -> Iterator[Any]:
+    """The rows of a question about ids, asked for so many ids at once as the database takes.
+
+    ``question`` gets what a column can be ``in_``: one parameter that holds all of them where there is such a thing,
+    because a parameter for each costs more than the answer.
+    """
+    ordered = list(ids)
+    kind = type(ordered[0]) if ordered else int
+    as_list = kind is bytes and connection.dialect.name == "sqlite"
+    size = _KEYS_AT_ONCE if as_list else _AT_ONCE
+    for begin in range(0, len(ordered), size):
+        some = ordered[begin : begin + size]
+        yield from connection.execute(question(some if as_list else _listed(connection, kind, some))).all()
+
+
+def _listed(connection: Connection, kind: type, some: list[Any]) -> Select[Any]:
+    if connection.dialect.name == "sqlite":
+        return select(func.json_each(json.dumps(some)).table_valued("value").c.value)
+    return select(func.unnest(literal(some, ARRAY(_TYPES[kind]))))

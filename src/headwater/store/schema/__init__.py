@@ -1,0 +1,43 @@
+"""The tables of the store, the same for SQLite and PostgreSQL.
+
+Current edges stand in ``edge`` and ``dataset_edge``, one row each; what is no longer so moves to the
+``_history`` tables and is read only by questions that ask for another time. Moments are microseconds
+since 1970 UTC. Keys are digests, because a name may be longer than PostgreSQL can index.
+"""
+
+from headwater.store.schema.base import BEGINNING, FOREVER, REVISIONS, VERSION_TABLE, metadata
+from headwater.store.schema.edges import dataset_edge, dataset_edge_history, edge, edge_history, lineage, transformation
+from headwater.store.schema.names import dataset, dataset_change, dataset_name, field, field_rename, symlink
+from headwater.store.schema.people import api_key, facet, namespace, source, tag, tagging
+from headwater.store.schema.runs import event, gap, job, run, run_dataset
+
+__all__ = [
+    "BEGINNING",
+    "FOREVER",
+    "REVISIONS",
+    "VERSION_TABLE",
+    "api_key",
+    "dataset",
+    "dataset_change",
+    "dataset_edge",
+    "dataset_edge_history",
+    "dataset_name",
+    "edge",
+    "edge_history",
+    "event",
+    "facet",
+    "field",
+    "field_rename",
+    "gap",
+    "job",
+    "lineage",
+    "metadata",
+    "namespace",
+    "run",
+    "run_dataset",
+    "source",
+    "symlink",
+    "tag",
+    "tagging",
+    "transformation",
+]

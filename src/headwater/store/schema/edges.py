@@ -1,0 +1,76 @@
+"""The tables of edges: those that are so now, and those that were."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from headwater.store.schema.base import ID, metadata
+
+transformation = Table(
+    "transformation",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("subtype", Text, nullable=False),
+    Column("masking", Boolean, nullable=False),
+    Column("opaque", Boolean, nullable=False),
+    Column("description", Text, nullable=False),
+    UniqueConstraint("key", name="transformation_key"),
+)
+
+lineage = Table(
+    "lineage",
+    metadata,
+    Column("job_id", ID, ForeignKey("job.id"), nullable=False),
+    Column("output_id", ID, ForeignKey("dataset.id"), nullable=False),
+    Column("run_id", ID, ForeignKey("run.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("job_id", "output_id", "run_id"),
+    Index("lineage_at", "job_id", "output_id", "at"),
+    Index("lineage_output", "output_id"),
+    Index("lineage_run", "run_id"),
+)
+"""Which successful run said what about (job, output dataset); equal digests mean equal edges."""
+
+
+def _edges(name: str, output: Column[int], *, history: bool) -> Table:
+    key = [output.name, "input_field", "job_id", "transformation_id"]
+    until = [Column("valid_to", BigInteger, nullable=False)] if history else []
+    return Table(
+        name,
+        metadata,
+        output,
+        Column("input_field", ID, ForeignKey("field.id"), nullable=False),
+        Column("job_id", ID, ForeignKey("job.id"), nullable=False),
+        Column("transformation_id", ID, ForeignKey("transformation.id"), nullable=False),
+        Column("valid_from", BigInteger, nullable=False),
+        *until,
+        PrimaryKeyConstraint(*key, *(["valid_from"] if history else [])),
+        Index(f"{name}_down", "input_field", output.name, "job_id", "transformation_id"),
+        sqlite_with_rowid=False,
+    )
+
+
+def _to_field() -> Column[int]:
+    return Column("output_field", ID, ForeignKey("field.id"), nullable=False)
+
+
+def _to_dataset() -> Column[int]:
+    return Column("output_dataset", ID, ForeignKey("dataset.id"), nullable=False)
+
+
+edge = _edges("edge", _to_field(), history=False)
+edge_history = _edges("edge_history", _to_field(), history=True)
+dataset_edge = _edges("dataset_edge", _to_dataset(), history=False)
+dataset_edge_history = _edges("dataset_edge_history", _to_dataset(), history=True)

@@ -1,0 +1,81 @@
+"""The tables of what a server keeps beside lineage: facets, what people say of things, and keys."""
+
+from sqlalchemy import BigInteger, Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text
+
+from headwater.store.schema.base import ID, metadata
+
+facet = Table(
+    "facet",
+    metadata,
+    Column("dataset_id", ID, nullable=False),
+    Column("job_id", ID, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("event_digest", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("dataset_id", "job_id", "name"),
+    sqlite_with_rowid=False,
+)
+"""The event that last told a facet of a dataset or of a job; the other of the two ids is 0."""
+
+namespace = Table(
+    "namespace",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("hidden_at", BigInteger),
+)
+"""What people say of a namespace; one that nobody says anything of is known by its datasets and jobs alone."""
+
+source = Table(
+    "source",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+)
+
+tag = Table(
+    "tag",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+)
+
+tagging = Table(
+    "tagging",
+    metadata,
+    Column("dataset_id", ID, nullable=False),
+    Column("job_id", ID, nullable=False),
+    Column("field_id", ID, nullable=False),
+    Column("tag_key", LargeBinary, nullable=False),
+    Column("tag", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("dataset_id", "job_id", "field_id", "tag_key"),
+    Index("tagging_tag", "tag_key"),
+)
+"""A tag on a dataset, on one of its fields, or on a job; ids that do not apply are 0."""
+
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("namespaces", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("revoked_at", BigInteger),
+)
+"""``digest`` is of the secret, ``namespaces`` a JSON list of patterns."""

@@ -1,0 +1,93 @@
+"""The tables of jobs, their runs, and the events that told of them."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from headwater.store.schema.base import ID, metadata
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("type", Text),
+    Column("type_at", BigInteger),
+    Column("sql", Text),
+    Column("sql_at", BigInteger),
+    Column("description", Text),
+    Column("description_at", BigInteger),
+    Column("location", Text),
+    Column("location_at", BigInteger),
+    Column("first_at", BigInteger),
+    Column("last_at", BigInteger),
+    Column("hidden_at", BigInteger),
+    UniqueConstraint("key", name="job_key"),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("uuid", Text, nullable=False),
+    Column("job_id", ID, ForeignKey("job.id"), nullable=False),
+    Column("parent_id", ID, ForeignKey("run.id")),
+    Column("state", Text, nullable=False),
+    Column("state_at", BigInteger, nullable=False),
+    Column("started_at", BigInteger),
+    Column("engine", Text, nullable=False),
+    Column("error", Text),
+    Column("error_at", BigInteger),
+    UniqueConstraint("uuid", name="run_uuid"),
+    Index("run_job", "job_id", "state_at"),
+    Index("run_parent", "parent_id"),
+)
+
+run_dataset = Table(
+    "run_dataset",
+    metadata,
+    Column("run_id", ID, ForeignKey("run.id"), nullable=False),
+    Column("dataset_id", ID, ForeignKey("dataset.id"), nullable=False),
+    Column("written", Boolean, nullable=False),
+    Column("has_lineage", Boolean, nullable=False),
+    PrimaryKeyConstraint("run_id", "dataset_id", "written"),
+    Index("run_dataset_dataset", "dataset_id", "written"),
+)
+
+gap = Table(
+    "gap",
+    metadata,
+    Column("run_id", ID, ForeignKey("run.id"), nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("output", Text, nullable=False),
+    PrimaryKeyConstraint("run_id", "key"),
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("run_id", ID, ForeignKey("run.id")),
+    Column("at", BigInteger, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("has_lineage", Boolean, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    UniqueConstraint("digest", name="event_digest"),
+    Index("event_run", "run_id"),
+    Index("event_at", "at"),
+)
