@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from headwater.cli.labels import readable
+from headwater.answers.labels import readable
+from headwater.answers.spreadsheets import csv_lines
 from headwater.cli.options import FormatOption, StoreOption, reading
-from headwater.cli.output import Branch, Format, csv_lines, json_lines, note, print_lines, refuse, table, tree_lines
+from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
 from headwater.store import questions
 from headwater.store.questions import Coverage, Covered
 

@@ -1,7 +1,5 @@
 """Printing: lines, trees, aligned columns, CSV and JSON; colour only on a terminal, never wrapped or cut."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -72,14 +70,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[Text]:
     """Aligned rows under a header."""
     cells = [[Text(cell) for cell in row] for row in rows]
     return aligned([[Text(name, style="dim") for name in header], *cells])
-
-
-def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Rows as CSV (RFC 4180, but one ``\\n`` at the end of a line)."""
-    for row in (header, *rows):
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(row)
-        yield line.getvalue()
 
 
 def json_lines(document: Any) -> list[str]:

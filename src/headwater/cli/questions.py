@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from headwater.cli import documents, spreadsheets
-from headwater.cli.drawings import arrows_of, dot, mermaid
+from headwater.answers import documents, spreadsheets
+from headwater.answers.drawings import arrows_of, dot, mermaid
+from headwater.answers.spreadsheets import csv_lines
 from headwater.cli.options import DepthOption, FormatOption, StoreOption, TypeOption, reading
-from headwater.cli.output import Format, csv_lines, json_lines, note, print_lines, tree_lines
+from headwater.cli.output import Format, json_lines, note, print_lines, tree_lines
 from headwater.cli.trees import impact_tree, paths_tree, roots_tree
 from headwater.cli.walktree import walk_tree
 from headwater.store.questions import (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from headwater.cli.labels import Labels, field, readable
+from headwater.answers.labels import Labels, field, readable
 from headwater.cli.output import Branch, aligned
 from headwater.cli.ways import way_text
 from headwater.model import Job

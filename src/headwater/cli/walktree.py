@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from headwater.cli.labels import Labels
+from headwater.answers.labels import Labels
 from headwater.cli.output import Branch
 from headwater.cli.trees import heading, via
 from headwater.cli.ways import way_text

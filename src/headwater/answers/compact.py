@@ -1,0 +1,65 @@
+"""Large walks as documents of parallel arrays: one array for each property, one place in all of them for each thing."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from headwater.answers.documents import Document, of_start
+from headwater.model import Job, Transformation
+from headwater.store.questions import CompactGraph, KnownDataset, Reached
+
+_LINK = ("input", "output", "transformation", "job")
+
+
+def of_reached(answer: Reached, columns: Collection[int]) -> Document:
+    """Ids of columns with their distances."""
+    return {
+        "start": of_start(answer.start),
+        "direction": answer.direction.value,
+        "columns": {"id": list(columns), "distance": [answer.distance[one] for one in columns]},
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection[tuple[int, ...]]) -> Document:
+    """Some columns and links of a graph with everything that they name."""
+    owner, distance, fields = answer.closure.dataset_of, answer.closure.distance, answer.fields
+    arrays = list(zip(*links, strict=True)) or [()] * len(_LINK)
+    _, outputs, ways, jobs = arrays
+    owners = [owner[one] for one in columns]
+    named = {*owners, *(-one for one in outputs if one < 0)}
+    return {
+        "start": of_start(answer.start),
+        "direction": answer.direction.value,
+        "datasets": _datasets((id_, answer.datasets[id_]) for id_ in sorted(named)),
+        "columns": {
+            "id": list(columns),
+            "dataset": owners,
+            "field": [fields[one] for one in columns],
+            "distance": [distance[one] for one in columns],
+        },
+        "transformations": _transformations((id_, answer.transformations[id_]) for id_ in sorted(set(ways))),
+        "jobs": _jobs((id_, answer.jobs[id_]) for id_ in sorted(set(jobs))),
+        "edges": dict(zip(_LINK, arrays, strict=True)),
+        "truncated": list(answer.closure.truncated),
+    }
+
+
+def _datasets(named: Iterable[tuple[int, KnownDataset]]) -> dict[str, Any]:
+    rows = [(id_, one.dataset.namespace, one.dataset.name) for id_, one in named]
+    return _arrays(("id", "namespace", "name"), rows)
+
+
+def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
+    rows = [
+        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in named
+    ]
+    return _arrays(("id", "type", "subtype", "masking", "opaque", "description"), rows)
+
+
+def _jobs(named: Iterable[tuple[int, Job]]) -> dict[str, Any]:
+    return _arrays(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
+
+
+def _arrays(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    arrays = list(zip(*rows, strict=True)) or [()] * len(names)
+    return dict(zip(names, arrays, strict=True))

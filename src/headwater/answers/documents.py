@@ -1,0 +1,195 @@
+"""Answers as JSON documents, with the field's words as keys."""
+
+from typing import Any
+
+from headwater.model import Dataset, Job, Transformation
+from headwater.store.questions import (
+    Column,
+    Coverage,
+    DatasetGraph,
+    Difference,
+    Graph,
+    Hop,
+    Impact,
+    KnownDataset,
+    Paths,
+    Roots,
+    Way,
+)
+
+Document = dict[str, Any]
+
+
+def of_dataset(known: KnownDataset) -> Document:
+    """A dataset with its other names."""
+    return _named(known.dataset) | {"symlinks": [_named(alias) for alias in known.aliases]}
+
+
+def of_column(column: Column) -> Document:
+    """A column with the name of its dataset."""
+    return _named(column.dataset.dataset) | {"field": column.name}
+
+
+def of_job(job: Job) -> Document:
+    """A job's name."""
+    return {"namespace": job.namespace, "name": job.name}
+
+
+def of_transformation(one: Transformation) -> Document:
+    """A transformation as the columnLineage facet writes it."""
+    return {
+        "type": one.subtype.type.value,
+        "subtype": one.subtype.value,
+        "masking": one.masking,
+        "opaque": one.opaque,
+        "description": one.description,
+    }
+
+
+def of_way(way: Way) -> Document:
+    """A transformation over several steps."""
+    return of_kind(way.transformation) | {"wholeDataset": way.whole_dataset}
+
+
+def of_kind(one: Transformation) -> Document:
+    """A transformation without its description."""
+    document = of_transformation(one)
+    del document["description"]
+    return document
+
+
+def of_hop(hop: Hop) -> Document:
+    """A step; its output has no ``field`` when it acts on every column of the dataset."""
+    output = of_column(hop.output) if hop.output is not None else _named(hop.output_dataset.dataset)
+    return {
+        "input": of_column(hop.input),
+        "output": output,
+        "transformations": [of_transformation(one) for one in hop.transformations],
+        "job": of_job(hop.job),
+    }
+
+
+def of_roots(answer: Roots) -> Document:
+    """The roots of a column."""
+    return {
+        "column": of_column(answer.column),
+        "origin": answer.origin.value if answer.origin is not None else None,
+        "roots": [
+            {
+                "column": of_column(root.column),
+                "origin": root.origin.value,
+                "transformations": [of_way(way) for way in root.ways],
+                "distance": root.distance,
+                "jobs": [of_job(job) for job in root.jobs],
+                "applications": [of_job(application) for application in root.applications],
+            }
+            for root in answer.roots
+        ],
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_graph(answer: Graph) -> Document:
+    """A walk."""
+    return {
+        "start": of_start(answer.start),
+        "direction": answer.direction.value,
+        "columns": [of_column(column) | {"distance": far} for column, far in answer.columns.items()],
+        "hops": [of_hop(hop) for hop in answer.hops],
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_dataset_graph(answer: DatasetGraph) -> Document:
+    """A walk collapsed to datasets; ``edges`` counts those between columns."""
+    return {
+        "start": of_start(answer.start),
+        "direction": answer.direction.value,
+        "datasets": [of_dataset(one) | {"distance": far} for one, far in answer.datasets.items()],
+        "hops": [
+            {
+                "input": _named(hop.input.dataset),
+                "output": _named(hop.output.dataset),
+                "transformations": [of_kind(one) for one in hop.transformations],
+                "jobs": [of_job(job) for job in hop.jobs],
+                "edges": hop.edges,
+            }
+            for hop in answer.hops
+        ],
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_difference(answer: Difference) -> Document:
+    """What came, went and changed."""
+    about = answer.about
+    return {
+        "about": {"job": of_job(about)} if isinstance(about, Job) else of_start(about),
+        "added": [of_hop(hop) for hop in answer.added],
+        "removed": [of_hop(hop) for hop in answer.removed],
+        "changed": [
+            of_hop(one.after) | {"before": [of_transformation(way) for way in one.before.transformations]}
+            for one in answer.changed
+        ],
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_coverage(one: Coverage) -> Document:
+    """How much is known of an output, and what is missing."""
+    return {
+        "coverage": one.covered.value,
+        "output": _named(one.output.dataset) if one.output is not None else None,
+        "job": of_job(one.job),
+        "run": one.run,
+        "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why} for gap in one.gaps],
+    }
+
+
+def of_impact(answer: Impact) -> Document:
+    """Everything downstream."""
+    return {
+        "start": of_start(answer.start),
+        "datasets": [
+            of_dataset(one.dataset)
+            | {
+                "distance": one.distance,
+                "jobs": [of_job(job) for job in one.jobs],
+                "columns": [
+                    {
+                        "field": impacted.column.name,
+                        "distance": impacted.distance,
+                        "transformations": [of_way(way) for way in impacted.ways],
+                    }
+                    for impacted in one.columns
+                ],
+            }
+            for one in answer.datasets
+        ],
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_paths(answer: Paths) -> Document:
+    """The paths between two columns."""
+    return {
+        "source": of_column(answer.source),
+        "target": of_column(answer.target),
+        "paths": [
+            {
+                "columns": [of_column(column) for column in path.columns],
+                "steps": [[of_hop(hop) for hop in step] for step in path.steps],
+            }
+            for path in answer.paths
+        ],
+        "truncated": list(answer.truncated),
+    }
+
+
+def of_start(start: Column | KnownDataset) -> Document:
+    """What a walk began at."""
+    return of_column(start) if isinstance(start, Column) else of_dataset(start)
+
+
+def _named(dataset: Dataset) -> Document:
+    return {"namespace": dataset.namespace, "name": dataset.name}

@@ -1,0 +1,65 @@
+"""Short names for people: long enough to tell the datasets of one answer apart."""
+
+from collections.abc import Iterable, Mapping
+
+from headwater.store.questions import Column, KnownDataset
+
+_LONGEST = 120
+_NEEDS_QUOTES = frozenset("./`")
+
+
+class Labels:
+    """The short names of the datasets of one answer, and of their columns.
+
+    A dataset goes by its name in a catalog where it has one, else by as much of the end of its path as is needed.
+    Such a label may be typed in a question wherever it is unambiguous in the store too.
+    """
+
+    def __init__(self, datasets: Iterable[KnownDataset]) -> None:
+        self._labels = _shortest({dataset: _parts(dataset) for dataset in datasets})
+
+    def dataset(self, dataset: KnownDataset) -> str:
+        """The short name of a dataset of the answer."""
+        return readable(self._labels.get(dataset, str(dataset)))
+
+    def column(self, column: Column) -> str:
+        """The short name of a column: that of its dataset, a dot, its own."""
+        return f"{self.dataset(column.dataset)}.{field(column.name)}"
+
+
+def field(name: str) -> str:
+    """A column's name, in backticks when it holds a separator.
+
+    >>> field("total"), field("a.b")
+    ('total', '`a.b`')
+    """
+    quoted = "`" + name.replace("`", "``") + "`" if _NEEDS_QUOTES & set(name) else name
+    return readable(quoted)
+
+
+def readable(text: str) -> str:
+    """A text on one line, of bearable length, with nothing in it that would steer a terminal."""
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    return "".join(char if char.isprintable() else char.encode("unicode_escape", "replace").decode() for char in shown)
+
+
+def _parts(dataset: KnownDataset) -> tuple[str, ...]:
+    """The name in pieces that may be left out from the front."""
+    named = next((alias for alias in dataset.aliases if "/" not in alias.name), dataset.dataset)
+    return (named.namespace, *(part for part in named.name.split("/") if part))
+
+
+def _shortest(parts: Mapping[KnownDataset, tuple[str, ...]]) -> dict[KnownDataset, str]:
+    labels: dict[KnownDataset, str] = {}
+    length = 1
+    open_ones = dict(parts)
+    while open_ones:
+        endings: dict[str, list[KnownDataset]] = {}
+        for dataset, pieces in open_ones.items():
+            endings.setdefault("/".join(pieces[-length:]), []).append(dataset)
+        for ending, datasets in endings.items():
+            if len(datasets) == 1 or length >= max(len(open_ones[one]) for one in datasets):
+                labels |= dict.fromkeys(datasets, ending)
+        open_ones = {one: pieces for one, pieces in open_ones.items() if one not in labels}
+        length += 1
+    return labels

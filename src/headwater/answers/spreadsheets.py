@@ -1,0 +1,112 @@
+"""Answers as rows, for CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+from headwater.model import Job, Transformation
+from headwater.store.questions import Column, DatasetGraph, Difference, Graph, Hop, Impact, Paths, Roots, Way
+
+Row = tuple[object, ...]
+Sheet = tuple[tuple[str, ...], list[Row]]
+"""A header and the rows below it."""
+
+_HOW = ("type", "subtype", "masking", "opaque")
+_HOP = (
+    *("input_namespace", "input_dataset", "input_field", "output_namespace", "output_dataset", "output_field"),
+    *(*_HOW, "description", "job_namespace", "job"),
+)
+_WAY = (*_HOW, "whole_dataset")
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Rows as CSV (RFC 4180, but one ``\\n`` at the end of a line)."""
+    for row in (header, *rows):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(row)
+        yield line.getvalue()
+
+
+def roots_sheet(answer: Roots) -> Sheet:
+    """A row for each root and each way in which it takes part."""
+    header = ("namespace", "dataset", "field", *_WAY, "origin", "distance", "jobs")
+    rows = [
+        (*_column(root.column), *_way(way), root.origin.value, root.distance, _jobs(root.jobs))
+        for root in answer.roots
+        for way in root.ways
+    ]
+    return header, rows
+
+
+def graph_sheet(answer: Graph) -> Sheet:
+    """A row for each transformation of each hop; no ``output_field`` where it acts on every column."""
+    return _HOP, list(_hops(answer.hops))
+
+
+def impact_sheet(answer: Impact) -> Sheet:
+    """A row for each impacted column and each way in which it depends."""
+    header = ("namespace", "dataset", "field", *_WAY, "distance", "jobs")
+    rows = [
+        (*_column(one.column), *_way(way), one.distance, _jobs(dataset.jobs))
+        for dataset in answer.datasets
+        for one in dataset.columns
+        for way in one.ways
+    ]
+    return header, rows
+
+
+def paths_sheet(answer: Paths) -> Sheet:
+    """A row for each transformation of each step; paths and steps are counted from 1."""
+    rows = [
+        (number, place, *row)
+        for number, path in enumerate(answer.paths, 1)
+        for place, step in enumerate(path.steps, 1)
+        for row in _hops(step)
+    ]
+    return ("path", "step", *_HOP), rows
+
+
+def dataset_graph_sheet(answer: DatasetGraph) -> Sheet:
+    """A row for each transformation between two datasets; ``edges`` counts those of all transformations."""
+    header = ("input_namespace", "input_dataset", "output_namespace", "output_dataset", *_HOW, "edges", "jobs")
+    rows = []
+    for hop in answer.hops:
+        source, output = hop.input.dataset, hop.output.dataset
+        ends = (source.namespace, source.name, output.namespace, output.name)
+        rows += [(*ends, *_how(one), hop.edges, _jobs(hop.jobs)) for one in hop.transformations]
+    return header, rows
+
+
+def difference_sheet(answer: Difference) -> Sheet:
+    """A row for each transformation of each step that came, went or changed; those of before as ``changed from``."""
+    rows = [("added", *row) for row in _hops(answer.added)]
+    rows += [("removed", *row) for row in _hops(answer.removed)]
+    for one in answer.changed:
+        rows += [("changed from", *row) for row in _hops([one.before])]
+        rows += [("changed to", *row) for row in _hops([one.after])]
+    return ("change", *_HOP), rows
+
+
+def _hops(hops: Iterable[Hop]) -> Iterator[Row]:
+    for hop in hops:
+        dataset = hop.output_dataset.dataset
+        output = (dataset.namespace, dataset.name, hop.output.name if hop.output is not None else "")
+        for one in hop.transformations:
+            yield (*_column(hop.input), *output, *_how(one), one.description, hop.job.namespace, hop.job.name)
+
+
+def _column(column: Column) -> Row:
+    dataset = column.dataset.dataset
+    return dataset.namespace, dataset.name, column.name
+
+
+def _how(one: Transformation) -> Row:
+    return one.subtype.type.value, one.subtype.value, one.masking, one.opaque
+
+
+def _way(way: Way) -> Row:
+    return *_how(way.transformation), way.whole_dataset
+
+
+def _jobs(jobs: Iterable[Job]) -> str:
+    return " ".join(job.name for job in jobs)
