@@ -1,0 +1,69 @@
+"""``headwater keys``: who may use a server."""
+
+import time
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from headwater.cli import times
+from headwater.cli.options import StoreOption, reading
+from headwater.cli.output import note, print_lines, table
+from headwater.store import keyring, open_store
+
+app = typer.Typer(no_args_is_help=True, help="Who may use a server: make, list and revoke API keys.")
+
+
+class Scope(str, Enum):
+    """What a key is for."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Who uses it, for people and logs.")],
+    scope: Annotated[Scope, typer.Option(help="What it is for; each includes those before it.")] = Scope.READ,
+    namespace: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Only these namespaces (s3://sales-*); repeat for more.")
+    ] = None,
+    expires: Annotated[str | None, typer.Option(metavar="TIME", help="How long it is valid: 90d, 12h.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Make a key and print it: it cannot be shown again."""
+    valid = times.seconds(expires) if expires is not None else None
+    with open_store(store) as opened:
+        key, token = keyring.issue(opened, name, scope.value, namespace or ("*",), valid)
+    print_lines([token])
+    note(f"Key {key.id} of {key.name}. Keep it now: only a digest of it is stored. Send it as Authorization: Bearer.")
+
+
+@app.command("list")
+def list_(store: StoreOption = None) -> None:
+    """List the keys, without their secrets."""
+    with reading(store) as opened:
+        found = keyring.issued(opened)
+    rows = [
+        (key.id, key.name, key.scope, " ".join(key.namespaces), times.shown(key.expires_at), _state(key))
+        for key in found
+    ]
+    print_lines(table(("ID", "NAME", "SCOPE", "NAMESPACES", "EXPIRES", "STATE"), rows) if rows else [])
+
+
+@app.command()
+def revoke(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="As `headwater keys list` shows it.")],
+    store: StoreOption = None,
+) -> None:
+    """End a key: servers refuse it from a few seconds on."""
+    with open_store(store, create=False) as opened:
+        key = keyring.revoke(opened, id_)
+    print_lines([f"Key {key.id} of {key.name} is revoked."])
+
+
+def _state(key: keyring.Key) -> str:
+    if key.revoked_at is not None:
+        return f"revoked {times.shown(key.revoked_at)}"
+    return "valid" if key.valid(time.time_ns() // 1000) else "expired"

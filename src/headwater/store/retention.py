@@ -1,0 +1,109 @@
+"""Takes out of a store what is old and what nothing needs any more; answers about now stay as they are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+
+from sqlalchemy import Connection, Delete, Table, and_, delete, func, select
+
+from headwater.store import schema
+from headwater.store.prunable import doomed, has_child_outside, prunable
+from headwater.store.store import Store
+
+_RUN = schema.run
+_OF_RUN = (schema.event, schema.gap, schema.run_dataset, schema.lineage)
+_HISTORIES = (
+    (schema.edge_history, schema.edge_history.c.output_field),
+    (schema.dataset_edge_history, schema.dataset_edge_history.c.output_dataset),
+)
+_RUNS_AT_ONCE = 200
+_OUTPUTS_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """How many rows of each kind went, or would go."""
+
+    runs: int = 0
+    events: int = 0
+    edges: int = 0
+
+    def __add__(self, other: "Pruned") -> "Pruned":
+        return Pruned(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
+
+def prune(store: Store, cut: int) -> Pruned:
+    """Removes runs with their events, and edges that ended, from before a moment (microseconds since 1970).
+
+    Answers about now, and as of any time from the moment on, stay what they are; lists of runs and events become
+    shorter. It goes on in small transactions, so that others can write in between; stopped half way, it has removed
+    a part.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    with store.read() as connection:
+        runs = doomed(connection, cut)
+        outputs = _ended(connection, cut)
+    parts = [_prune_runs(store, batch, cut) for batch in _parts(runs, _RUNS_AT_ONCE)]
+    for table, ids in outputs.items():
+        parts += [_prune_edges(store, table, batch, cut) for batch in _parts(ids, _OUTPUTS_AT_ONCE)]
+    return sum(parts, Pruned())
+
+
+def would_prune(store: Store, cut: int) -> Pruned:
+    """What `prune` would remove now."""
+    with store.read() as connection:
+        runs = doomed(connection, cut)
+        events = select(func.count()).select_from(schema.event)
+        told = sum(
+            connection.execute(events.where(schema.event.c.run_id.in_(batch))).scalar_one()
+            for batch in _parts(runs, _RUNS_AT_ONCE)
+        )
+        ended = (select(func.count()).select_from(table).where(table.c.valid_to <= cut) for table, _ in _HISTORIES)
+        return Pruned(len(runs), told, sum(connection.execute(question).scalar_one() for question in ended))
+
+
+def _parts(ids: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (ids[begin : begin + size] for begin in range(0, len(ids), size))
+
+
+def _ended(connection: Connection, cut: int) -> dict[Table, Sequence[int]]:
+    questions = {table: select(output).where(table.c.valid_to <= cut).distinct() for table, output in _HISTORIES}
+    return {table: connection.execute(question).scalars().all() for table, question in questions.items()}
+
+
+def _prune_runs(store: Store, batch: Sequence[int], cut: int) -> Pruned:
+    with store.write() as connection:
+        # What came in since they were chosen may need one of them.
+        still = and_(_RUN.c.id.in_(batch), prunable(cut), ~has_child_outside(batch))
+        going = _without_kept_children(connection, connection.execute(select(_RUN.c.id).where(still)).scalars().all())
+        events = sum(_count(connection, statement) for statement in _deletions(going))
+        return Pruned(len(going), events)
+
+
+def _without_kept_children(connection: Connection, runs: Sequence[int]) -> Sequence[int]:
+    while True:
+        alone = select(_RUN.c.id).where(_RUN.c.id.in_(runs), ~has_child_outside(runs))
+        going = connection.execute(alone).scalars().all()
+        if len(going) == len(runs):
+            return going
+        runs = going
+
+
+def _deletions(runs: Sequence[int]) -> Iterator[tuple[Delete, bool]]:
+    for table in _OF_RUN:
+        yield delete(table).where(table.c.run_id.in_(runs)), table is schema.event
+    yield delete(_RUN).where(_RUN.c.id.in_(runs)), False
+
+
+def _count(connection: Connection, statement: tuple[Delete, bool]) -> int:
+    deletion, counts = statement
+    rows = connection.execute(deletion).rowcount
+    return rows if counts else 0
+
+
+def _prune_edges(store: Store, table: Table, outputs: Sequence[int], cut: int) -> Pruned:
+    output = next(column for one, column in _HISTORIES if one is table)
+    with store.write() as connection:
+        ended = delete(table).where(output.in_(outputs), table.c.valid_to <= cut)
+        return Pruned(edges=connection.execute(ended).rowcount)

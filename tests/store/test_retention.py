@@ -1,0 +1,144 @@
+"""Pruning: what is old goes, and no answer about now or about a time after the cut is another."""
+
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, event, told_to
+
+from headwater.errors import HeadwaterError
+from headwater.store import Store, open_store
+from headwater.store.questions import Bounds, Direction, coverage, datasets, jobs, roots_of, walk_from
+from headwater.store.retention import Pruned, prune, would_prune
+
+NEW_YEAR = 1_767_225_600_000_000
+MINUTE = 60_000_000
+
+
+def moment(minute: float) -> int:
+    return NEW_YEAR + int(minute * MINUTE)
+
+
+def daily(words: Any, minute: int, source: str = "raw.x") -> dict[str, Any]:
+    told: dict[str, Any] = words.told("daily", words.written("gold", {"a": [source]}), minute=minute, inputs=["raw"])
+    return told
+
+
+def count(store: Store, table: str) -> int:
+    with store.read() as connection:
+        return int(connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
+
+
+def test_old_runs_go_and_what_now_needs_stays(store: Store, words: Any) -> None:
+    for minute in range(10):
+        store.ingest([daily(words, minute, f"raw.x{minute % 3}")])
+    before = words.edges(store)
+    assert would_prune(store, moment(7.5)) == Pruned(runs=7, events=7, edges=7)
+    assert prune(store, moment(7.5)) == Pruned(runs=7, events=7, edges=7)
+    assert (count(store, "run"), count(store, "event"), count(store, "lineage")) == (3, 3, 3)
+    assert words.edges(store) == before
+    assert prune(store, moment(7.5)) == Pruned()
+    prune(store, moment(99))
+    assert (count(store, "run"), words.edges(store)) == (1, before)
+
+
+def test_unfinished_runs_and_failed_latest_ones_stay(store: Store, words: Any) -> None:
+    for told in (
+        words.told("stream", words.written("live", {"a": ["raw.x"]}), run="s", state="START"),
+        daily(words, 1),
+        words.told("daily", words.written("gold"), minute=2, state="FAIL"),
+        words.told("daily", words.written("gold"), minute=3, state="FAIL"),
+    ):
+        store.ingest([told])
+    assert prune(store, moment(99)) == Pruned(runs=1, events=1)
+    assert {job.state for job in jobs(store)} == {"START", "FAIL"}
+    assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
+
+
+def test_parents_go_with_the_last_of_their_children(store: Store, words: Any) -> None:
+    def child(minute: int) -> dict[str, Any]:
+        parent = {"run": {"runId": f"app {minute}"}, "job": {"namespace": "demo", "name": "app"}}
+        told: dict[str, Any] = daily(words, minute)
+        return {**told, "run": {**told["run"], "facets": {"parent": parent}}}
+
+    def app(minute: int) -> dict[str, Any]:
+        return {**words.told("app", minute=minute), "run": {"runId": f"app {minute}"}}
+
+    for minute in range(4):
+        store.ingest([child(minute), app(minute)])
+    assert would_prune(store, moment(2)).runs == 4
+    assert prune(store, moment(2)).runs == 4
+    assert count(store, "run") == 4
+
+
+def test_many_runs_go_in_small_transactions(store: Store, words: Any) -> None:
+    store.ingest([daily(words, minute, f"raw.x{minute % 2}") for minute in range(500)])
+    assert prune(store, moment(450)).runs == 449  # of one batch, the first has the greatest id
+    assert words.edges(store) == {"gold.a <- raw.x1 IDENTITY"}
+
+
+def test_others_write_while_it_goes_on(store: Store, words: Any) -> None:
+    store.ingest([daily(words, minute, f"raw.x{minute % 2}") for minute in range(300)])
+    late = [daily(words, minute, f"raw.y{minute % 2}") for minute in range(250, 310)]
+
+    def write() -> None:
+        with open_store(store.url) as mine:
+            for told in late:
+                mine.ingest([told])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while writer.is_alive():
+        prune(store, moment(290))
+    writer.join()
+    assert words.edges(store) == {"gold.a <- raw.y1 IDENTITY"}
+    assert prune(store, moment(1000)).runs > 0
+    assert words.edges(store) == {"gold.a <- raw.y1 IDENTITY"}
+
+
+def answers(store: Store, words: Any, cut: int) -> dict[str, Any]:
+    """All that can be asked about now, and the lineage of moments from the cut on."""
+    contents = words.contents(store)
+    now = {name: contents[name] for name in ("datasets", "names", "renames", "fields", "edge", "dataset_edge")}
+    listed = {"datasets": datasets(store), "jobs": [(job.job, job.type, job.state, job.at) for job in jobs(store)]}
+    gaps = {(one.job, one.output, one.covered) for one in coverage(store)}
+    return now | listed | {"coverage": gaps} | {at: as_of(store, at) for at in (cut, cut + 3 * MINUTE // 2)}
+
+
+def as_of(store: Store, at: int) -> list[Any]:
+    found: list[Any] = []
+    for name in ("/a", "/b", "/c"):
+        try:
+            found.append(walk_from(store, name, Direction.DOWN, Bounds(as_of=at)))
+            found.append(roots_of(store, f"{name}.x", Bounds(as_of=at)))
+        except HeadwaterError as fault:
+            found.append(str(fault))
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    parts=st.lists(EVENT | OF_STREAM, min_size=1, max_size=8),
+    changes=st.lists(CHANGE, max_size=2),
+    late=st.lists(EVENT, max_size=2),
+    minute=st.integers(0, 5),
+)
+@example(parts=[], changes=[], late=[], minute=3)
+def test_no_answer_about_now_or_after_the_cut_changes(
+    words: Any, parts: list[Any], changes: list[Any], late: list[Any], minute: int
+) -> None:
+    """Neither at once, nor when later events come in afterwards."""
+    told = [*(event(words, one) for one in parts), *(change(words, one) for one in changes)]
+    news = [event(words, {**one, "minute": one["minute"] + 10, "run": f"{one['run']} again"}) for one in late]
+    cut = moment(minute)
+    with tempfile.TemporaryDirectory() as folder, told_to(Path(folder), [told]) as store:
+        before, expected = answers(store, words, cut), would_prune(store, cut)
+        assert prune(store, cut) == expected
+        assert answers(store, words, cut) == before
+        store.ingest(news)
+        with tempfile.TemporaryDirectory() as other, told_to(Path(other), [told, news]) as unpruned:
+            assert words.edges(store) == words.edges(unpruned)
