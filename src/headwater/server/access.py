@@ -1,0 +1,59 @@
+"""Who asks, and what they may do and see."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from fnmatch import fnmatchcase
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+
+
+class Scope(IntEnum):
+    """What a caller may do; each includes those before it."""
+
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody with a key or token; ``namespaces`` are patterns as of the shell (``s3://sales-*``)."""
+
+    name: str
+    scope: Scope
+    namespaces: tuple[str, ...] = ("*",)
+
+    def sees(self, namespace: str) -> bool:
+        """Whether a namespace is among those that were granted."""
+        return any(fnmatchcase(namespace, pattern) for pattern in self.namespaces)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether nothing has to be hidden from the caller."""
+        return "*" in self.namespaces
+
+
+ANYBODY = Caller("anybody", Scope.ADMIN)
+"""The caller of a server without authentication, which listens on loopback only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requires:
+    """A dependency for routes: the caller, who has at least this scope.
+
+    Raises:
+        HTTPException: 401 without a valid key or token, 403 with one of a lesser scope, 429 when there are too many
+            requests.
+    """
+
+    scope: Scope
+
+    def __call__(self, request: Request) -> Caller:
+        found: Caller = request.app.state.server.caller(request)
+        if found.scope < self.scope:
+            has, needs = found.scope.name.lower(), self.scope.name.lower()
+            # RFC 6750, section 3.1
+            missing = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{needs}"'}
+            raise HTTPException(403, f"{found.name} may {has}; this needs a key with scope {needs}.", missing)
+        return found

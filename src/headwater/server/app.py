@@ -1,0 +1,60 @@
+"""The server as an ASGI application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+
+from headwater.server import columns, events, health, marquez, problems
+from headwater.server.authentication import Authentication
+from headwater.server.bodies import Bodies
+from headwater.server.deadline import Deadline
+from headwater.server.intake import Intake
+from headwater.server.metrics import Metrics
+from headwater.server.observing import Observed
+from headwater.server.rates import Rates
+from headwater.server.server import Server
+from headwater.server.settings import ServerSettings
+from headwater.store import open_store
+
+ROUTERS = (events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
+
+GRACE = 5.0  # seconds in which an answer that was cut by its own limit can still be sent
+
+
+def create_app(settings: ServerSettings) -> FastAPI:
+    """The application; the store is opened when it starts, and closed when all that came in is written.
+
+    Raises:
+        SettingError: a rate that is none.
+        StoreError: at the start, when the store cannot be opened.
+    """
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        with open_store(settings.store, durable=True) as store:
+            intake = Intake(store, settings.limits.waiting, metrics)
+            authentication = Authentication(settings, store)
+            app.state.server = Server(settings, store, intake, authentication, rates, metrics)
+            try:
+                yield
+            finally:
+                intake.close()
+                metrics.close()
+
+    metrics, rates = Metrics(), Rates(settings.limits.rate)
+    app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
+    for router in ROUTERS:
+        app.include_router(router)
+    columns.illustrate(app)
+    problems.install(app)
+    app.add_middleware(Deadline, seconds=settings.limits.seconds + GRACE)
+    app.add_middleware(Bodies, most=settings.limits.body)
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    if settings.origins:
+        app.add_middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
+    app.add_middleware(Observed, metrics=metrics)
+    return app

@@ -1,0 +1,96 @@
+"""Who sends a request: by an API key, by a token of an identity provider, or anybody on this machine."""
+
+import time
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+
+from headwater.server.access import ANYBODY, Caller, Scope
+from headwater.server.settings import ServerSettings
+from headwater.server.tokens import Verifier
+from headwater.store import Store, keyring
+
+REMEMBERED = 5.0
+"""Seconds for which a key that was looked up is believed: so long a revoked one may still work."""
+
+_MOST_REMEMBERED = 10_000
+
+
+class Authentication:
+    """Finds the caller of a request; made once for a server.
+
+    Raises:
+        SettingError: the identity provider of the settings cannot be used.
+    """
+
+    def __init__(self, settings: ServerSettings, store: Store) -> None:
+        self.on = settings.auth or settings.tokens is not None
+        self._settings = settings
+        self._store = store
+        self._verifier = Verifier(settings.tokens) if settings.tokens is not None else None
+        self._known: dict[bytes, tuple[float, Caller]] = {}
+
+    def caller(self, request: Request) -> Caller:
+        """Who sends a request.
+
+        Raises:
+            HTTPException: 401 without a valid key or token; 403 from a page of another site, when authentication is
+                off, or for a token that gives no scope.
+            StoreError: the key cannot be looked up.
+        """
+        if not self.on:
+            _require_own_site(request, self._settings)
+            return ANYBODY
+        credential = _credential(request.headers)
+        if credential is None:
+            raise _unauthorized("No key or token was sent: expected Authorization: Bearer KEY, or X-API-Key.")
+        return self._remembered(credential) or self._looked_up(credential)
+
+    def _remembered(self, credential: str) -> Caller | None:
+        until, caller = self._known.get(_place(credential), (0.0, ANYBODY))
+        return caller if time.monotonic() < until else None
+
+    def _looked_up(self, credential: str) -> Caller:
+        found = self._of_key(credential) if credential.startswith("hw_") else self._of_token(credential)
+        if found is None:
+            raise _unauthorized(
+                "The key or token is not valid: unknown, expired, or revoked. Ask who runs the server for another.",
+                ', error="invalid_token"',
+            )
+        if len(self._known) >= _MOST_REMEMBERED:
+            self._known.clear()
+        self._known[_place(credential)] = (time.monotonic() + REMEMBERED, found)
+        return found
+
+    def _of_key(self, credential: str) -> Caller | None:
+        key = keyring.recognized(self._store, credential)
+        return Caller(key.name, Scope[key.scope.upper()], key.namespaces) if key is not None else None
+
+    def _of_token(self, credential: str) -> Caller | None:
+        return self._verifier.caller(credential) if self._verifier is not None else None
+
+
+def _place(credential: str) -> bytes:
+    return sha256(credential.encode()).digest()
+
+
+def _credential(headers: Headers) -> str | None:
+    """RFC 6750, section 2.1; and the header that tools without a notion of bearers can set."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return (token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()) or None
+
+
+def _unauthorized(message: str, error: str = "") -> HTTPException:
+    return HTTPException(401, message, {"WWW-Authenticate": f'Bearer realm="headwater"{error}'})
+
+
+def _require_own_site(request: Request, settings: ServerSettings) -> None:
+    """Any page in a browser on this machine can send requests to it: only those of this server's own pages count."""
+    if settings.hosts and request.url.hostname not in settings.hosts:
+        raise HTTPException(403, f"This server is called {' or '.join(settings.hosts)}, not {request.url.hostname!r}.")
+    origin = request.headers.get("origin")
+    if origin and origin not in settings.origins and urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "A page of another site asks: add its origin with --cors-origin if it may.")

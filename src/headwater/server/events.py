@@ -1,0 +1,78 @@
+"""Events in: ``POST /api/v1/lineage``, one event or many."""
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from headwater.errors import EventError
+from headwater.server.access import Caller
+from headwater.server.server import TheServer, Writer
+from headwater.store import Event, event_of, read_json
+
+router = APIRouter(prefix="/api/v1", tags=["events"])
+
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"anyOf": [{"type": "object"}, {"type": "array"}]}}},
+        "description": "An OpenLineage RunEvent, JobEvent or DatasetEvent, or an array of them.",
+    }
+}
+
+
+@router.post("/lineage", status_code=201, openapi_extra=BODY)
+async def ingest(request: Request, caller: Writer, server: TheServer) -> Response:
+    """Takes events in; when the answer comes they are durable.
+
+    One event is answered by 201 without a body. An array is answered by what became of each: 201 when all were taken,
+    207 when some cannot be read; the others are taken all the same.
+    """
+    try:
+        value = await asyncio.to_thread(read_json, await request.body())
+        if isinstance(value, list):
+            return await _batch(value, caller, server)
+        event = event_of(value)
+        _allow(caller, event)
+    except (EventError, HTTPException):
+        server.metrics.refused(1)
+        raise
+    await asyncio.wrap_future(server.intake.put([event]))
+    return Response(status_code=201)
+
+
+async def _batch(values: list[Any], caller: Caller, server: TheServer) -> JSONResponse:
+    most = server.settings.limits.events
+    if len(values) > most:
+        raise HTTPException(413, f"{len(values):,} events in one request: at most {most:,}. Send them in parts.")
+    events, failed = await asyncio.to_thread(_read, values, caller)
+    server.metrics.refused(len(failed))
+    if events:
+        await asyncio.wrap_future(server.intake.put(events))
+    summary = {"received": len(values), "successful": len(events), "failed": len(failed)}
+    return JSONResponse({"summary": summary, "failed_events": failed}, 207 if failed else 201)
+
+
+def _read(values: list[Any], caller: Caller) -> tuple[list[Event], list[dict[str, Any]]]:
+    events: list[Event] = []
+    failed: list[dict[str, Any]] = []
+    for index, value in enumerate(values):
+        try:
+            event = event_of(value)
+            _allow(caller, event)
+        except (EventError, HTTPException) as fault:
+            reason = fault.detail if isinstance(fault, HTTPException) else str(fault)
+            failed.append({"index": index, "reason": reason, "retriable": False})
+        else:
+            events.append(event)
+    return events, failed
+
+
+def _allow(caller: Caller, event: Event) -> None:
+    """Refuses events about namespaces that the caller was not granted."""
+    told = [event.job.namespace, *(output.description.dataset.namespace for output in event.outputs)]
+    hidden = [] if caller.sees_all else [one for one in told if one and not caller.sees(one)]
+    if hidden:
+        raise HTTPException(403, f"{caller.name} may not write to the namespace {hidden[0]!r}.")

@@ -1,0 +1,50 @@
+"""Whether a server lives, whether it can serve, and what it counts."""
+
+import logging
+from typing import Any
+
+import structlog
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from headwater.errors import HeadwaterError
+from headwater.server.server import Reader, Server, TheServer
+from headwater.store.schema import REVISIONS
+
+router = APIRouter(tags=["operation"])
+
+STUCK = 60.0
+"""Seconds after which a transaction that has not ended is taken for one that will not."""
+
+_log = structlog.wrap_logger(logging.getLogger("headwater.health"))
+
+
+@router.get("/health")
+async def health(request: Request) -> dict[str, Any]:
+    """Answers as long as the process lives."""
+    return {"status": "ok", "version": request.app.version}
+
+
+@router.get("/ready")
+def ready(server: TheServer) -> JSONResponse:
+    """200 when the store answers and events are being written, 503 otherwise, with the part that fails."""
+    checks = {"store": _store(server), "intake": "ok" if server.intake.stuck_for < STUCK else "stuck"}
+    well = all(found == "ok" for found in checks.values())
+    return JSONResponse({"status": "ready" if well else "not ready", "checks": checks}, 200 if well else 503)
+
+
+@router.get("/metrics")
+def metrics(server: TheServer, _: Reader) -> Response:
+    """The server's counters in Prometheus' text format."""
+    return Response(server.metrics.page(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _store(server: Server) -> str:
+    """Anybody may ask: the kind of fault is enough, where the store is stands in the log."""
+    try:
+        revision = server.store.revision()
+    except HeadwaterError as fault:
+        _log.warning("not ready", reason=str(fault))
+        return type(fault).__name__
+    return "ok" if revision == REVISIONS[-1] else f"schema {revision} instead of {REVISIONS[-1]}"

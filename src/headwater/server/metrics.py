@@ -1,0 +1,86 @@
+"""What a server counts and measures, for Prometheus; with several processes, their sum."""
+
+import os
+from contextlib import AbstractContextManager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable that names the folder where processes share what they count; prometheus-client reads it, too."""
+
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """The counters of one application."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "headwater_requests", "Requests that were answered.", ("route", "method", "status"), registry=self._registry
+        )
+        self._seconds = Histogram(
+            "headwater_request_seconds",
+            "From a request to the end of its answer.",
+            ("route", "method"),
+            registry=self._registry,
+            buckets=_SECONDS,
+        )
+        self._events = Counter(
+            "headwater_events", "Events, by what became of them.", ("outcome",), registry=self._registry
+        )
+        self._waiting = Gauge(
+            "headwater_intake_waiting",
+            "Requests whose events wait to be written.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
+        self._transactions = Histogram(
+            "headwater_transaction_seconds", "Writing transactions.", registry=self._registry, buckets=_SECONDS
+        )
+        if not _shared():
+            ProcessCollector(registry=self._registry)
+            PlatformCollector(registry=self._registry)
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Notes a request by the template of its route; what clients can make up must not become a label."""
+        method = method if method in _METHODS else "other"
+        self._requests.labels(route, method, str(status)).inc()
+        self._seconds.labels(route, method).observe(seconds)
+
+    def taken(self, events: int) -> None:
+        """Notes events that are durable."""
+        self._events.labels("taken").inc(events)
+
+    def refused(self, events: int) -> None:
+        """Notes events that were not taken, and why not was said."""
+        self._events.labels("refused").inc(events)
+
+    def waiting(self, requests: int) -> None:
+        """Notes how many requests wait for their events to be written."""
+        self._waiting.set(requests)
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Measures a writing transaction."""
+        return self._transactions.time()
+
+    def page(self) -> bytes:
+        """All of it in Prometheus' text format."""
+        if not _shared():
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+    def close(self) -> None:
+        """Takes what is of living processes only out of the sum."""
+        if _shared():
+            mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
+
+
+def _shared() -> bool:
+    return bool(os.environ.get(SHARED_FOLDER))

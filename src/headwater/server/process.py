@@ -1,0 +1,183 @@
+"""A server process, or several: listens, answers, and ends without losing what it has acknowledged."""
+
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from headwater.errors import SettingError
+from headwater.server import logs
+from headwater.server.app import create_app
+from headwater.server.environment import environment_of, settings_from
+from headwater.server.metrics import SHARED_FOLDER
+from headwater.server.settings import LOOPBACK, Listening, ServerSettings
+from headwater.store import open_store, store_url
+
+LAST_ANSWERS = 30
+"""Seconds for requests that run when the server is told to end."""
+
+_LOG_FORMAT = "HEADWATER_LOG_FORMAT"
+Announce = Callable[[str], None]
+
+
+def run(settings: ServerSettings, listening: Listening, announce: Announce) -> None:
+    """Serves until SIGTERM or SIGINT; then answers what runs, writes what waits, and returns or exits with code 0.
+
+    Args:
+        settings: of the application.
+        listening: where, and with how many processes.
+        announce: is told the address when requests can be sent.
+
+    Raises:
+        SettingError: an address beyond this machine without authentication, or a setting that cannot be used.
+        StoreError: the store cannot be opened.
+    """
+    settings = _checked(settings, listening)
+    open_store(settings.store).close()  # made or upgraded once, before several processes would
+    signal.signal(signal.SIGTERM, _leave)
+    logs.configure(listening.log_format)
+    with _bound(listening) as place:
+        if listening.workers == 1:
+            _one(create_app(settings), listening, place, announce)
+        else:
+            _several(settings, listening, place, announce)
+
+
+def from_environment() -> FastAPI:
+    """The application that the variables HEADWATER_… describe: for uvicorn's workers and other ASGI servers.
+
+    Raises:
+        SettingError: a variable that cannot be used.
+    """
+    logs.configure(os.environ.get(_LOG_FORMAT, "text"))
+    return create_app(settings_from(os.environ))
+
+
+class _Announcing(uvicorn.Server):
+    """Tells its address once it listens, also where it chose the port itself."""
+
+    def __init__(self, config: uvicorn.Config, announce: Announce) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._announce(_address(self.config, self.servers[0].sockets[0].getsockname()[1]))
+
+
+def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Announce) -> None:
+    server = _Announcing(_config(app, listening), announce)
+    try:
+        server.run([place])
+    except KeyboardInterrupt:
+        return
+    if not server.started:
+        sys.exit(1)
+
+
+def _several(settings: ServerSettings, listening: Listening, place: socket.socket, announce: Announce) -> None:
+    os.environ |= environment_of(settings) | {_LOG_FORMAT: listening.log_format}
+    with _shared_metrics():
+        config = _config("headwater.server.process:from_environment", listening, factory=True)
+        threading.Thread(target=_announce_later, args=(config, place.getsockname(), announce), daemon=True).start()
+        uvicorn.supervisors.Multiprocess(config, sockets=[place]).run()
+
+
+def _bound(listening: Listening) -> socket.socket:
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    made = socket.socket(family)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((listening.host, listening.port))
+    except OSError as fault:
+        made.close()
+        raise SettingError(
+            f"The server cannot listen on {listening.host}, port {listening.port} ({fault.strerror}). "
+            "Name another --port or --host."
+        ) from fault
+    made.set_inheritable(True)
+    return made
+
+
+def _announce_later(config: uvicorn.Config, place: Any, announce: Announce) -> None:
+    """Nobody can connect before the first worker listens."""
+    with suppress(OSError):
+        while True:
+            time.sleep(0.1)
+            try:
+                socket.create_connection(place[:2], timeout=5).close()
+            except ConnectionRefusedError:
+                continue
+            announce(_address(config, place[1]))
+            return
+
+
+def _config(app: FastAPI | str, listening: Listening, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=listening.host,
+        port=listening.port,
+        workers=listening.workers,
+        ssl_certfile=listening.tls_cert,
+        ssl_keyfile=listening.tls_key,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=LAST_ANSWERS,
+        timeout_worker_healthcheck=LAST_ANSWERS,
+        **more,
+    )
+
+
+def _checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
+    """The settings with what the address adds to them."""
+    if (listening.tls_cert is None) != (listening.tls_key is None):
+        raise SettingError("A certificate without its key, or a key without: give both --tls-cert and --tls-key.")
+    for file in (listening.tls_cert, listening.tls_key):
+        if file is not None and not file.is_file():
+            raise SettingError(f"{file} is no file: expected a PEM file. Correct --tls-cert or --tls-key.")
+    if listening.log_format not in logs.FORMATS:
+        raise SettingError(f"The log format is {listening.log_format!r}: expected {' or '.join(logs.FORMATS)}.")
+    if settings.auth or settings.tokens is not None:
+        return replace(settings, store=store_url(settings.store))
+    if not listening.loopback:
+        raise SettingError(
+            f"Without authentication anybody who reaches {listening.host} could read and delete lineage: the server "
+            "listens on this machine only. Add --auth (and make keys with `headwater keys create`), or "
+            "--oidc-issuer and --oidc-audience."
+        )
+    return replace(settings, store=store_url(settings.store), hosts=settings.hosts or LOOPBACK)
+
+
+@contextmanager
+def _shared_metrics() -> Iterator[None]:
+    folder = Path(tempfile.mkdtemp(prefix="headwater-metrics-"))
+    os.environ[SHARED_FOLDER] = str(folder)
+    try:
+        yield
+    finally:
+        del os.environ[SHARED_FOLDER]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _address(config: uvicorn.Config, port: int) -> str:
+    host = f"[{config.host}]" if ":" in config.host else config.host
+    return f"{'https' if config.is_ssl else 'http'}://{host}:{port}"
+
+
+def _leave(*_: object) -> None:
+    # uvicorn ends by the signal that ended it, unless somebody says otherwise; to have ended well is no failure.
+    sys.exit(0)

@@ -1,0 +1,74 @@
+"""What a server is started with."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MEGABYTE = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one caller may ask for.
+
+    ``body`` is in bytes after decompression, ``events`` are those of one request; ``depth``, ``columns`` and
+    ``seconds`` bound one answer; ``waiting`` are requests whose events wait to be written; ``rate`` is as the
+    package limits reads it (``"600/minute"``), empty for no limit.
+    """
+
+    body: int = 64 * MEGABYTE
+    events: int = 10_000
+    depth: int = 100
+    columns: int = 20_000
+    seconds: float = 20.0
+    waiting: int = 1_000
+    rate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Which bearer tokens of an identity provider are believed: OpenID Connect Discovery 1.0, RFC 7519.
+
+    ``scope_claim`` names the claim that holds ``read``, ``write`` or ``admin``; ``namespaces_claim`` the one with the
+    patterns of namespaces that may be seen, empty where tokens say nothing of namespaces and every one may be.
+    """
+
+    issuer: str
+    audience: str
+    scope_claim: str = "scope"
+    namespaces_claim: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """All that an application can be told; every setting has its reason in docs/server.md.
+
+    ``hosts`` are the names by which a server without authentication may be called, empty for any.
+    """
+
+    store: str | None = None
+    auth: bool = False
+    tokens: Tokens | None = None
+    limits: Limits = field(default_factory=Limits)
+    origins: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    pages: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where and how a server process listens; port 0 is any that is free."""
+
+    host: str = "127.0.0.1"
+    port: int = 5000
+    workers: int = 1
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    log_format: str = "text"
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host in LOOPBACK
+
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")

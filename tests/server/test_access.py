@@ -1,0 +1,233 @@
+"""Who may do what: every route with every kind of key."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import iter_route_contexts
+from fastapi.testclient import TestClient
+from tests.server.access import AUDIENCE, Provider, bearer, keys, provider
+from tests.store.conftest import told, written
+
+from headwater.errors import SettingError
+from headwater.server import ServerSettings, create_app
+from headwater.server.access import Requires, Scope
+from headwater.server.settings import Limits, Tokens
+from headwater.server.tokens import Verifier
+from headwater.store import open_store
+
+OPEN = {"/health", "/ready", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
+BY_METHOD = {"GET": Scope.READ, "POST": Scope.WRITE, "PUT": Scope.WRITE, "PATCH": Scope.WRITE, "DELETE": Scope.ADMIN}
+QUESTIONS = re.compile(r"/api/v2/.*")
+"""Where a POST may be a question that is too long for an address."""
+
+LINEAGE = "/api/v1/lineage"
+EVENT = told("job", written("gold", {"a": ["raw.x"]}), run="r")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A method of a route, and what it needs: None when anybody may."""
+
+    method: str
+    path: str
+    scope: Scope | None
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    url = f"sqlite:///{tmp_path_factory.mktemp('access')}/lineage.db"
+    return create_app(ServerSettings(url, auth=True))
+
+
+@pytest.fixture(scope="module")
+def asked(app: FastAPI) -> Iterator[TestClient]:
+    """Requests to a server that asks for keys."""
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def tokens(asked: TestClient) -> dict[str, str]:
+    with open_store(asked.app.state.server.store.url) as store:
+        return keys(store)
+
+
+def places(app: FastAPI) -> Iterator[Place]:
+    for route in iter_route_contexts(app.routes):
+        dependant = getattr(route.original_route, "dependant", None)
+        scopes = list(_scopes(dependant)) if dependant is not None else []
+        for method in sorted((route.methods or set()) - {"HEAD"}):
+            yield Place(method, route.path, max(scopes, default=None))
+
+
+def _scopes(dependant: Dependant) -> Iterator[Scope]:
+    for one in dependant.dependencies:
+        if isinstance(one.call, Requires):
+            yield one.call.scope
+        yield from _scopes(one)
+
+
+def expected(place: Place) -> Scope:
+    """Who may put a tag somewhere may take it away again."""
+    return Scope.WRITE if "/tags/" in place.path and place.method == "DELETE" else BY_METHOD[place.method]
+
+
+def filled(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "x", path)
+
+
+def test_every_route_asks_who_it_is(app: FastAPI) -> None:
+    found = list(places(app))
+    assert {"/health", LINEAGE, "/metrics"} <= {place.path for place in found}
+    assert {place.path for place in found if place.scope is None} == OPEN
+    needed = [place for place in found if place.scope is not None]
+    odd = [place for place in needed if place.scope is not expected(place)]
+    assert [place for place in odd if not (place.method == "POST" and QUESTIONS.fullmatch(place.path))] == []
+
+
+def test_every_route_with_every_kind_of_key(asked: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
+    for place in places(app):
+        answers = {
+            name: asked.request(place.method, filled(place.path), headers=headers).status_code
+            for name, headers in {"none": {}, **{name: bearer(token) for name, token in tokens.items()}}.items()
+        }
+        if place.scope is None:
+            assert set(answers.values()) <= {200}, place
+            continue
+        nobody = {name for name, status in answers.items() if status == 401}
+        assert nobody == {"none", "wrong", "expired", "revoked"}, place
+        enough = {scope.name.lower() for scope in Scope if scope >= place.scope}
+        assert {answers[name] for name in {"read", "write", "admin"} - enough} <= {403}, place
+        assert not {answers[name] for name in enough} & {401, 403, 500}, place
+
+
+def test_refusals_say_what_is_missing(asked: TestClient, tokens: dict[str, str]) -> None:
+    none, wrong = asked.get("/metrics"), asked.get("/metrics", headers=bearer(tokens["wrong"]))
+    assert none.headers["www-authenticate"] == 'Bearer realm="headwater"'
+    assert wrong.headers["www-authenticate"] == 'Bearer realm="headwater", error="invalid_token"'
+    less = asked.post(LINEAGE, json=EVENT, headers=bearer(tokens["read"]))
+    assert (less.status_code, less.headers["www-authenticate"].split(" ", 1)[1]) == (
+        403,
+        'error="insufficient_scope", scope="write"',
+    )
+    assert "reader may read; this needs a key with scope write" in less.json()["message"]
+
+
+def test_a_key_in_the_other_header(asked: TestClient, tokens: dict[str, str]) -> None:
+    assert asked.post(LINEAGE, json=EVENT, headers={"X-API-Key": tokens["write"]}).status_code == 201
+
+
+def test_who_was_granted_other_namespaces_cannot_write_here(asked: TestClient, tokens: dict[str, str]) -> None:
+    refused = asked.post(LINEAGE, json=EVENT, headers=bearer(tokens["elsewhere"]))
+    assert (refused.status_code, "namespace 'demo'" in refused.json()["message"]) == (403, True)
+
+
+def test_a_revoked_key_stops_working(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headwater.server.authentication.REMEMBERED", 0.0)
+    with open_store(asked.app.state.server.store.url) as store:
+        from headwater.store.keyring import issue, revoke
+
+        key, token = issue(store, "short", "read")
+        assert asked.get("/metrics", headers=bearer(token)).status_code == 200
+        revoke(store, key.id)
+    assert asked.get("/metrics", headers=bearer(token)).status_code == 401
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Provider]:
+    with provider() as running:
+        yield running
+
+
+def verifier(issuer: Provider, **more: str) -> Verifier:
+    return Verifier(Tokens(issuer.issuer, AUDIENCE, **more))
+
+
+def test_tokens_of_a_provider(issuer: Provider) -> None:
+    checks = verifier(issuer)
+    found = checks.caller(issuer.token(preferred_username="ann@example.org"))
+    assert found is not None
+    assert (found.name, found.scope, found.sees_all) == ("ann@example.org", Scope.READ, True)
+    roles = checks.caller(issuer.token(scope=["headwater:read", "headwater:admin"]))
+    assert roles is not None
+    assert roles.scope is Scope.ADMIN
+    bad = {
+        "expired": issuer.token(exp=time.time() - 60),
+        "audience": issuer.token(aud="other"),
+        "issuer": issuer.token(iss="https://other.example"),
+        "endless": issuer.token(exp=None),
+        "unknown key": issuer.token(kid="two"),
+        "cut": issuer.token()[:-4],
+        "unsigned": issuer.token().rpartition(".")[0] + ".",
+        "none": "x",
+    }
+    assert {name: checks.caller(token) for name, token in bad.items()} == dict.fromkeys(bad)
+
+
+def test_namespaces_of_a_token(issuer: Provider) -> None:
+    checks = verifier(issuer, namespaces_claim="spaces")
+    some, none = checks.caller(issuer.token(spaces=["s3://a-*"])), checks.caller(issuer.token())
+    assert some is not None
+    assert none is not None
+    assert (some.sees("s3://a-1"), some.sees("hive"), none.sees("s3://a-1")) == (True, False, False)
+
+
+def test_keys_that_nobody_has_are_not_asked_for_again_and_again(issuer: Provider) -> None:
+    checks = verifier(issuer)
+    before = len(issuer.asked)
+    for place in range(20):
+        assert checks.caller(issuer.token(kid=f"made up {place}")) is None
+    assert len(issuer.asked) - before <= 3
+
+
+def test_a_token_opens_what_its_scope_says(issuer: Provider, tmp_path: Path) -> None:
+    settings = ServerSettings(f"sqlite:///{tmp_path}/lineage.db", tokens=Tokens(issuer.issuer, AUDIENCE))
+    with TestClient(create_app(settings)) as client:
+        assert client.get("/metrics").status_code == 401
+        assert client.get("/metrics", headers=bearer(issuer.token())).status_code == 200
+        assert client.post(LINEAGE, json=EVENT, headers=bearer(issuer.token())).status_code == 403
+        assert client.post(LINEAGE, json=EVENT, headers=bearer(issuer.token(scope="write"))).status_code == 201
+        without = client.get("/metrics", headers=bearer(issuer.token(scope="openid")))
+        assert (without.status_code, "none of read, write, admin" in without.json()["message"]) == (403, True)
+
+
+def test_an_issuer_that_cannot_be_trusted_is_refused() -> None:
+    for issuer in ("http://example.org", "file:///etc/passwd", "example.org"):
+        with pytest.raises(SettingError, match="expected an https:// address"):
+            Verifier(Tokens(issuer, AUDIENCE))
+
+
+def test_without_authentication_pages_of_other_sites_are_refused(tmp_path: Path) -> None:
+    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", hosts=("localhost",), origins=("http://friend.example",))
+    with TestClient(create_app(settings), base_url="http://localhost:5000") as client:
+        tries = {
+            "own": {"Origin": "http://localhost:5000"},
+            "none": {},
+            "friend": {"Origin": "http://friend.example"},
+            "other": {"Origin": "http://evil.example"},
+            "rebound": {"Host": "evil.example:5000"},
+            "file": {"Origin": "null"},
+        }
+        found = {name: client.post(LINEAGE, json=EVENT, headers=headers).status_code for name, headers in tries.items()}
+    assert found == {"own": 201, "none": 201, "friend": 201, "other": 403, "rebound": 403, "file": 403}
+
+
+def test_too_many_requests_are_told_when_to_come_again(tmp_path: Path) -> None:
+    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, limits=Limits(rate="3/hour"))
+    with TestClient(create_app(settings)) as client:
+        with open_store(client.app.state.server.store.url) as store:
+            made = keys(store)
+        answers = [client.get("/metrics", headers=bearer(made["read"])) for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert 3500 < int(answers[-1].headers["retry-after"]) <= 3600
+        assert client.get("/metrics", headers=bearer(made["write"])).status_code == 200
+        assert [client.get("/metrics").status_code for _ in range(4)] == [401, 401, 401, 429]
+        assert client.get("/health").status_code == 200
+    with pytest.raises(SettingError, match="expected one such as 600/minute"):
+        create_app(ServerSettings(limits=Limits(rate="many")))

@@ -1,0 +1,121 @@
+"""Health, readiness, metrics, logs and limits of a server in the test's own process."""
+
+import time
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from tests.store.conftest import told, written
+
+from headwater.errors import StoreLocked
+from headwater.server import ServerSettings, create_app, health
+from headwater.server.deadline import Deadline
+from headwater.server.intake import Intake
+from headwater.store import event_of, open_store
+
+LINEAGE = "/api/v1/lineage"
+
+
+def event(run: str = "r") -> dict[str, object]:
+    found: dict[str, object] = told("job", written("gold", {"a": ["raw.x"]}), run=run)
+    return found
+
+
+def test_a_server_is_ready_as_long_as_its_store_answers(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/ready").json() == {"status": "ready", "checks": {"store": "ok", "intake": "ok"}}
+    monkeypatch.setattr(health, "STUCK", -1.0)
+    stuck = client.get("/ready")
+    assert (stuck.status_code, stuck.json()["checks"]) == (503, {"store": "ok", "intake": "stuck"})
+    monkeypatch.undo()
+    path = Path(client.app.state.server.store.url.removeprefix("sqlite:///"))
+    client.app.state.server.store.close()
+    for file in path.parent.glob("lineage.db*"):
+        file.unlink()
+    path.write_bytes(b"no database" * 1000)
+    gone = client.get("/ready")
+    assert (gone.status_code, gone.json()["checks"]["store"]) == (503, "StoreCorrupt")
+    assert client.get("/health").status_code == 200
+
+
+def test_metrics_count_requests_and_events(client: TestClient) -> None:
+    client.post(LINEAGE, json=event())
+    client.post(LINEAGE, json=[event("s"), 7])
+    client.post(LINEAGE, content=b"{")
+    client.get("/nowhere/secret")
+    page = client.get("/metrics").text.splitlines()
+    for line in (
+        f'headwater_requests_total{{method="POST",route="{LINEAGE}",status="201"}} 1.0',
+        f'headwater_requests_total{{method="POST",route="{LINEAGE}",status="207"}} 1.0',
+        f'headwater_requests_total{{method="POST",route="{LINEAGE}",status="400"}} 1.0',
+        'headwater_requests_total{method="GET",route="unmatched",status="404"} 1.0',
+        f'headwater_request_seconds_count{{method="POST",route="{LINEAGE}"}} 3.0',
+        'headwater_events_total{outcome="taken"} 2.0',
+        'headwater_events_total{outcome="refused"} 2.0',
+        "headwater_intake_waiting 0.0",
+        "headwater_transaction_seconds_count 2.0",
+    ):
+        assert line in page
+    assert "secret" not in "".join(page)
+
+
+def test_a_read_that_takes_too_long_is_ended_and_a_write_is_not() -> None:
+    def slow(_: object) -> PlainTextResponse:
+        time.sleep(0.5)
+        return PlainTextResponse("late")
+
+    app = Starlette(routes=[Route("/", slow, methods=["GET", "POST"])])
+    app.add_middleware(Deadline, seconds=0.1)
+    with TestClient(app) as client:
+        read = client.get("/")
+        assert (read.status_code, "No answer within 0.1 s" in read.text, read.headers["retry-after"]) == (
+            503,
+            True,
+            "5",
+        )
+        assert client.post("/").text == "late"
+
+
+def test_what_nobody_foresaw_is_answered_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    app: FastAPI = create_app(ServerSettings(f"sqlite:///{tmp_path}/l.db"))
+
+    @app.get("/broken")
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    with TestClient(app) as client:
+        answer = client.get("/broken", headers={"X-Request-ID": "here"})
+    assert (answer.status_code, answer.headers["x-request-id"]) == (500, "here")
+    assert "the request id here" in answer.json()["message"]
+    assert any("here" in record.getMessage() and record.levelname == "ERROR" for record in caplog.records)
+
+
+def test_a_caller_who_leaves_does_not_stop_the_intake(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "l.db")) as store:
+        intake = Intake(store, 10)
+        with store.write():
+            first = intake.put([event_of(event("a"))])
+            while not first.running():
+                time.sleep(0.01)
+            left = intake.put([event_of(event("b"))])
+            assert left.cancel()
+        assert first.result(60) == 1
+        assert intake.put([event_of(event("c"))]).result(60) == 1
+        assert intake.stuck_for == 0.0
+        intake.close()
+        assert intake.stuck_for > 1e9
+        with store.read() as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM event").scalar() == 2
+
+
+def test_a_store_that_another_holds_is_told_and_served_later(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "l.db"), timeout=0.1) as store, open_store(store.url) as other:
+        intake = Intake(store, 10)
+        with other.write(), pytest.raises(StoreLocked):
+            intake.put([event_of(event("a"))]).result(60)
+        assert intake.put([event_of(event("a"))]).result(60) == 1
+        intake.close()
