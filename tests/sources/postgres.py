@@ -1,7 +1,7 @@
 """A PostgreSQL of our own that listens on a port, with a password, for as long as the tests need it."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,10 @@ _ONLY_WITH_PASSWORD = f"host all all {_HOST}/32 scram-sha-256\n"
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """Where it listens: ``host:port``, and what a JDBC URL begins with."""
+    """Where it listens: ``host:port``, what a JDBC URL begins with; and how to start it anew, as after a crash."""
 
     address: str
+    restart: Callable[[], None]
 
     @property
     def url(self) -> str:
@@ -46,7 +47,8 @@ def running_postgres(folder: Path, setup: str) -> Iterator[Postgres]:
         server.psql(f"ALTER USER postgres PASSWORD '{PASSWORD}';\n{setup}")
         (folder / "pg_hba.conf").write_text(_ONLY_WITH_PASSWORD)
         port = free_port()
-        control("-m", "fast", "-l", str(folder / "log"), "-o", f"-h {_HOST} -p {port} -k ''", "restart")
-        yield Postgres(f"{_HOST}:{port}")
+        listening = ("-l", str(folder / "log"), "-o", f"-h {_HOST} -p {port} -k ''", "restart")
+        control("-m", "fast", *listening)
+        yield Postgres(f"{_HOST}:{port}", lambda: control("-m", "immediate", *listening))
     finally:
         control("-m", "immediate", "stop")

@@ -1,0 +1,72 @@
+"""What requests say beside names: pages, moments, and who may see what."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from fastapi import Depends, Query
+from starlette.exceptions import HTTPException
+
+from headwater.server.access import Caller
+from headwater.store.catalog.pages import Page, Sees
+
+MOST = 1_000
+"""Rows of one page."""
+
+LAST = 2**31 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _page(limit: Annotated[int, Query(ge=0, le=MOST)] = 100, offset: Annotated[int, Query(ge=0, le=LAST)] = 0) -> Page:
+    return Page(limit, offset)
+
+
+ThePage = Annotated[Page, Depends(_page)]
+"""``limit`` (100, at most 1,000) and ``offset`` (0)."""
+
+
+def sight(caller: Caller) -> Sees:
+    """Which namespaces a caller may see, as the catalog asks."""
+    return None if caller.sees_all else caller.sees
+
+
+def now() -> int:
+    """The present moment in microseconds since 1970."""
+    return microseconds(datetime.now(UTC))
+
+
+def microseconds(moment: datetime) -> int:
+    """A moment in microseconds since 1970; one without a zone is in UTC."""
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def moment_of(written: str | None, name: str) -> int | None:
+    """The moment that a parameter names in ISO 8601, None without one.
+
+    Raises:
+        HTTPException: 400, when it is no such time.
+    """
+    if not written:
+        return None
+    try:
+        # A plus sign that nobody quoted arrives as a space.
+        return microseconds(datetime.fromisoformat(written.replace(" 0", "+0") if "T" in written else written))
+    except ValueError:
+        raise HTTPException(
+            400, f"{name} is {written[:50]!r}: expected an ISO 8601 time such as 2026-01-31T09:30:00Z."
+        ) from None
+
+
+def zone_of(name: str | None) -> ZoneInfo:
+    """The time zone with a name of the IANA database, UTC without one.
+
+    Raises:
+        HTTPException: 400, when there is none of that name.
+    """
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise HTTPException(
+            400, f"timezone is {(name or '')[:50]!r}: expected a name such as Europe/Lisbon or UTC."
+        ) from None

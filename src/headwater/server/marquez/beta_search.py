@@ -1,0 +1,89 @@
+"""The search of Marquez's pages (Marquez, v2beta/SearchResource): jobs or datasets with their facets.
+
+Marquez asks OpenSearch, which looks into facets too; here names are searched.
+"""
+
+import re
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from headwater.model import Dataset, Job
+from headwater.server.marquez import documents
+from headwater.server.marquez.answers import Json
+from headwater.server.marquez.asked import sight
+from headwater.server.marquez.documents import Document
+from headwater.server.marquez.masking import Mask
+from headwater.server.server import Reader, TheStore
+from headwater.store.catalog import datasets, hits, jobs, known
+from headwater.store.catalog.datasets import KeptDataset
+from headwater.store.catalog.hits import Sought
+from headwater.store.catalog.jobs import KeptJob
+from headwater.store.catalog.pages import among
+from headwater.store.catalog.runs import STATES
+from headwater.store.jsonvalues import text
+
+router = APIRouter(prefix="/api/v2beta/search", tags=["search"])
+
+AT_ONCE = 10
+"""As many hits as OpenSearch gives when it is not told a number."""
+
+Text = Annotated[str, Query(min_length=1)]
+
+_EVENT = {state: event for event, state in reversed(STATES.items())}
+
+
+@router.get("/jobs")
+def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
+    """The jobs whose names contain ``q``, the last updated first, with the facets of their newest runs."""
+    sought = Sought(text(q), hits.JOB, by_time=True, sees=sight(caller))
+    with store.read() as connection:
+        named = [Job(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
+        ids = known.job_ids(connection, named)
+        found = among((ids[one] for one in named if one in ids), jobs.whole(connection, list(ids.values())))
+    return _answer(q, [_job(one, Mask(sight(caller))) for one in found])
+
+
+@router.get("/datasets")
+def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
+    """The datasets whose names contain ``q``, the last updated first."""
+    sought = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))
+    with store.read() as connection:
+        named = [Dataset(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
+        ids = known.dataset_ids(connection, named)
+        found = among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values())))
+    return _answer(q, [_dataset(one, Mask(sight(caller))) for one in found])
+
+
+def _answer(sought: str, found: list[Document]) -> Json:
+    return Json({"hits": found, "highlights": [_highlight(str(one["name"]), sought) for one in found]})
+
+
+def _highlight(name: str, sought: str) -> dict[str, list[str]]:
+    marked = re.sub(re.escape(sought), lambda match: f"<em>{match[0]}</em>", name, flags=re.IGNORECASE)
+    return {"name": [marked]} if marked != name else {}
+
+
+def _job(kept: KeptJob, mask: Mask) -> Document:
+    run = kept.runs[0] if kept.runs else None
+    return {
+        "run_id": None if run is None else run.uuid,
+        "eventType": None if run is None else _EVENT.get(run.state, "OTHER"),
+        "name": kept.named.name,
+        "type": documents.job_type(kept),
+        "namespace": kept.named.namespace,
+        "facets": mask.value(kept.facets),
+        "runFacets": {} if run is None else mask.value(run.told.facets),
+    }
+
+
+def _dataset(kept: KeptDataset, mask: Mask) -> Document:
+    return {
+        "run_id": kept.version.run or None if kept.version is not None else None,
+        "eventType": "COMPLETE",
+        "name": kept.named.name,
+        "inputFacets": {},
+        "outputFacets": {},
+        "namespace": kept.named.namespace,
+        "facets": mask.value(kept.facets),
+    }

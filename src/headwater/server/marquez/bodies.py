@@ -1,0 +1,104 @@
+"""What people send to make or describe something: the members of Marquez's Meta classes."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from headwater.store.jsonvalues import text
+
+Name = Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
+class Body(BaseModel):
+    """A JSON object; members that nobody knows are left alone."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_fit_texts(cls, value: Any) -> Any:
+        """With texts that a database can hold."""
+        return _fit(value)
+
+
+def _fit(value: Any) -> Any:
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list):
+        return [_fit(one) for one in value]
+    return {_fit(key): _fit(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+class NamespaceBody(Body):
+    """NamespaceMeta."""
+
+    owner_name: Name
+    description: str | None = None
+
+
+class SourceBody(Body):
+    """SourceMeta."""
+
+    type: Name
+    connection_url: Name
+    description: str | None = None
+
+
+class TagBody(Body):
+    """What a tag means."""
+
+    description: str | None = None
+
+
+class FieldBody(Body):
+    """Field."""
+
+    name: Name
+    type: str | None = None
+    tags: tuple[Name, ...] = ()
+    description: str | None = None
+
+
+class DatasetBody(Body):
+    """DbTableMeta or StreamMeta; the physical name is taken for the name, which it is."""
+
+    type: Literal["DB_TABLE", "STREAM"]
+    physical_name: Name
+    source_name: Name
+    fields: tuple[FieldBody, ...] | None = None
+    tags: tuple[Name, ...] | None = None
+    description: str | None = None
+    run_id: UUID | None = None
+    schema_location: str | None = None
+
+
+class DatasetName(Body):
+    """DatasetId."""
+
+    namespace: Name
+    name: Name
+
+
+class JobBody(Body):
+    """JobMeta; ``context`` may hold the statement as ``sql``."""
+
+    type: Literal["BATCH", "STREAM", "SERVICE"]
+    inputs: tuple[DatasetName, ...] = ()
+    outputs: tuple[DatasetName, ...] = ()
+    location: str | None = None
+    description: str | None = None
+    context: dict[str, Any] | None = None
+    run_id: UUID | None = None
+    tags: tuple[Name, ...] | None = None
+
+
+class RunBody(Body):
+    """RunMeta."""
+
+    id: UUID | None = None
+    nominal_start_time: datetime | None = None
+    nominal_end_time: datetime | None = None
+    args: dict[str, str] | None = None

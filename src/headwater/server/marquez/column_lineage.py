@@ -1,0 +1,145 @@
+"""The graph of columns (Marquez, ColumnLineageResource and ColumnLineageService), with its quirks.
+
+``inEdges`` lead from a node to those before it; a node that is only an input has the type ``""``; the members
+``transformation…`` of a node are those of one of its input fields.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+
+from headwater.model import Dataset
+from headwater.server.marquez import nodes
+from headwater.server.marquez.answers import Json, missing, truncation
+from headwater.server.marquez.asked import sight
+from headwater.server.marquez.documents import Document, input_field, way_of
+from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.nodes import Node
+from headwater.server.server import Reader, TheServer
+from headwater.store.catalog import columngraph, currentjobs, jobs, known, runs, versions
+from headwater.store.catalog.columngraph import ColumnGraph, ColumnNode
+from headwater.store.catalog.fieldlineage import Given
+from headwater.store.questions.answers import Bounds, Column
+
+router = APIRouter(prefix="/api/v1", tags=["lineage"])
+
+Start = tuple[list[int], int | None]
+"""The fields to begin at, and the moment to read them at."""
+
+
+@router.get("/column-lineage")
+def graph(
+    node_id: Annotated[str, Query(alias="nodeId")],
+    caller: Reader,
+    server: TheServer,
+    depth: Annotated[int, Query(ge=0, le=10_000)] = 20,
+    with_downstream: Annotated[bool, Query(alias="withDownstream")] = False,
+) -> Json:
+    """What the columns of a field, a dataset or a job are made of, and with ``withDownstream`` what is made of them."""
+    limits = server.settings.limits
+    bounds = columngraph.within(Bounds(columns=limits.columns, seconds=limits.seconds), min(depth, limits.depth))
+    with server.store.read() as connection:
+        node = nodes.find(connection, node_id)
+        _check(node, node_id, with_downstream)
+        if not caller.sees(node.namespace):
+            missing("Node", node_id)
+        fields, moment = _start(connection, node) or missing("Node", node_id)
+        found = columngraph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
+    shown = _Shown(found, Mask(sight(caller)), versioned=node.version is not None)
+    return Json({"graph": shown.nodes()}, headers=truncation(found.truncated))
+
+
+def _check(node: Node, written: str, with_downstream: bool) -> None:
+    if node.kind == "run":
+        raise HTTPException(400, f"Unsupported NodeId: {written[:100]!r}: expected one of a dataset, a field or a job.")
+    if node.version is not None and with_downstream:
+        raise HTTPException(400, "Node version cannot be specified when withDownstream is true")
+
+
+def _start(connection: Connection, node: Node) -> Start | None:
+    start = _start_at_job(connection, node) if node.job is not None else _start_at_dataset(connection, node)
+    return start if start is not None and start[0] else None
+
+
+def _start_at_dataset(connection: Connection, node: Node) -> Start | None:
+    fields = [node.field_id] if node.field_id else known.field_ids(connection, node.id)
+    if node.version is None:
+        return fields, None
+    named = versions.named(connection, node.id)
+    found = versions.find(connection, node.id, named, node.version)
+    return None if found is None else (fields, found.at)
+
+
+def _start_at_job(connection: Connection, node: Node) -> Start | None:
+    """The columns that a job's newest run wrote, or the newest of a version of the job."""
+    if node.job is None or node.version is None:
+        newest = runs.newest(connection, [node.id], 1).get(node.id)
+        return None if newest is None else (columngraph.written_by(connection, newest[0]), None)
+    location = jobs.outlines(connection, [node.id])[node.id].location
+    found = [one for one in currentjobs.versions(connection, node.id, node.job, location) if one.uuid == node.version]
+    if not found or found[0].run is None:
+        return None
+    return columngraph.written_by(connection, found[0].run), found[0].newest_at
+
+
+class _Shown:
+    """Columns as the nodes of Marquez, in the order of their ids."""
+
+    def __init__(self, graph: ColumnGraph, mask: Mask, *, versioned: bool) -> None:
+        self._graph, self._mask, self._versioned = graph, mask, versioned
+        self._onward: dict[str, set[str]] = {}
+        for node in graph.nodes:
+            for given in node.given:
+                self._onward.setdefault(self._id(given.column), set()).add(self._id(node.column))
+
+    def nodes(self) -> list[Document]:
+        """The nodes with their edges."""
+        return sorted((self._node(node) for node in self._graph.nodes), key=lambda node: str(node["id"]))
+
+    def _node(self, node: ColumnNode) -> Document:
+        own = self._id(node.column)
+        return {
+            "id": own,
+            "type": "DATASET_FIELD",
+            "data": self._data(node),
+            "inEdges": _edges(own, {self._id(given.column) for given in node.given}),
+            "outEdges": _edges(own, self._onward.get(own, ())),
+        }
+
+    def _data(self, node: ColumnNode) -> Document:
+        owner = node.column.dataset.dataset
+        shown, hidden = self._mask.dataset(owner), self._mask.hides(owner.namespace)
+        kind = None if hidden else node.column.type or None
+        given = [replace(one, description="") for one in node.given] if hidden else node.given
+        return {
+            "namespace": shown.namespace,
+            "dataset": shown.name,
+            "datasetVersion": self._version(node.column),
+            "field": self._mask.field(owner, node.column.name),
+            "fieldType": kind if node.given else "",
+            **way_of(given),
+            "inputFields": [self._input(one) for one in given],
+        }
+
+    def _input(self, given: Given) -> Document:
+        told = input_field(given, self._mask)
+        names = ("namespace", "dataset")
+        version = {"datasetVersion": self._version(given.column)}
+        return {name: told[name] for name in names} | version | {k: v for k, v in told.items() if k not in names}
+
+    def _id(self, column: Column) -> str:
+        owner: Dataset = column.dataset.dataset
+        version = self._graph.versions.get(column.dataset.id) if self._versioned else None
+        return nodes.of_field(self._mask.dataset(owner), self._mask.field(owner, column.name), version)
+
+    def _version(self, column: Column) -> str | None:
+        version = self._graph.versions.get(column.dataset.id)
+        return None if version is None else str(version)
+
+
+def _edges(origin: str, ends: Iterable[str]) -> list[Document]:
+    return [{"origin": origin, "destination": end} for end in sorted(ends)]

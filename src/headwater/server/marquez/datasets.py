@@ -1,0 +1,180 @@
+"""Datasets and their versions (Marquez, DatasetResource)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends
+from sqlalchemy import Connection
+
+from headwater.model import Dataset
+from headwater.server.access import Caller
+from headwater.server.marquez import documents, tellings
+from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.asked import ThePage, now, sight
+from headwater.server.marquez.bodies import DatasetBody
+from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.namespaces import known_namespace, may_tell_of
+from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.runs import known_run
+from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
+from headwater.store import Store
+from headwater.store.catalog import datasets, known, runs, sources, tags, versions
+from headwater.store.catalog.datasets import KeptDataset
+from headwater.store.catalog.identities import dataset_version
+from headwater.store.catalog.versions import Version
+
+router = APIRouter(prefix="/api/v1/namespaces/{namespace}/datasets", tags=["datasets"], route_class=NamedRoute)
+
+
+def _named(namespace: str, dataset: str) -> Dataset:
+    return Dataset(namespace, dataset)
+
+
+TheDataset = Annotated[Dataset, Depends(_named)]
+"""The dataset in the path."""
+
+
+@router.get("")
+def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
+    """The datasets of a namespace by name, each with its column lineage."""
+    mask = Mask(sight(caller))
+    with store.read() as connection:
+        known_namespace(connection, caller, namespace)
+        found = datasets.listing(connection, namespace, page)
+    return Json({"datasets": [documents.dataset(one, mask) for one in found.items], "totalCount": found.total})
+
+
+@router.get("/{dataset}")
+def one(named: TheDataset, caller: Reader, store: TheStore) -> Json:
+    """A dataset with its column lineage, by any of its names."""
+    with store.read() as connection:
+        return _answer(connection, caller, named)
+
+
+@router.put("/{dataset}")
+def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheServer) -> Json:
+    """Says what a dataset is, as a dataset event; with ``runId`` as an event of the run that writes it."""
+    may_tell_of(caller, named.namespace)
+    with server.store.read() as connection:
+        known_namespace(connection, caller, named.namespace)
+        source = sources.find(connection, body.source_name) or missing("Source", body.source_name)
+        event = tellings.of_dataset(named, body, source.url, now())
+        if body.run_id is not None:
+            run = known_run(connection, caller, str(body.run_id))
+            event = tellings.of_output(event, run.uuid, run.job)
+    tellings.tell(server, event)
+    with server.store.write() as connection:
+        _tag_all(connection, known_dataset(connection, caller, named), body)
+        return _answer(connection, caller, named)
+
+
+@router.delete("/{dataset}")
+def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
+    """Hides a dataset until it is told of again."""
+    with store.write() as connection:
+        answer = _answer(connection, caller, named)
+        datasets.hide(connection, [known_dataset(connection, caller, named).id], now())
+    return answer
+
+
+@router.get("/{dataset}/versions")
+def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
+    """The versions of a dataset, the newest first: one for each run that wrote it."""
+    mask = Mask(sight(caller))
+    with store.read() as connection:
+        kept = _whole(connection, caller, named)
+        found = versions.of_dataset(connection, kept.id, kept.named, page)
+        wrote = runs.whole(connection, [one.run_id for one in found.items if one.run])
+    shown = [documents.dataset_version(kept, one, wrote.get(one.run_id), mask) for one in found.items]
+    return Json({"versions": shown, "totalCount": found.total})
+
+
+@router.get("/{dataset}/versions/{version}")
+def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore) -> Json:
+    """A version of a dataset."""
+    with store.read() as connection:
+        kept = _whole(connection, caller, named)
+        found = _version(connection, kept, version)
+        wrote = runs.whole(connection, [found.run_id] if found.run else [])
+    return Json(documents.dataset_version(kept, found, wrote.get(found.run_id), Mask(sight(caller))))
+
+
+@router.post("/{dataset}/tags/{tag}")
+def tag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
+    """Puts a tag on a dataset."""
+    return _change_tag(store, caller, named, tag, put=True)
+
+
+@router.delete("/{dataset}/tags/{tag}")
+def untag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
+    """Takes a tag off a dataset."""
+    return _change_tag(store, caller, named, tag, put=False)
+
+
+@router.post("/{dataset}/fields/{field}/tags/{tag}")
+def tag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
+    """Puts a tag on a field."""
+    return _change_tag(store, caller, named, (field, tag), put=True)
+
+
+@router.delete("/{dataset}/fields/{field}/tags/{tag}")
+def untag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
+    """Takes a tag off a field."""
+    return _change_tag(store, caller, named, (field, tag), put=False)
+
+
+def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> KeptDataset:
+    """The dataset with a name, in outline.
+
+    Raises:
+        HTTPException: 404, when there is none, or the caller may not see it.
+    """
+    found = known.dataset_id(connection, named) if caller.sees(named.namespace) else None
+    kept = None if found is None else datasets.outlines(connection, [found]).get(found)
+    if kept is None or not caller.sees(kept.named.namespace):
+        known_namespace(connection, caller, named.namespace)
+        missing("Dataset", named.name)
+    return kept
+
+
+def _whole(connection: Connection, caller: Caller, named: Dataset) -> KeptDataset:
+    found = known_dataset(connection, caller, named).id
+    return datasets.whole(connection, [found])[found]
+
+
+def _answer(connection: Connection, caller: Caller, named: Dataset) -> Json:
+    return Json(documents.dataset(_whole(connection, caller, named), Mask(sight(caller))))
+
+
+def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple[str, str], *, put: bool) -> Json:
+    field, tag = ("", place) if isinstance(place, str) else place
+    with store.write() as connection:
+        kept = known_dataset(connection, caller, named)
+        field_id = _field(kept, field) if field else 0
+        if put:
+            tags.add(connection, (kept.id, 0), [tag], now(), field_id)
+        else:
+            tags.remove(connection, (kept.id, 0), tag, field_id)
+        return _answer(connection, caller, named)
+
+
+def _field(kept: KeptDataset, name: str) -> int:
+    found = next((one.id for one in kept.fields if one.name == name), None)
+    return found if found is not None else missing("Field", name)
+
+
+def _tag_all(connection: Connection, kept: KeptDataset, body: DatasetBody) -> None:
+    tags.add(connection, (kept.id, 0), body.tags or (), now())
+    for told in body.fields or ():
+        tags.add(connection, (kept.id, 0), told.tags, now(), _field(kept, told.name))
+
+
+def _version(connection: Connection, kept: KeptDataset, written: str) -> Version:
+    """The version with a UUID; also that which runs read that nothing known has written."""
+    try:
+        uuid = UUID(written)
+    except ValueError:
+        missing("Dataset version", written)
+    if uuid == dataset_version(kept.named, ""):
+        return Version(kept.id, uuid, kept.created_at, 0)
+    return versions.find(connection, kept.id, kept.named, uuid) or missing("Dataset version", written)

@@ -1,0 +1,243 @@
+"""What is kept, in the JSON of Marquez: names and order of members as its service/models have them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from headwater.model import Dataset, Job
+from headwater.server.marquez.masking import Mask
+from headwater.store.catalog.currentjobs import JobVersion
+from headwater.store.catalog.datasets import DatasetField, KeptDataset
+from headwater.store.catalog.fieldlineage import Given
+from headwater.store.catalog.jobs import KeptJob
+from headwater.store.catalog.runs import KeptRun
+from headwater.store.catalog.sources import UNTOLD
+from headwater.store.catalog.touched import Used
+from headwater.store.catalog.versions import Version
+from headwater.store.jsonvalues import text
+
+Document = dict[str, Any]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STREAMS = ("STREAM", "TOPIC")
+
+
+def instant(at: int | None) -> str | None:
+    """A moment as Marquez writes it.
+
+    >>> instant(1_767_225_600_000_000), instant(None)
+    ('2026-01-01T00:00:00Z', None)
+    """
+    if at is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=at)).isoformat().replace("+00:00", "Z")
+
+
+def dataset_name(named: Dataset) -> Document:
+    """A DatasetId."""
+    return {"namespace": named.namespace, "name": named.name}
+
+
+def dataset(kept: KeptDataset, mask: Mask) -> Document:
+    """A Dataset with its column lineage."""
+    outline = dataset_outline(kept)
+    del outline["lastLifecycleState"]
+    return outline | {
+        "lastLifecycleState": kept.lifecycle or None,
+        "currentVersion": None if kept.version is None else str(kept.version.uuid),
+        "columnLineage": column_lineage(kept.lineage, mask),
+        "facets": mask.value(kept.facets),
+        "deleted": False,
+    }
+
+
+def dataset_outline(kept: KeptDataset) -> Document:
+    """What a node of the lineage graph has of a dataset (DatasetData)."""
+    return {
+        "id": dataset_name(kept.named),
+        "type": _dataset_type(kept),
+        "name": kept.named.name,
+        "physicalName": kept.named.name,
+        "createdAt": instant(kept.created_at),
+        "updatedAt": instant(kept.updated_at),
+        "namespace": kept.named.namespace,
+        "sourceName": kept.source or UNTOLD,
+        "fields": [dataset_field(one) for one in kept.fields],
+        "tags": list(kept.tags),
+        "lastModifiedAt": instant(None if kept.version is None else kept.version.at),
+        "description": kept.description or None,
+        "lastLifecycleState": kept.lifecycle or None,
+    }
+
+
+def dataset_field(kept: DatasetField) -> Document:
+    """A Field."""
+    return {
+        "name": kept.name,
+        "type": kept.type or None,
+        "tags": list(kept.tags),
+        "description": kept.description or None,
+    }
+
+
+def column_lineage(lineage: Mapping[str, tuple[Given, ...]], mask: Mask) -> list[Document] | None:
+    """The ColumnLineage of each field that has one; null for none, as in Marquez."""
+    if not lineage:
+        return None
+    return [
+        {"name": name, "inputFields": [input_field(one, mask) for one in given], **way_of(given)}
+        for name, given in sorted(lineage.items())
+    ]
+
+
+def input_field(given: Given, mask: Mask) -> Document:
+    """A ColumnLineageInputField; of a hidden dataset without the description, which may tell of it."""
+    owner = given.column.dataset.dataset
+    hidden = mask.hides(owner.namespace)
+    shown = mask.dataset(owner)
+    return {
+        "namespace": shown.namespace,
+        "dataset": shown.name,
+        "field": mask.field(owner, given.column.name),
+        "transformationDescription": None if hidden else given.description or None,
+        "transformationType": given.type,
+    }
+
+
+def way_of(given: Iterable[Given]) -> Document:
+    """The deprecated members that stand for all input fields: those of the first that carries the value."""
+    some = list(given)
+    first = next((one for one in some if one.direct), some[0] if some else None)
+    return {
+        "transformationDescription": first.description or None if first is not None else None,
+        "transformationType": first.type if first is not None else None,
+    }
+
+
+def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, mask: Mask) -> Document:
+    """A DatasetVersion: the dataset as it is now, and the run that wrote that version."""
+    outline = dataset(kept, mask)
+    shared = ("type", "name", "physicalName", "namespace", "sourceName", "fields", "tags", "description", "facets")
+    return {
+        "id": dataset_name(kept.named) | {"version": str(version.uuid)},
+        "createdAt": instant(version.at),
+        "version": str(version.uuid),
+        **{name: outline[name] for name in shared},
+        "lifecycleState": kept.lifecycle or None,
+        "currentSchemaVersion": None,
+        "createdByRun": None if run is None else run_document(run, mask),
+    }
+
+
+def run_document(kept: KeptRun, mask: Mask) -> Document:
+    """A Run."""
+    job, told = mask.job(kept.job), kept.told
+    duration = None if None in (kept.started_at, kept.ended_at) else kept.ended_at - kept.started_at  # type: ignore[operator]
+    return {
+        "id": kept.uuid,
+        "createdAt": instant(told.first_at),
+        "updatedAt": instant(told.last_at),
+        "nominalStartTime": told.nominal_start or None,
+        "nominalEndTime": told.nominal_end or None,
+        "state": kept.state,
+        "startedAt": instant(kept.started_at),
+        "endedAt": instant(kept.ended_at),
+        "durationMs": None if duration is None else duration // 1_000,
+        "args": _arguments(told.arguments, mask),
+        "jobVersion": {"namespace": job.namespace, "name": job.name, "version": str(kept.version)},
+        "inputDatasetVersions": [_used(one, told.inputs, mask) for one in kept.inputs],
+        "outputDatasetVersions": [_used(one, told.outputs, mask) for one in kept.outputs],
+        "facets": mask.value(told.facets),
+    }
+
+
+def job(kept: KeptJob, uuid: UUID | None, mask: Mask) -> Document:
+    """A Job with its newest runs; ``uuid`` is that of its parent."""
+    return {
+        **job_outline(kept, uuid, mask),
+        "latestRun": run_document(kept.runs[0], mask) if kept.runs else None,
+        "latestRuns": [run_document(run, mask) for run in kept.runs] if kept.runs else None,
+        "facets": mask.value(kept.facets),
+        "currentVersion": None if kept.version is None else str(kept.version),
+        "labels": [],
+        "tags": list(kept.tags),
+    }
+
+
+def job_outline(kept: KeptJob, uuid: UUID | None, mask: Mask) -> Document:
+    """What a node of the lineage graph has of a job too (JobData)."""
+    parent = kept.parent
+    return {
+        "id": {"namespace": kept.named.namespace, "name": kept.named.name},
+        "type": job_type(kept),
+        "name": kept.named.name,
+        "simpleName": kept.named.name if parent is None else kept.named.name.removeprefix(f"{parent.name}."),
+        "parentJobName": None if parent is None else parent.name,
+        "parentJobUuid": None if uuid is None else str(uuid),
+        "createdAt": instant(kept.created_at),
+        "updatedAt": instant(kept.updated_at),
+        "namespace": kept.named.namespace,
+        "inputs": [dataset_name(mask.dataset(one)) for one in kept.inputs],
+        "outputs": [dataset_name(mask.dataset(one)) for one in kept.outputs],
+        "location": kept.location or None,
+        "description": kept.description or None,
+    }
+
+
+def with_facets(kept: KeptJob, facets: Document) -> KeptJob:
+    """A job with the facets that its type is read from."""
+    return replace(kept, facets=facets)
+
+
+def bare_job(kept: KeptJob, shown: Job) -> KeptJob:
+    """A hidden job: a name that tells nothing, and when there was something."""
+    return KeptJob(kept.id, shown, None, "", "", kept.created_at, kept.updated_at, (), (), None, ())
+
+
+def bare_dataset(kept: KeptDataset, shown: Dataset) -> KeptDataset:
+    """A hidden dataset."""
+    return KeptDataset(kept.id, shown, "", "", "", kept.created_at, kept.updated_at, (), (), None)
+
+
+def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | None, mask: Mask) -> Document:
+    """A JobVersion with its newest run."""
+    own = {"namespace": named.namespace, "name": named.name}
+    return {
+        "id": own | {"version": str(version.uuid)},
+        "name": named.name,
+        "createdAt": instant(version.at),
+        "version": str(version.uuid),
+        "namespace": named.namespace,
+        "location": location or None,
+        "inputs": [dataset_name(mask.dataset(one)) for one in version.inputs],
+        "outputs": [dataset_name(mask.dataset(one)) for one in version.outputs],
+        "latestRun": None if run is None else run_document(run, mask),
+    }
+
+
+def _arguments(told: dict[str, str], mask: Mask) -> dict[str, str]:
+    hidden = mask.hides(told.get("namespace", ""))
+    return {name: value for name, value in told.items() if not hidden or name not in ("name", "namespace")}
+
+
+def _used(used: Used, facets: Mapping[tuple[str, str], Document], mask: Mask) -> Document:
+    hidden = mask.hides(used.named.namespace)
+    said = {} if hidden else facets.get((used.named.namespace, used.named.name), {})
+    return {
+        "datasetVersionId": dataset_name(mask.dataset(used.named)) | {"version": str(used.version)},
+        "facets": mask.value(said),
+    }
+
+
+def _dataset_type(kept: KeptDataset) -> str:
+    streams = text(kept.facets, "datasetType", "datasetType").upper() in _STREAMS
+    return "STREAM" if streams or kept.named.namespace.startswith("kafka:") else "DB_TABLE"
+
+
+def job_type(kept: KeptJob) -> str:
+    """JobTypeJobFacet 2-0-3, as Marquez reads it; SERVICE is what a PUT said."""
+    if text(kept.facets, "jobType", "jobType").upper() == "SERVICE":
+        return "SERVICE"
+    return "STREAM" if text(kept.facets, "jobType", "processingType").upper() == "STREAMING" else "BATCH"

@@ -1,0 +1,57 @@
+"""Run events as they came (Marquez, OpenLineageResource.getLineageEvents)."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from headwater.server.access import Caller
+from headwater.server.marquez.answers import Json
+from headwater.server.marquez.asked import ThePage, moment_of, sight
+from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.paths import NamedRoute
+from headwater.server.server import Reader, TheStore
+from headwater.store import Store
+from headwater.store.catalog import eventlog
+from headwater.store.catalog.eventlog import During
+from headwater.store.catalog.pages import Page
+
+router = APIRouter(prefix="/api/v1/events", tags=["events"], route_class=NamedRoute)
+
+
+@router.get("/lineage")
+def listing(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
+    caller: Reader,
+    store: TheStore,
+    page: ThePage,
+    before: str | None = None,
+    after: str | None = None,
+    sort_direction: Annotated[Literal["asc", "desc", "ASC", "DESC"], Query(alias="sortDirection")] = "desc",
+) -> Json:
+    """Run events by time, the newest first; from ``after`` on and before ``before``, both in ISO 8601."""
+    during = During(
+        moment_of(after, "after"),
+        moment_of(before, "before"),
+        None,
+        sight(caller),
+        sort_direction.lower() == "desc",
+    )
+    return _listing(store, caller, during, page)
+
+
+@router.get("")
+def every(caller: Reader, store: TheStore, page: ThePage) -> Json:
+    """The same where marquez-python looks for it (``list_events``)."""
+    return _listing(store, caller, During(sees=sight(caller)), page)
+
+
+@router.get("/{namespace}")
+def of_namespace(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
+    """The events of the jobs of a namespace."""
+    return _listing(store, caller, During(namespace=namespace, sees=sight(caller)), page)
+
+
+def _listing(store: Store, caller: Caller, during: During, page: Page) -> Json:
+    mask = Mask(sight(caller))
+    with store.read() as connection:
+        found = eventlog.listing(connection, during, page)
+    return Json({"events": [mask.value(one) for one in found.items], "totalCount": found.total})

@@ -1,0 +1,156 @@
+"""Jobs and their versions (Marquez, JobResource)."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from sqlalchemy import Connection
+
+from headwater.model import Job
+from headwater.server.access import Caller
+from headwater.server.marquez import documents, tellings
+from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.asked import ThePage, now, sight
+from headwater.server.marquez.bodies import JobBody
+from headwater.server.marquez.documents import Document
+from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.namespaces import known_namespace, may_tell_of
+from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.runs import known_job
+from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
+from headwater.store import Store
+from headwater.store.catalog import currentjobs, jobs, runs, tags
+from headwater.store.catalog.identities import job_uuid
+from headwater.store.catalog.jobs import KeptJob, Wanted
+from headwater.store.catalog.pages import Page
+
+router = APIRouter(prefix="/api/v1", tags=["jobs"], route_class=NamedRoute)
+
+
+def _named(namespace: str, job: str) -> Job:
+    return Job(namespace, job)
+
+
+def _states(last_run_states: Annotated[list[str] | None, Query(alias="lastRunStates")] = None) -> frozenset[str]:
+    return frozenset(state.upper() for state in last_run_states or ())
+
+
+TheJob = Annotated[Job, Depends(_named)]
+"""The job in the path."""
+
+States = Annotated[frozenset[str], Depends(_states)]
+"""``lastRunStates``, as often as there are states that the newest run may be in."""
+
+
+@router.get("/jobs")
+def listing(caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
+    """All jobs, the one that was told of last first."""
+    return _listing(store, caller, Wanted(None, states, sight(caller)), page)
+
+
+@router.get("/namespaces/{namespace}/jobs")
+def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
+    """The jobs of a namespace, the one that was told of last first."""
+    if not caller.sees(namespace):
+        missing("Namespace", namespace)
+    return _listing(store, caller, Wanted(namespace, states, sight(caller)), page)
+
+
+@router.get("/namespaces/{namespace}/jobs/{job}")
+def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
+    """A job with its newest runs."""
+    with store.read() as connection:
+        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+
+
+@router.put("/namespaces/{namespace}/jobs/{job}")
+def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer) -> Json:
+    """Says what a job is, as a job event; with ``runId`` as an event of that run."""
+    for namespace in (named.namespace, *(one.namespace for one in (*body.inputs, *body.outputs))):
+        may_tell_of(caller, namespace)
+    with server.store.read() as connection:
+        known_namespace(connection, caller, named.namespace)
+    tellings.tell(server, tellings.of_job(named, body, now()))
+    with server.store.write() as connection:
+        tags.add(connection, (0, known_job(connection, caller, named)), body.tags or (), now())
+        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+
+
+@router.delete("/namespaces/{namespace}/jobs/{job}")
+def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
+    """Hides a job until it is told of again."""
+    with store.write() as connection:
+        kept = _whole(connection, caller, named)
+        jobs.hide(connection, kept.id, now())
+    return Json(document(kept, Mask(sight(caller))))
+
+
+@router.get("/namespaces/{namespace}/jobs/{job}/versions")
+def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -> Json:
+    """The versions of a job, the newest first: one for each set of datasets that it read and wrote."""
+    with store.read() as connection:
+        found = _versions(connection, caller, named)
+        shown = _version_documents(connection, caller, named, found[page.offset : page.offset + page.limit])
+    return Json({"versions": shown, "totalCount": len(found)})
+
+
+@router.get("/namespaces/{namespace}/jobs/{job}/versions/{version}")
+def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> Json:
+    """A version of a job."""
+    with store.read() as connection:
+        every = _versions(connection, caller, named)
+        found = tuple(one for one in every if str(one.uuid) == version.lower())
+        shown = _version_documents(connection, caller, named, found)
+    return Json(shown[0] if shown else missing("Job version", version))
+
+
+@router.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
+def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
+    """Puts a tag on a job."""
+    with store.write() as connection:
+        tags.add(connection, (0, known_job(connection, caller, named)), [tag], now())
+        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+
+
+@router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
+def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
+    """Takes a tag off a job."""
+    with store.write() as connection:
+        tags.remove(connection, (0, known_job(connection, caller, named)), tag)
+        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+
+
+def document(kept: KeptJob, mask: Mask) -> Document:
+    """A job as Marquez shows it."""
+    return documents.job(kept, None if kept.parent is None else job_uuid(kept.parent), mask)
+
+
+def _listing(store: Store, caller: Caller, wanted: Wanted, page: Page) -> Json:
+    mask = Mask(sight(caller))
+    with store.read() as connection:
+        found = jobs.listing(connection, wanted, page)
+    return Json({"jobs": [document(one, mask) for one in found.items], "totalCount": found.total})
+
+
+def _whole(connection: Connection, caller: Caller, named: Job) -> KeptJob:
+    found = known_job(connection, caller, named)
+    return jobs.whole(connection, [found])[found]
+
+
+Versions = tuple[currentjobs.JobVersion, ...]
+
+
+def _versions(connection: Connection, caller: Caller, named: Job) -> Versions:
+    found = known_job(connection, caller, named)
+    location = jobs.outlines(connection, [found])[found].location
+    return currentjobs.versions(connection, found, named, location)
+
+
+def _version_documents(connection: Connection, caller: Caller, named: Job, found: Versions) -> list[Document]:
+    newest = runs.whole(connection, [one.run for one in found if one.run is not None])
+    location = jobs.outlines(connection, [known_job(connection, caller, named)])
+    place = next(iter(location.values())).location
+    mask = Mask(sight(caller))
+    return [
+        documents.job_version(named, place, one, newest.get(one.run) if one.run is not None else None, mask)
+        for one in found
+    ]

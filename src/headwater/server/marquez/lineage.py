@@ -1,0 +1,173 @@
+"""The graph of jobs and datasets, and the runs before a run (Marquez, OpenLineageResource and LineageService)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from sqlalchemy import Connection
+
+from headwater.model import Dataset, Job
+from headwater.server.access import Caller
+from headwater.server.marquez import documents, nodes
+from headwater.server.marquez.answers import Json, missing, truncation
+from headwater.server.marquez.asked import sight
+from headwater.server.marquez.documents import Document, instant
+from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.nodes import Node
+from headwater.server.marquez.runs import known_run
+from headwater.server.server import Reader, TheServer, TheStore
+from headwater.store.catalog import datasets, facets, fieldlineage, jobgraph, jobs, runs, upstreamruns
+from headwater.store.catalog.datasets import KeptDataset
+from headwater.store.catalog.identities import job_uuid
+from headwater.store.catalog.jobgraph import JobGraph
+from headwater.store.catalog.jobs import KeptJob
+from headwater.store.catalog.runs import KeptRun
+
+router = APIRouter(prefix="/api/v1", tags=["lineage"])
+
+Depth = Annotated[int, Query(ge=0, le=10_000)]
+
+
+@router.get("/lineage")
+def graph(
+    node_id: Annotated[str, Query(alias="nodeId")],
+    caller: Reader,
+    server: TheServer,
+    depth: Depth = 20,
+    with_column_lineage: Annotated[bool, Query(alias="withColumnLineage")] = False,
+) -> Json:
+    """Jobs and datasets around one of them, by what each job reads and writes now.
+
+    With ``withColumnLineage`` datasets come with their ``columnLineage``, which Marquez does not have.
+    """
+    with server.store.read() as connection:
+        node = nodes.find(connection, node_id)
+        _allow(caller, node, node_id)
+        found = _around(connection, node, min(depth, server.settings.limits.depth), server.settings.limits.columns)
+        shown = _Shown(connection, found, Mask(sight(caller)), with_column_lineage)
+    limits = ("nodes",) if found.truncated else ()
+    return Json({"graph": shown.nodes()}, headers=truncation(limits))
+
+
+@router.get("/runlineage/upstream")
+def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store: TheStore, depth: Depth = 20) -> Json:
+    """A run and those that wrote what it read, and so on."""
+    mask = Mask(sight(caller))
+    with store.read() as connection:
+        start = known_run(connection, caller, run_id)
+        found = list(upstreamruns.upstream(connection, start.id, depth))
+    return Json({"runs": [_upstream_run(one, mask) for one in found]})
+
+
+def _allow(caller: Caller, node: Node, written: str) -> None:
+    if node.kind not in ("dataset", "job"):
+        missing("Node of type dataset or job", written)
+    if not caller.sees(node.namespace):
+        missing("Node", written)
+
+
+def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGraph:
+    around = jobgraph.around_job if node.kind == "job" else jobgraph.around_dataset
+    return around(connection, node.id, depth, most)
+
+
+class _Shown:
+    """A graph of ids as the nodes of Marquez, in the order of their ids."""
+
+    def __init__(self, connection: Connection, graph: JobGraph, mask: Mask, with_columns: bool) -> None:
+        self._graph, self._mask = graph, mask
+        self._jobs = jobs.outlines(connection, graph.jobs)
+        self._datasets = datasets.outlines(connection, graph.datasets)
+        self._facets = facets.of_jobs(connection, graph.jobs)
+        newest = runs.newest(connection, graph.jobs, 1)
+        kept = runs.outlines(connection, [one for some in newest.values() for one in some])
+        self._runs = {job: kept[some[0]] for job, some in newest.items()}
+        self._columns = fieldlineage.of_datasets(connection, graph.datasets) if with_columns else None
+
+    def nodes(self) -> list[Document]:
+        """The nodes with their edges, which lead from what is read to what is written."""
+        ends = self._edges()
+        shown = [self._job(job, ends) for job in self._jobs.values()]
+        shown += [self._dataset(dataset, ends) for dataset in self._datasets.values()]
+        return sorted(shown, key=lambda node: str(node["id"]))
+
+    def _edges(self) -> "_Edges":
+        edges = _Edges()
+        for job, touch in self._graph.jobs.items():
+            node = nodes.of_job(self._mask.job(self._jobs[job].named))
+            for one in touch.read & self._graph.datasets:
+                edges.add(self._node_of(one), node)
+            for one in touch.written & self._graph.datasets:
+                edges.add(node, self._node_of(one))
+        return edges
+
+    def _node_of(self, dataset: int) -> str:
+        return nodes.of_dataset(self._mask.dataset(self._datasets[dataset].named))
+
+    def _job(self, kept: KeptJob, edges: "_Edges") -> Document:
+        shown = self._mask.job(kept.named)
+        data = _hidden_job(shown, kept) if shown != kept.named else self._job_data(kept)
+        return edges.node(nodes.of_job(shown), "JOB", data)
+
+    def _job_data(self, kept: KeptJob) -> Document:
+        known = documents.with_facets(kept, self._facets[kept.id])
+        run = self._runs.get(kept.id)
+        return {
+            **documents.job_outline(known, None if kept.parent is None else job_uuid(kept.parent), self._mask),
+            "latestRun": None if run is None else documents.run_document(run, self._mask),
+            "currentRunUuid": None if run is None else run.uuid,
+        }
+
+    def _dataset(self, kept: KeptDataset, edges: "_Edges") -> Document:
+        shown = self._mask.dataset(kept.named)
+        hidden = shown != kept.named
+        data = _hidden_dataset(shown, kept) if hidden else documents.dataset_outline(kept)
+        if self._columns is not None:
+            lineage = {} if hidden else self._columns.get(kept.id, {})
+            data["columnLineage"] = documents.column_lineage(lineage, self._mask)
+        return edges.node(nodes.of_dataset(shown), "DATASET", data)
+
+
+class _Edges:
+    def __init__(self) -> None:
+        self._into: dict[str, set[str]] = {}
+        self._out_of: dict[str, set[str]] = {}
+
+    def add(self, origin: str, destination: str) -> None:
+        self._out_of.setdefault(origin, set()).add(destination)
+        self._into.setdefault(destination, set()).add(origin)
+
+    def node(self, node: str, kind: str, data: Document) -> Document:
+        return {
+            "id": node,
+            "type": kind,
+            "data": data,
+            "inEdges": [{"origin": one, "destination": node} for one in sorted(self._into.get(node, ()))],
+            "outEdges": [{"origin": node, "destination": one} for one in sorted(self._out_of.get(node, ()))],
+        }
+
+
+def _hidden_job(shown: Job, kept: KeptJob) -> Document:
+    data = documents.job_outline(documents.bare_job(kept, shown), None, Mask(None))
+    return data | {"latestRun": None, "currentRunUuid": None}
+
+
+def _hidden_dataset(shown: Dataset, kept: KeptDataset) -> Document:
+    return documents.dataset_outline(documents.bare_dataset(kept, shown))
+
+
+def _upstream_run(kept: KeptRun, mask: Mask) -> Document:
+    job = mask.job(kept.job)
+    run: Mapping[str, Any] = {
+        "id": kept.uuid,
+        "start": instant(kept.started_at),
+        "end": instant(kept.ended_at),
+        "status": kept.state,
+    }
+    inputs = [
+        documents.dataset_name(mask.dataset(one.named))
+        | {"version": str(one.version), "producedByRunId": one.run or None}
+        for one in kept.inputs
+    ]
+    named = {"namespace": job.namespace, "name": job.name, "version": str(kept.version)}
+    return {"job": named, "run": run, "inputs": inputs}

@@ -1,0 +1,57 @@
+"""What somebody may not see: kept in graphs, so that they stay connected, under names that tell nothing."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from headwater.model import Dataset, Job
+from headwater.store.catalog.pages import Sees
+
+HIDDEN = "hidden"
+"""The namespace of what is hidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Hides the names of namespaces that somebody may not see; the same names always become the same."""
+
+    sees: Sees
+
+    def hides(self, namespace: str) -> bool:
+        """Whether what is in a namespace is hidden."""
+        return self.sees is not None and not self.sees(namespace)
+
+    def dataset(self, named: Dataset) -> Dataset:
+        """A dataset's name as it may be shown."""
+        return Dataset(HIDDEN, _token(named.namespace, named.name)) if self.hides(named.namespace) else named
+
+    def job(self, named: Job) -> Job:
+        """A job's name as it may be shown."""
+        return Job(HIDDEN, _token(named.namespace, named.name)) if self.hides(named.namespace) else named
+
+    def field(self, owner: Dataset, name: str) -> str:
+        """The name of a dataset's field as it may be shown."""
+        return _token(owner.namespace, owner.name, name) if self.hides(owner.namespace) else name
+
+    def value(self, told: Any) -> Any:
+        """JSON of events in which every object with a hidden ``namespace`` and a ``name`` is only a masked name."""
+        if self.sees is None:
+            return told
+        if isinstance(told, list):
+            return [self.value(one) for one in told]
+        if not isinstance(told, dict):
+            return told
+        namespace, name = told.get("namespace"), told.get("name")
+        if isinstance(namespace, str) and isinstance(name, str) and self.hides(namespace):
+            return self._only_name(Dataset(namespace, name), told.get("field"))
+        return {key: self.value(one) for key, one in told.items()}
+
+    def _only_name(self, named: Dataset, field: object) -> dict[str, str]:
+        masked = self.dataset(named)
+        of_field = {"field": self.field(named, field)} if isinstance(field, str) else {}
+        return {"namespace": masked.namespace, "name": masked.name, **of_field}
+
+
+def _token(*parts: str) -> str:
+    digest = blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return f"{HIDDEN}-{digest}"

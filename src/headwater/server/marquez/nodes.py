@@ -1,0 +1,131 @@
+"""Node ids: ``dataset:NAMESPACE:NAME``, ``datasetField:NAMESPACE:NAME:FIELD``, ``job:NAMESPACE:NAME``, ``run:UUID``.
+
+All but a run's may end in ``#`` and the UUID of a version (Marquez, NodeId.java). Names hold colons and hashes
+themselves: an id is what of its readings is known, the one with the longest namespace and name first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+
+from headwater.model import Dataset, Job
+from headwater.store.catalog import known
+from headwater.store.jsonvalues import text
+
+KINDS = ("dataset", "datasetField", "job", "run")
+_MOST_COLONS = 60  # each is a place where a name may end; of a field's id there are as many readings as pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node that is known: the ids of the dataset, of its field, or of the job; ``run`` is a UUID as it was sent."""
+
+    kind: str
+    dataset: Dataset | None = None
+    job: Job | None = None
+    id: int = 0
+    field_id: int = 0
+    run: str = ""
+    version: UUID | None = None
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the dataset or job."""
+        named = self.dataset or self.job
+        return named.namespace if named is not None else ""
+
+
+def of_dataset(named: Dataset, version: UUID | None = None) -> str:
+    """The id of a dataset's node."""
+    return _versioned(f"dataset:{named.namespace}:{named.name}", version)
+
+
+def of_field(named: Dataset, field: str, version: UUID | None = None) -> str:
+    """The id of the node of a dataset's field."""
+    return _versioned(f"datasetField:{named.namespace}:{named.name}:{field}", version)
+
+
+def of_job(named: Job) -> str:
+    """The id of a job's node."""
+    return f"job:{named.namespace}:{named.name}"
+
+
+def find(connection: Connection, written: str) -> Node:
+    """The node that an id names.
+
+    Raises:
+        HTTPException: 400, when it is no id; 404, when nothing known has it.
+    """
+    written = text(written)
+    kind, separator, rest = written.partition(":")
+    if kind not in KINDS or not separator or written.count(":") > _MOST_COLONS:
+        raise HTTPException(
+            400,
+            f"nodeId is {written[:100]!r}: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, "
+            "job:NAMESPACE:NAME or run:UUID.",
+        )
+    node = _find(connection, kind, rest) or _find_version(connection, kind, rest)
+    if node is None:
+        raise HTTPException(404, f"Node {written[:200]!r} not found.")
+    return node
+
+
+def _find_version(connection: Connection, kind: str, rest: str) -> Node | None:
+    """A node whose id ends in a version."""
+    name, _, version = rest.rpartition("#")
+    try:
+        uuid = UUID(version)
+    except ValueError:
+        return None
+    node = _find(connection, kind, name)
+    return None if node is None else replace(node, version=uuid)
+
+
+def _find(connection: Connection, kind: str, rest: str) -> Node | None:
+    if kind == "run":
+        return Node(kind, run=rest)
+    if kind == "job":
+        return _find_job(connection, rest)
+    return _find_dataset(connection, rest) if kind == "dataset" else _find_field(connection, rest)
+
+
+def _find_job(connection: Connection, rest: str) -> Node | None:
+    jobs = [Job(*pair) for pair in _pairs(rest)]
+    ids = known.job_ids(connection, jobs)
+    return next((Node("job", job=one, id=ids[one]) for one in jobs if one in ids), None)
+
+
+def _find_dataset(connection: Connection, rest: str) -> Node | None:
+    datasets = [Dataset(*pair) for pair in _pairs(rest)]
+    ids = known.dataset_ids(connection, datasets)
+    return next((Node("dataset", one, id=ids[one]) for one in datasets if one in ids), None)
+
+
+def _find_field(connection: Connection, rest: str) -> Node | None:
+    readings = [(Dataset(*pair), field) for owner, field in _pairs(rest) for pair in _pairs(owner)]
+    ids = known.dataset_ids(connection, {owner for owner, _ in readings})
+    for owner, field in readings:
+        found = known.field_ids(connection, ids[owner], field) if owner in ids else []
+        if found:
+            return Node("datasetField", owner, id=ids[owner], field_id=found[0])
+    return None
+
+
+def _pairs(written: str) -> Iterator[tuple[str, str]]:
+    """Every way to take a text as two names with a colon between, the longest first name first.
+
+    >>> list(_pairs("s3://b:c"))
+    [('s3://b', 'c'), ('s3', '//b:c')]
+    """
+    place = written.rfind(":")
+    while place > 0:
+        if place < len(written) - 1:
+            yield written[:place], written[place + 1 :]
+        place = written.rfind(":", 0, place)
+
+
+def _versioned(written: str, version: UUID | None) -> str:
+    return written if version is None else f"{written}#{version}"

@@ -1,0 +1,28 @@
+"""Routes whose names may hold slashes: ``/namespaces/s3:%2F%2Flake/datasets/gold%2Fkm``.
+
+ASGI gives paths unquoted, where a slash of a name is one of the path; so these routes match the path as it was sent.
+"""
+
+from collections.abc import MutableMapping
+from typing import Any
+from urllib.parse import unquote
+
+from fastapi.routing import APIRoute
+from starlette.routing import Match
+
+from headwater.store.jsonvalues import text
+
+
+class NamedRoute(APIRoute):
+    """A route that matches first and unquotes its parameters then."""
+
+    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, dict[str, Any]]:
+        """As Starlette's, on the path as it was sent (ASGI, "raw_path")."""
+        raw: bytes = scope.get("raw_path") or b""
+        if raw:
+            scope = {**scope, "path": raw.split(b"?", 1)[0].decode("latin-1")}
+        match, child = super().matches(scope)
+        if "path_params" in child:
+            names = {name: text(unquote(str(value))) for name, value in child["path_params"].items()}
+            child = {**child, "path_params": names}
+        return match, dict(child)

@@ -1,0 +1,111 @@
+"""Runs: asked for, made, begun and ended (Marquez, RunResource and JobResource)."""
+
+from typing import Annotated, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Query
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+
+from headwater.model import Job
+from headwater.server.access import Caller
+from headwater.server.marquez import documents, tellings
+from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.asked import ThePage, moment_of, now, sight
+from headwater.server.marquez.bodies import RunBody
+from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.namespaces import known_namespace
+from headwater.server.marquez.paths import NamedRoute
+from headwater.server.server import Reader, Server, TheServer, TheStore, Writer
+from headwater.store import Store
+from headwater.store.catalog import known, runs
+from headwater.store.catalog.runs import KeptRun
+
+router = APIRouter(prefix="/api/v1", tags=["runs"], route_class=NamedRoute)
+
+EVENTS = {"start": "START", "complete": "COMPLETE", "fail": "FAIL", "abort": "ABORT"}
+
+
+@router.get("/namespaces/{namespace}/jobs/{job}/runs")
+def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
+    """The runs of a job, the newest first."""
+    mask = Mask(sight(caller))
+    with store.read() as connection:
+        found = runs.listing(connection, known_job(connection, caller, Job(namespace, job)), page)
+    return Json({"runs": [documents.run_document(one, mask) for one in found.items], "totalCount": found.total})
+
+
+@router.post("/namespaces/{namespace}/jobs/{job}/runs", status_code=201)
+def create(namespace: str, job: str, body: RunBody, caller: Writer, server: TheServer) -> Json:
+    """Makes a run that has not begun, as an event of type OTHER."""
+    named, uuid = Job(namespace, job), str(body.id or uuid4())
+    with server.store.read() as connection:
+        known_job(connection, caller, named)
+        if runs.find(connection, uuid) is not None:
+            raise HTTPException(409, f"Run '{uuid}' already exists.")
+    tellings.tell(server, tellings.of_run(uuid, named, "OTHER", now(), tellings.facets_of_run(body)))
+    return Json(_document(server.store, caller, uuid), 201)
+
+
+@router.get("/jobs/runs/{run}")
+def one(run: str, caller: Reader, store: TheStore) -> Json:
+    """A run."""
+    return Json(_document(store, caller, run))
+
+
+@router.get("/jobs/runs/{run}/facets")
+def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, store: TheStore) -> Json:
+    """The facets of a run, or of its job as that run told them; ``type`` is ``run`` or ``job``."""
+    with store.read() as connection:
+        found = known_run(connection, caller, run)
+    if kind.lower() not in ("run", "job"):
+        raise HTTPException(400, f"type is {kind[:50]!r}: expected run or job.")
+    told = found.told.facets if kind.lower() == "run" else found.told.job_facets
+    return Json({"runId": found.uuid, "facets": Mask(sight(caller)).value(told)})
+
+
+@router.post("/jobs/runs/{run}/{action}")
+def transition(
+    run: str,
+    action: Literal["start", "complete", "fail", "abort"],
+    caller: Writer,
+    server: TheServer,
+    at: str | None = None,
+) -> Json:
+    """Begins or ends a run, as the event that a producer would send; ``at`` is when, now by default."""
+    moment = moment_of(at, "at")
+    with server.store.read() as connection:
+        found = known_run(connection, caller, run)
+    _move(server, found, EVENTS[action], now() if moment is None else moment)
+    return Json(_document(server.store, caller, run))
+
+
+def known_run(connection: Connection, caller: Caller, uuid: str) -> KeptRun:
+    """The run with a UUID, whole.
+
+    Raises:
+        HTTPException: 404, when there is none, or the caller may not see its job.
+    """
+    found = runs.find(connection, uuid)
+    kept = None if found is None else runs.whole(connection, [found])[found]
+    return kept if kept is not None and caller.sees(kept.job.namespace) else missing("Run", uuid)
+
+
+def known_job(connection: Connection, caller: Caller, named: Job) -> int:
+    """The id of a job.
+
+    Raises:
+        HTTPException: 404, when there is none, or the caller may not see it.
+    """
+    known_namespace(connection, caller, named.namespace)
+    found = known.job_id(connection, named)
+    return found if found is not None else missing("Job", named.name)
+
+
+def _move(server: Server, run: KeptRun, event: str, at: int) -> None:
+    tellings.tell(server, tellings.of_run(run.uuid, run.job, event, at))
+
+
+def _document(store: Store, caller: Caller, uuid: str) -> documents.Document:
+    with store.read() as connection:
+        return documents.run_document(known_run(connection, caller, uuid), Mask(sight(caller)))

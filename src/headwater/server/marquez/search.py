@@ -1,0 +1,70 @@
+"""Search for datasets and jobs by their names (Marquez, SearchResource)."""
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query
+
+from headwater.model import Dataset, Job
+from headwater.server.marquez import nodes
+from headwater.server.marquez.answers import Json
+from headwater.server.marquez.asked import MOST, microseconds, sight
+from headwater.server.marquez.documents import Document, instant
+from headwater.server.marquez.paths import NamedRoute
+from headwater.server.server import Reader, TheStore
+from headwater.store.catalog import hits
+from headwater.store.catalog.hits import Hit, Sought
+from headwater.store.jsonvalues import text
+
+router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=NamedRoute)
+
+Kind = Literal["DATASET", "JOB", "dataset", "job"]
+Sort = Literal["NAME", "UPDATE_AT", "UPDATED_AT", "name", "update_at", "updated_at"]
+
+
+def _sought(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
+    caller: Reader,
+    q: Annotated[str, Query(min_length=1)],
+    kind: Annotated[Kind | None, Query(alias="filter")] = None,
+    sort: Sort = "name",
+    namespace: str | None = None,
+    before: date | None = None,
+    after: date | None = None,
+) -> Sought:
+    return Sought(
+        text(q),
+        (kind or "").upper(),
+        None if namespace is None else text(namespace),
+        None if before is None else _midnight(before),
+        None if after is None else _midnight(after),
+        sort.lower() != "name",
+        sight(caller),
+    )
+
+
+@router.get("")
+def search(
+    store: TheStore, sought: Annotated[Sought, Depends(_sought)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
+) -> Json:
+    """Datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts these."""
+    with store.read() as connection:
+        found = hits.search(connection, sought, limit)
+    return Json({"totalCount": len(found), "results": [_document(one) for one in found]})
+
+
+def _document(hit: Hit) -> Document:
+    of_dataset = hit.kind == hits.DATASET
+    node = (
+        nodes.of_dataset(Dataset(hit.namespace, hit.name)) if of_dataset else nodes.of_job(Job(hit.namespace, hit.name))
+    )
+    return {
+        "type": hit.kind,
+        "name": hit.name,
+        "updatedAt": instant(hit.updated_at),
+        "namespace": hit.namespace,
+        "nodeId": node,
+    }
+
+
+def _midnight(day: date) -> int:
+    return microseconds(datetime(day.year, day.month, day.day))

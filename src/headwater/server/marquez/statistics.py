@@ -1,0 +1,100 @@
+"""Counts over the last day by hour, or the last week by day (Marquez, StatsResource)."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Depends, Query
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+
+from headwater.server.access import Caller
+from headwater.server.marquez.answers import Json
+from headwater.server.marquez.asked import microseconds, sight, zone_of
+from headwater.server.marquez.documents import Document, instant
+from headwater.server.server import Reader, TheStore
+from headwater.store import Store
+from headwater.store.catalog import statistics
+from headwater.store.catalog.pages import Sees
+
+router = APIRouter(prefix="/api/v1/stats", tags=["statistics"])
+
+
+def _edges(period: str = "", timezone: str | None = None) -> list[int]:
+    """The beginnings of the hours or days, and the end of the last."""
+    if period.upper() == "DAY":
+        return hours(datetime.now(UTC))
+    if period.upper() == "WEEK":
+        return days(datetime.now(UTC), zone_of(timezone))
+    raise HTTPException(400, f"Invalid period {period[:50]!r}: expected DAY or WEEK.")
+
+
+Edges = Annotated[list[int], Depends(_edges)]
+"""``period``: DAY or WEEK; ``timezone``: where days of the week begin."""
+
+
+@router.get("/lineage-events")
+def events(
+    caller: Reader,
+    store: TheStore,
+    edges: Edges,
+    period: Annotated[str, Query()] = "",
+    timezone: Annotated[str, Query()] = "",
+) -> Json:
+    """The events of each type."""
+    if period.upper() == "WEEK" and not timezone:
+        raise HTTPException(400, "Timezone must be specified for period 'WEEK'")
+    with store.read() as connection:
+        found = statistics.events(connection, edges, sight(caller))
+    spans = zip(_spans(edges), found, strict=True)
+    return Json(
+        [
+            span | {"fail": one.fail, "start": one.start, "complete": one.complete, "abort": one.abort}
+            for span, one in spans
+        ]
+    )
+
+
+@router.get("/jobs")
+def jobs(caller: Reader, store: TheStore, edges: Edges) -> Json:
+    """How many jobs were known at the end of each span."""
+    return _counts(store, caller, edges, statistics.jobs)
+
+
+@router.get("/datasets")
+def datasets(caller: Reader, store: TheStore, edges: Edges) -> Json:
+    """How many datasets were known at the end of each span."""
+    return _counts(store, caller, edges, statistics.datasets)
+
+
+@router.get("/sources")
+def sources(caller: Reader, store: TheStore, edges: Edges) -> Json:
+    """How many sources were known at the end of each span."""
+    return _counts(store, caller, edges, statistics.sources)
+
+
+def hours(now: datetime) -> list[int]:
+    """The last 24 hours, with that which has begun."""
+    hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return [microseconds(hour + timedelta(hours=one)) for one in range(-23, 2)]
+
+
+def days(now: datetime, zone: ZoneInfo) -> list[int]:
+    """The last seven days of a time zone, with that which has begun; some have 23 or 25 hours."""
+    today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    return [microseconds(today + timedelta(days=one)) for one in range(-6, 2)]
+
+
+Counting = Callable[[Connection, Sequence[int], Sees], tuple[int, ...]]
+
+
+def _counts(store: Store, caller: Caller, edges: list[int], count: Counting) -> Json:
+    with store.read() as connection:
+        found = count(connection, edges[1:], sight(caller))
+    return Json([span | {"count": one} for span, one in zip(_spans(edges), found, strict=True)])
+
+
+def _spans(edges: list[int]) -> list[Document]:
+    return [{"startInterval": instant(start), "endInterval": instant(end)} for start, end in pairwise(edges)]

@@ -1,0 +1,33 @@
+"""Tags and what they mean (Marquez, TagResource)."""
+
+from fastapi import APIRouter
+
+from headwater.server.marquez.answers import Json
+from headwater.server.marquez.asked import ThePage
+from headwater.server.marquez.bodies import TagBody
+from headwater.server.marquez.documents import Document
+from headwater.server.marquez.paths import NamedRoute
+from headwater.server.server import Reader, TheStore, Writer
+from headwater.store.catalog import tags
+from headwater.store.catalog.tags import Tag
+
+router = APIRouter(prefix="/api/v1/tags", tags=["tags"], route_class=NamedRoute)
+
+
+@router.get("")
+def listing(_: Reader, store: TheStore, page: ThePage) -> Json:
+    """The tags by name."""
+    with store.read() as connection:
+        found = tags.listing(connection, page)
+    return Json({"tags": [_document(one) for one in found.items]})
+
+
+@router.put("/{tag}")
+def describe(tag: str, body: TagBody, _: Writer, store: TheStore) -> Json:
+    """Says what a tag means, and makes it when there is none."""
+    with store.write() as connection:
+        return Json(_document(tags.describe(connection, Tag(tag, body.description or ""))))
+
+
+def _document(kept: Tag) -> Document:
+    return {"name": kept.name, "description": kept.description or None}

@@ -1,0 +1,128 @@
+"""Datasets with their fields, tags, versions, facets and column lineage."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import Connection, Select, select, update
+
+from headwater.model import Dataset
+from headwater.store import schema
+from headwater.store.catalog import facets, fieldlineage, fields, moments, tags
+from headwater.store.catalog.facets import Facets
+from headwater.store.catalog.fieldlineage import Given
+from headwater.store.catalog.pages import Listing, Page, among, paged
+from headwater.store.catalog.versions import Version, latest
+from headwater.store.jsonvalues import records, text
+from headwater.store.questions import names
+from headwater.store.rows import rows_for
+
+_DATASET = schema.dataset
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetField:
+    """A field of a dataset; ``type`` and ``description`` are empty where nothing told them."""
+
+    id: int
+    name: str
+    type: str
+    tags: tuple[str, ...]
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDataset:
+    """A dataset as the store keeps it; ``facets`` and ``lineage`` only where all of it was asked for.
+
+    Fields are in the order of the schema, then those that only lineage or tags know.
+    """
+
+    id: int
+    named: Dataset
+    source: str
+    lifecycle: str
+    description: str
+    created_at: int
+    updated_at: int
+    fields: tuple[DatasetField, ...]
+    tags: tuple[str, ...]
+    version: Version | None
+    facets: Facets = field(default_factory=dict)
+    lineage: Mapping[str, tuple[Given, ...]] = field(default_factory=dict)
+
+
+def listing(connection: Connection, namespace: str, page: Page) -> Listing[KeptDataset]:
+    """The datasets of a namespace by name, whole; not those that are hidden, or were dropped and replaced."""
+    mine = select(_DATASET.c.id).where(_DATASET.c.namespace == namespace).order_by(_DATASET.c.name, _DATASET.c.id)
+    found = paged(connection, shown(connection, mine), page)
+    ids = [row.id for row in found.items]
+    return Listing(among(ids, whole(connection, ids)), found.total)
+
+
+def shown(connection: Connection, question: Select[Any]) -> Select[Any]:
+    """A question about datasets without those that are hidden, or were dropped and whose names are others' now."""
+    question = question.where(_DATASET.c.hidden_at.is_(None))
+    gone = names.replaced(connection)
+    return question.where(_DATASET.c.id.not_in(gone)) if gone else question
+
+
+def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptDataset]:
+    """Datasets by id with everything that is known of them."""
+    told, lineage = facets.of_datasets(connection, ids), fieldlineage.of_datasets(connection, ids)
+    return {
+        one: replace(
+            kept,
+            facets=told[one],
+            lineage=lineage.get(one, {}),
+            fields=_described(kept.fields, told[one].get("schema")),
+        )
+        for one, kept in outlines(connection, ids).items()
+    }
+
+
+def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptDataset]:
+    """Datasets by id without what has to be read from events."""
+    rows = list(rows_for(connection, ids, lambda some: select(_DATASET).where(_DATASET.c.id.in_(some))))
+    named = {row.id: Dataset(row.namespace, row.name) for row in rows}
+    put, current = tags.of_datasets(connection, named), latest(connection, named)
+    placed, spans = _fields(connection, named, put), moments.of_datasets(connection, rows)
+    return {
+        row.id: KeptDataset(
+            row.id,
+            named[row.id],
+            row.source or "",
+            row.lifecycle or "",
+            row.description or "",
+            *spans[row.id],
+            placed.get(row.id, ()),
+            put[row.id].own,
+            current.get(row.id),
+        )
+        for row in rows
+    }
+
+
+def hide(connection: Connection, ids: Collection[int], at: int) -> None:
+    """Hides datasets until an event tells of them that is later than a moment."""
+    connection.execute(update(_DATASET).where(_DATASET.c.id.in_(ids)).values(hidden_at=at))
+
+
+def hide_all(connection: Connection, namespace: str, at: int) -> None:
+    """Hides every dataset of a namespace."""
+    connection.execute(update(_DATASET).where(_DATASET.c.namespace == namespace).values(hidden_at=at))
+
+
+def _fields(
+    connection: Connection, ids: Collection[int], put: Mapping[int, tags.Tags]
+) -> dict[int, tuple[DatasetField, ...]]:
+    of_dataset: dict[int, list[DatasetField]] = {}
+    for row in fields.lasting(connection, ids):
+        tagged = put[row.dataset_id].fields.get(row.id, ())
+        of_dataset.setdefault(row.dataset_id, []).append(DatasetField(row.id, row.name, row.type, tagged))
+    return {dataset: tuple(some) for dataset, some in of_dataset.items()}
+
+
+def _described(known: Iterable[DatasetField], told: Any) -> tuple[DatasetField, ...]:
+    said = {text(one, "name"): text(one, "description") for one in records(told, "fields")}
+    return tuple(replace(one, description=said.get(one.name, "")) for one in known)

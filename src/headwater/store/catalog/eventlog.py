@@ -1,0 +1,50 @@
+"""The run events as they came, by time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from headwater.store import schema
+from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
+from headwater.store.catalog.payloads import unpacked
+from headwater.store.events import DECLARED
+from headwater.store.rows import rows_for
+
+_EVENT = schema.event
+_RUN = schema.run
+_JOB = schema.job
+
+
+@dataclass(frozen=True, slots=True)
+class During:
+    """Which events to list: from a moment on, before another, of jobs of one namespace; None is no bound."""
+
+    after: int | None = None
+    before: int | None = None
+    namespace: str | None = None
+    sees: Sees = None
+    newest_first: bool = True
+
+
+def listing(connection: Connection, during: During, page: Page) -> Listing[dict[str, Any]]:
+    """Run events in the order of their times."""
+    order = (_EVENT.c.at.desc(), _EVENT.c.id.desc()) if during.newest_first else (_EVENT.c.at, _EVENT.c.id)
+    question = select(_EVENT.c.id).where(_EVENT.c.type != DECLARED).order_by(*order)
+    if during.after is not None:
+        question = question.where(_EVENT.c.at >= during.after)
+    if during.before is not None:
+        question = question.where(_EVENT.c.at < during.before)
+    if during.namespace is not None or during.sees is not None:
+        question = question.join(_RUN, _RUN.c.id == _EVENT.c.run_id).join(_JOB, _JOB.c.id == _RUN.c.job_id)
+        question = question.where(seen(connection, _JOB.c.namespace, during.sees))
+    if during.namespace is not None:
+        question = question.where(_JOB.c.namespace == during.namespace)
+    found = paged(connection, question, page)
+    ids = [row.id for row in found.items]
+    payload = select(_EVENT.c.id, _EVENT.c.payload)
+    events = {
+        row.id: unpacked(row.payload)
+        for row in rows_for(connection, ids, lambda some: payload.where(_EVENT.c.id.in_(some)))
+    }
+    return Listing(tuple(events[one] for one in ids), found.total)

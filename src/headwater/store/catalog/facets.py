@@ -1,0 +1,83 @@
+"""The facets of datasets and jobs: each as the latest event told it that had it."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from headwater.store import schema
+from headwater.store.catalog.payloads import by_digest
+from headwater.store.jsonvalues import Record, record, records, text
+from headwater.store.rows import rows_for
+
+Facets = dict[str, Any]
+
+_FACET = schema.facet
+_NAME = schema.dataset_name
+_DELETED = "_deleted"
+
+
+def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Facets]:
+    """The facets of datasets by id; of those that have none an empty object.
+
+    A facet whose latest word is ``_deleted`` is left out (OpenLineage, "Facets", "deleting a facet").
+    """
+    wanted: dict[bytes, list[tuple[int, str]]] = {}
+    question = select(_FACET).where(_FACET.c.job_id == 0)
+    for row in rows_for(connection, ids, lambda some: question.where(_FACET.c.dataset_id.in_(some))):
+        wanted.setdefault(row.event_digest, []).append((row.dataset_id, row.name))
+    names = _names(connection, ids)
+    found: dict[int, Facets] = {one: {} for one in ids}
+    for digest, event in by_digest(connection, wanted):
+        told = _told(event)
+        for dataset, facet in wanted[digest]:
+            _note(found[dataset], facet, [facets for named, facets in told if named in names[dataset]])
+    return {dataset: dict(sorted(facets.items())) for dataset, facets in found.items()}
+
+
+def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Facets]:
+    """The facets of jobs by id; of those that have none an empty object."""
+    wanted: dict[bytes, list[tuple[int, str]]] = {}
+    question = select(_FACET).where(_FACET.c.dataset_id == 0)
+    for row in rows_for(connection, ids, lambda some: question.where(_FACET.c.job_id.in_(some))):
+        wanted.setdefault(row.event_digest, []).append((row.job_id, row.name))
+    found: dict[int, Facets] = {one: {} for one in ids}
+    for digest, event in by_digest(connection, wanted):
+        for job, facet in wanted[digest]:
+            _note(found[job], facet, [record(event, "job", "facets")])
+    return {job: dict(sorted(facets.items())) for job, facets in found.items()}
+
+
+def merged(known: Facets, told: Record) -> Facets:
+    """Facets with those of a later event; one that is deleted is none."""
+    together = known | told
+    return {name: facet for name, facet in together.items() if record(facet).get(_DELETED) is not True}
+
+
+def entries(event: Record) -> Iterator[Record]:
+    """All datasets that an event speaks of; those that it writes last, because what is said there counts."""
+    yield from records(event, "inputs")
+    yield from records(event, "outputs")
+    if record(event, "dataset"):
+        yield record(event, "dataset")
+
+
+def _told(event: Record) -> list[tuple[tuple[str, str], Record]]:
+    return [((text(one, "namespace"), text(one, "name")), record(one, "facets")) for one in entries(event)]
+
+
+def _note(found: Facets, facet: str, told: list[Record]) -> None:
+    for facets in told:
+        value = facets.get(facet) or next((one for name, one in facets.items() if text(name) == facet), None)
+        if value is not None:
+            found[facet] = value
+    if record(found.get(facet)).get(_DELETED) is True:
+        del found[facet]
+
+
+def _names(connection: Connection, ids: Collection[int]) -> dict[int, set[tuple[str, str]]]:
+    names: dict[int, set[tuple[str, str]]] = {one: set() for one in ids}
+    question = select(_NAME.c.dataset_id, _NAME.c.namespace, _NAME.c.name)
+    for dataset, *named in rows_for(connection, ids, lambda some: question.where(_NAME.c.dataset_id.in_(some))):
+        names[dataset].add((named[0], named[1]))
+    return names

@@ -1,0 +1,71 @@
+"""What the fields of datasets are made of, one step back."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from headwater.model import Transformation
+from headwater.store import schema
+from headwater.store.catalog.fields import lasting
+from headwater.store.questions import names
+from headwater.store.questions.answers import Column
+from headwater.store.rows import rows_for
+
+_EDGE = schema.edge
+_WHOLE = schema.dataset_edge
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Given:
+    """A column that takes part in another, and how: ``type`` is MASKED, or the subtype of the transformation."""
+
+    column: Column
+    type: str
+    description: str
+    direct: bool = True
+
+    @classmethod
+    def of(cls, column: Column, way: Transformation) -> "Given":
+        """In the words of columnLineage facet 1-0-0, which is what Marquez and its clients know."""
+        return cls(column, "MASKED" if way.masking else way.subtype.value, way.description, way.direct)
+
+
+def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[str, tuple[Given, ...]]]:
+    """For each dataset its fields that are made of others, by name.
+
+    What acts on every row of a dataset (a filter, a join) is there for each of its fields.
+    """
+    fields = {row.id: (row.dataset_id, row.name) for row in lasting(connection, ids)}
+    of_dataset: dict[int, list[int]] = {}
+    for one, (dataset, _) in fields.items():
+        of_dataset.setdefault(dataset, []).append(one)
+    links = {(output, *rest) for output, *rest in _of_fields(connection, fields)}
+    for dataset, *rest in _of_wholes(connection, ids):
+        links |= {(output, *rest) for output in of_dataset.get(dataset, ())}
+    given = _named(connection, links)
+    found: dict[int, dict[str, tuple[Given, ...]]] = {}
+    for output in sorted(given, key=lambda one: fields[one]):
+        dataset, name = fields[output]
+        found.setdefault(dataset, {})[name] = tuple(sorted(given[output]))
+    return found
+
+
+def _named(connection: Connection, links: Iterable[tuple[int, ...]]) -> dict[int, set[Given]]:
+    links = list(links)
+    columns = names.columns(connection, {source for _, source, _ in links})
+    ways = names.transformations(connection, {way for *_, way in links})
+    given: dict[int, set[Given]] = {}
+    for output, source, way in links:
+        given.setdefault(output, set()).add(Given.of(columns[source], ways[way]))
+    return given
+
+
+def _of_fields(connection: Connection, fields: Collection[int]) -> Iterable[tuple[int, int, int]]:
+    question = select(_EDGE.c.output_field, _EDGE.c.input_field, _EDGE.c.transformation_id)
+    return rows_for(connection, fields, lambda some: question.where(_EDGE.c.output_field.in_(some)))
+
+
+def _of_wholes(connection: Connection, datasets: Collection[int]) -> Iterable[tuple[int, int, int]]:
+    question = select(_WHOLE.c.output_dataset, _WHOLE.c.input_field, _WHOLE.c.transformation_id)
+    return rows_for(connection, datasets, lambda some: question.where(_WHOLE.c.output_dataset.in_(some)))

@@ -1,0 +1,44 @@
+"""The fields that datasets have now: those of their schemas, and those that only lineage or tags tell of."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from headwater.store import schema
+from headwater.store.rows import rows_for
+
+_FIELD = schema.field
+_DATASET = schema.dataset
+_TELLING = (
+    schema.edge.c.output_field,
+    schema.edge.c.input_field,
+    schema.dataset_edge.c.input_field,
+    schema.tagging.c.field_id,
+)
+
+
+def lasting(connection: Connection, datasets: Collection[int]) -> list[Any]:
+    """The rows of the fields, those of each schema in its order, then the others by name.
+
+    A field that is no more in the schema of its dataset is left out, unless lineage of now or a tag tells of it.
+    """
+    question = select(_FIELD, _DATASET.c.schema_at).join(_DATASET, _DATASET.c.id == _FIELD.c.dataset_id)
+    rows = list(rows_for(connection, datasets, lambda some: question.where(_FIELD.c.dataset_id.in_(some))))
+    unplaced = [row.id for row in rows if row.ordinal is None and row.schema_at is not None]
+    gone = set(unplaced) - _told(connection, unplaced)
+    known = [row for row in rows if row.id not in gone]
+    return sorted(known, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
+
+
+def _told(connection: Connection, fields: Collection[int]) -> set[int]:
+    found: set[int] = set()
+    for column in _TELLING:
+        question = select(column.label("field")).distinct()
+        rows = rows_for(
+            connection,
+            fields,
+            lambda some, question=question, column=column: question.where(column.in_(some)),  # type: ignore[misc]
+        )
+        found.update(row.field for row in rows)
+    return found

@@ -1,0 +1,75 @@
+"""Datasets and jobs whose names contain a text."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, select, union_all
+
+from headwater.store import schema
+from headwater.store.catalog.datasets import shown
+from headwater.store.catalog.pages import Sees, seen
+from headwater.store.events import NO_JOB
+
+DATASET = "DATASET"
+JOB = "JOB"
+
+_DATASET = schema.dataset
+_JOB = schema.job
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A dataset or a job."""
+
+    kind: str
+    namespace: str
+    name: str
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What to look for: ``text`` in names, where ``%`` and ``_`` stand for any text and any character.
+
+    ``kind`` is DATASET, JOB or empty for both; ``before`` and ``after`` bound when it was last told of.
+    """
+
+    text: str
+    kind: str = ""
+    namespace: str | None = None
+    before: int | None = None
+    after: int | None = None
+    by_time: bool = False
+    sees: Sees = None
+
+
+def search(connection: Connection, sought: Sought, most: int) -> tuple[Hit, ...]:
+    """At most so many hits, by name, or the last updated first (Marquez, SearchDao)."""
+    parts = []
+    if sought.kind in ("", DATASET):
+        parts.append(shown(connection, _part(connection, sought, DATASET)))
+    if sought.kind in ("", JOB):
+        parts.append(_part(connection, sought, JOB).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None)))
+    every = union_all(*parts).subquery()
+    by_name = (every.c.name, every.c.namespace, every.c.kind)
+    order = (every.c.at.desc(), *by_name) if sought.by_time else by_name
+    rows = connection.execute(select(every).order_by(*order).limit(most))
+    return tuple(Hit(row.kind, row.namespace, row.name, row.at) for row in rows)
+
+
+def _part(connection: Connection, sought: Sought, kind: str) -> Select[tuple[object, ...]]:
+    table = _DATASET if kind == DATASET else _JOB
+    at = func.coalesce(table.c.last_at, 0)
+    columns = (literal(kind).label("kind"), table.c.namespace, table.c.name, at.label("at"))
+    named = func.lower(table.c.name).like(f"%{sought.text.lower()}%")
+    return select(*columns).where(named, seen(connection, table.c.namespace, sought.sees), _bounds(sought, kind))
+
+
+def _bounds(sought: Sought, kind: str) -> ColumnElement[bool]:
+    table = _DATASET if kind == DATASET else _JOB
+    at = func.coalesce(table.c.last_at, 0)
+    bounds = [
+        table.c.namespace == sought.namespace if sought.namespace else None,
+        at < sought.before if sought.before is not None else None,
+        at > sought.after if sought.after is not None else None,
+    ]
+    return and_(True, *(one for one in bounds if one is not None))

@@ -1,0 +1,146 @@
+"""Jobs with what they read and write now, their newest runs, tags and facets."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, exists, or_, select, true, update
+
+from headwater.model import Dataset, Job
+from headwater.store import schema
+from headwater.store.catalog import currentjobs, facets, moments, runs, tags, touched
+from headwater.store.catalog.facets import Facets
+from headwater.store.catalog.identities import job_version
+from headwater.store.catalog.pages import Listing, Page, Sees, among, paged, seen
+from headwater.store.catalog.runs import KeptRun
+from headwater.store.catalog.touched import Touched
+from headwater.store.events import NO_JOB
+from headwater.store.questions import names
+from headwater.store.rows import rows_for
+
+NEWEST = 10
+"""As many runs come with a job as in Marquez (JobDao.findAllWithRun)."""
+
+_JOB = schema.job
+_RUN = schema.run
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """A job as the store keeps it.
+
+    ``inputs`` and ``outputs`` are those of its newest run that has some; ``version`` stands for them and the location.
+    ``parent`` is the job that this one's name says it is a part of. ``runs`` are the newest, the newest first; of them
+    only the first is whole, where all of the job was asked for.
+    """
+
+    id: int
+    named: Job
+    parent: Job | None
+    description: str
+    location: str
+    created_at: int
+    updated_at: int
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    version: UUID | None
+    tags: tuple[str, ...]
+    runs: tuple[KeptRun, ...] = ()
+    facets: Facets = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which jobs to list: of one namespace or all that somebody may see, with the newest run in some states."""
+
+    namespace: str | None = None
+    states: frozenset[str] = frozenset()
+    sees: Sees = None
+
+
+def listing(connection: Connection, wanted: Wanted, page: Page) -> Listing[KeptJob]:
+    """The jobs, the one that was told of last first."""
+    mine = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
+    mine = mine.where(_in_namespace(connection, wanted), _in_state(wanted.states))
+    order = (_JOB.c.last_at.is_(None), _JOB.c.last_at.desc(), _JOB.c.namespace, _JOB.c.name)
+    found = paged(connection, mine.order_by(*order), page)
+    ids = [row.id for row in found.items]
+    return Listing(among(ids, whole(connection, ids)), found.total)
+
+
+def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]:
+    """Jobs by id with everything that is known of them."""
+    told, newest = facets.of_jobs(connection, ids), runs.newest(connection, ids, NEWEST)
+    first = runs.whole(connection, [some[0] for some in newest.values()])
+    kept = runs.outlines(connection, [one for some in newest.values() for one in some[1:]]) | first
+    return {
+        one: replace(job, facets=told[one], runs=among(newest.get(one, ()), kept))
+        for one, job in outlines(connection, ids).items()
+    }
+
+
+def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]:
+    """Jobs by id without their runs and what has to be read from events."""
+    rows = list(rows_for(connection, ids, lambda some: select(_JOB).where(_JOB.c.id.in_(some))))
+    used = currentjobs.touched_by(connection, ids)
+    named, put = touched.named(connection, used.values()), tags.of_jobs(connection, ids)
+    return _kept(connection, rows, {one: _named(touch, named) for one, touch in used.items()}, put)
+
+
+def hide(connection: Connection, job_id: int, at: int) -> None:
+    """Hides a job until an event tells of it that is later than a moment."""
+    connection.execute(update(_JOB).where(_JOB.c.id == job_id).values(hidden_at=at))
+
+
+def hide_all(connection: Connection, namespace: str, at: int) -> None:
+    """Hides every job of a namespace."""
+    connection.execute(update(_JOB).where(_JOB.c.namespace == namespace).values(hidden_at=at))
+
+
+Ends = tuple[frozenset[Dataset], frozenset[Dataset]]
+
+
+def _named(touch: Touched, named: Mapping[int, Dataset]) -> Ends:
+    return frozenset(named[one] for one in touch.read), frozenset(named[one] for one in touch.written)
+
+
+def _kept(
+    connection: Connection, rows: Sequence[Any], ends: Mapping[int, Ends], put: Mapping[int, tags.Tags]
+) -> dict[int, KeptJob]:
+    spans = moments.of_jobs(connection, rows)
+    own = {row.id: Job(row.namespace, row.name) for row in rows}
+    parents = names.applications(connection, own)
+    kept = {}
+    for row in rows:
+        read, written = ends.get(row.id, (frozenset[Dataset](), frozenset[Dataset]()))
+        kept[row.id] = KeptJob(
+            row.id,
+            own[row.id],
+            parents[row.id] if parents[row.id] != own[row.id] else None,
+            row.description or "",
+            row.location or "",
+            *spans[row.id],
+            tuple(sorted(read)),
+            tuple(sorted(written)),
+            job_version(own[row.id], read, written, row.location or "") if row.id in ends else None,
+            put[row.id].own,
+        )
+    return kept
+
+
+def _in_namespace(connection: Connection, wanted: Wanted) -> ColumnElement[bool]:
+    if wanted.namespace is not None:
+        return _JOB.c.namespace == wanted.namespace
+    return seen(connection, _JOB.c.namespace, wanted.sees)
+
+
+def _in_state(states: frozenset[str]) -> ColumnElement[bool]:
+    """That the newest run is in one of some states; a job without runs is listed always, as in Marquez."""
+    if not states:
+        return true()
+    known = [told for told, state in runs.STATES.items() if state in states]
+    mine = runs.told(select(_RUN.c.state).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB))
+    newest = mine.order_by(*runs.newest_first()).limit(1).scalar_subquery()
+    matches = or_(newest.in_(known), ~exists(mine))
+    return or_(matches, newest.not_in(list(runs.STATES))) if runs.NEW in states else matches

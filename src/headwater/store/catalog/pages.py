@@ -1,0 +1,48 @@
+"""Parts of long lists, and whose namespaces may be in them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Select, func, select, true
+
+Item = TypeVar("Item")
+
+Sees = Callable[[str], bool] | None
+"""Whether somebody may see a namespace; None for somebody who sees all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """So many rows after so many others."""
+
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Item]):
+    """The rows of a page, and how many there are on all pages."""
+
+    items: tuple[Item, ...]
+    total: int
+
+
+def seen(connection: Connection, namespace: ColumnElement[str], sees: Sees) -> ColumnElement[bool]:
+    """The condition that a column holds a namespace that somebody may see."""
+    if sees is None:
+        return true()
+    known = connection.execute(select(namespace).distinct()).scalars()
+    return namespace.in_([one for one in known if sees(one)])
+
+
+def paged(connection: Connection, question: Select[Any], page: Page) -> Listing[Any]:
+    """The rows of a question that are on a page, and how many there are without pages."""
+    total = connection.execute(select(func.count()).select_from(question.order_by(None).subquery())).scalar_one()
+    rows = connection.execute(question.limit(page.limit).offset(page.offset)).all()
+    return Listing(tuple(rows), int(total))
+
+
+def among(ids: Iterable[int], found: dict[int, Item]) -> tuple[Item, ...]:
+    """What was found for ids, in the order of the ids."""
+    return tuple(found[one] for one in ids if one in found)

@@ -1,0 +1,137 @@
+"""Runs with their states, what they read and wrote, and what their events say of them."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, Select, func, select
+
+from headwater.model import Dataset, Job
+from headwater.store import schema
+from headwater.store.catalog import runevents, touched
+from headwater.store.catalog.identities import job_version
+from headwater.store.catalog.pages import Listing, Page, among, paged
+from headwater.store.catalog.runevents import ToldRun
+from headwater.store.catalog.touched import Touched, Used, VersionsThen
+from headwater.store.events import DECLARED, FINAL
+from headwater.store.jsonvalues import text
+from headwater.store.rows import rows_for
+
+NEW = "NEW"
+STATES = {"START": "RUNNING", "RUNNING": "RUNNING", "COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}
+"""The states of runs in the words of Marquez (RunState.java), by the last event's type; any other type is NEW."""
+
+_RUN = schema.run
+_JOB = schema.job
+_BEGUN = func.coalesce(_RUN.c.started_at, _RUN.c.state_at)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """A run; moments are microseconds since 1970, None where no event told them."""
+
+    id: int
+    uuid: str
+    job: Job
+    state: str
+    started_at: int | None
+    ended_at: int | None
+    version: UUID
+    inputs: tuple[Used, ...]
+    outputs: tuple[Used, ...]
+    told: ToldRun
+
+
+def told(question: Select[Any]) -> Select[Any]:
+    """A question about runs without those that no run event told of."""
+    return question.where(_RUN.c.state.not_in(("", DECLARED)))
+
+
+def newest_first() -> tuple[ColumnElement[Any], ...]:
+    """The order in which runs are listed."""
+    return _BEGUN.desc(), _RUN.c.uuid
+
+
+def listing(connection: Connection, job_id: int, page: Page) -> Listing[KeptRun]:
+    """The runs of a job, the newest first."""
+    mine = told(select(_RUN.c.id).where(_RUN.c.job_id == job_id)).order_by(*newest_first())
+    found = paged(connection, mine, page)
+    ids = [row.id for row in found.items]
+    return Listing(among(ids, whole(connection, ids)), found.total)
+
+
+def find(connection: Connection, uuid: str) -> int | None:
+    """The id of the run with a UUID, None when no run event told of it."""
+    written = text(uuid)
+    return connection.execute(told(select(_RUN.c.id).where(_RUN.c.uuid.in_({written, written.lower()})))).scalar()
+
+
+def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int, list[int]]:
+    """The ids of the newest runs of each job, the newest first."""
+    place = func.row_number().over(partition_by=_RUN.c.job_id, order_by=newest_first())
+    question = told(select(_RUN.c.id, _RUN.c.job_id, place.label("place")))
+
+    def first(some: list[int]) -> Select[Any]:
+        every = question.where(_RUN.c.job_id.in_(some)).subquery()
+        return select(every.c.id, every.c.job_id).where(every.c.place <= most).order_by(every.c.place)
+
+    found: dict[int, list[int]] = {}
+    for row in rows_for(connection, jobs, first):
+        found.setdefault(row.job_id, []).append(row.id)
+    return found
+
+
+def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptRun]:
+    """Runs by id with what their events say."""
+    return _kept(connection, ids, runevents.whole)
+
+
+def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptRun]:
+    """Runs by id without what has to be read from events: no facets, arguments, nominal times."""
+    return _kept(connection, ids, runevents.spans)
+
+
+def _kept(
+    connection: Connection, ids: Collection[int], tell: Callable[[Connection, Collection[int]], dict[int, ToldRun]]
+) -> dict[int, KeptRun]:
+    question = select(_RUN, _JOB.c.namespace, _JOB.c.name, _JOB.c.location).join(_JOB, _JOB.c.id == _RUN.c.job_id)
+    rows = list(rows_for(connection, ids, lambda some: question.where(_RUN.c.id.in_(some))))
+    used = touched.by_runs(connection, ids)
+    named, said = touched.named(connection, used.values()), tell(connection, ids)
+    then = _versions(connection, rows, used, named)
+    return {row.id: _run(row, used.get(row.id, Touched()), named, then, said.get(row.id)) for row in rows}
+
+
+def _versions(
+    connection: Connection, rows: Sequence[Any], used: dict[int, Touched], named: dict[int, Dataset]
+) -> VersionsThen:
+    read = {one for touch in used.values() for one in touch.read}
+    moments = [_begun(row) for row in rows if used.get(row.id, Touched()).read]
+    return VersionsThen(connection, {one: named[one] for one in read}, moments)
+
+
+def _run(row: Any, used: Touched, named: dict[int, Dataset], then: VersionsThen, said: ToldRun | None) -> KeptRun:
+    job = Job(row.namespace, row.name)
+    read, written = (frozenset(named[one] for one in ids) for ids in (used.read, used.written))
+    return KeptRun(
+        row.id,
+        row.uuid,
+        job,
+        STATES.get(row.state, NEW if row.started_at is None else STATES["START"]),
+        row.started_at,
+        row.state_at if row.state in FINAL else None,
+        job_version(job, read, written, row.location or ""),
+        tuple(sorted((then(one, _begun(row)) for one in used.read), key=_by_name)),
+        tuple(sorted((touched.written_by(named[one], row.uuid) for one in used.written), key=_by_name)),
+        said or ToldRun(row.state_at, row.state_at),
+    )
+
+
+def _begun(row: Any) -> int:
+    begun: int = row.state_at if row.started_at is None else row.started_at
+    return begun
+
+
+def _by_name(used: Used) -> Dataset:
+    return used.named

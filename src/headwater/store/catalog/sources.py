@@ -1,0 +1,97 @@
+"""Sources of datasets: those that people described, and those that events name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, insert, literal, select, union_all, update
+
+from headwater.store import schema
+from headwater.store.catalog import facets
+from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
+from headwater.store.jsonvalues import text
+from headwater.store.keys import key_of
+
+_SOURCE = schema.source
+_DATASET = schema.dataset
+
+UNTOLD = "default"
+"""The source of datasets of which no event told one (Marquez, OpenLineageDao.DEFAULT_SOURCE_NAME)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source; ``type`` is as people said, or the scheme of its URL in capitals."""
+
+    name: str
+    type: str
+    url: str
+    description: str
+    created_at: int
+    updated_at: int
+
+
+def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Source]:
+    """The sources by name: those that people described, and those of datasets in namespaces that somebody may see."""
+    every = _every(connection, sees).subquery()
+    found = paged(connection, select(every).order_by(every.c.name), page)
+    return Listing(_sources(connection, found.items), found.total)
+
+
+def find(connection: Connection, name: str, sees: Sees = None) -> Source | None:
+    """A source by its name."""
+    every = _every(connection, sees).subquery()
+    rows = connection.execute(select(every).where(every.c.name == name)).all()
+    return next(iter(_sources(connection, rows)), None)
+
+
+def describe(connection: Connection, source: Source) -> None:
+    """Says what a source is."""
+    said = {"type": source.type, "url": source.url, "description": source.description, "updated_at": source.updated_at}
+    mine = update(_SOURCE).where(_SOURCE.c.key == key_of(source.name))
+    if not connection.execute(mine.values(**said)).rowcount:
+        row = {"key": key_of(source.name), "name": source.name, "created_at": source.created_at, **said}
+        connection.execute(insert(_SOURCE), row)
+
+
+def _every(connection: Connection, sees: Sees) -> Any:
+    said = select(*(_SOURCE.c[name] for name in ("name", "type", "url", "description", "created_at", "updated_at")))
+    name = func.coalesce(_DATASET.c.source, UNTOLD)
+    times = (func.min(_DATASET.c.first_at), func.max(_DATASET.c.last_at))
+    told = select(name.label("name"), *times, func.max(_DATASET.c.id)).group_by(name)
+    told = told.where(seen(connection, _DATASET.c.namespace, sees), _DATASET.c.hidden_at.is_(None))
+    only_told = told.subquery("told")
+    unsaid = _untold(only_told)
+    return union_all(said.add_columns(literal(0).label("dataset")), unsaid)
+
+
+def _untold(told: Any) -> Select[Any]:
+    name, first, last, dataset = told.c
+    nothing = (literal("").label(one) for one in ("type", "url", "description"))
+    return select(name, *nothing, first, last, dataset).where(name.not_in(select(_SOURCE.c.name)))
+
+
+def _sources(connection: Connection, rows: Sequence[Any]) -> tuple[Source, ...]:
+    """What nobody described is described by a dataset's dataSource facet."""
+    told = facets.of_datasets(connection, [row.dataset for row in rows if row.dataset])
+    return tuple(
+        Source(
+            row.name,
+            row.type or _type(text(told.get(row.dataset), "dataSource", "uri")),
+            row.url or text(told.get(row.dataset), "dataSource", "uri"),
+            row.description,
+            row.created_at or 0,
+            row.updated_at or 0,
+        )
+        for row in rows
+    )
+
+
+def _type(url: str) -> str:
+    """The kind of a source by its URL.
+
+    >>> _type("jdbc:postgresql://db:5432/x"), _type("s3://lake"), _type("/data")
+    ('POSTGRESQL', 'S3', 'UNKNOWN')
+    """
+    scheme, separator, _ = url.removeprefix("jdbc:").partition(":")
+    return scheme.upper() if separator else "UNKNOWN"

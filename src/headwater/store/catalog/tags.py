@@ -1,0 +1,84 @@
+"""Tags: what people say that they mean, and where they are put."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, delete, func, insert, literal, select, union_all, update
+
+from headwater.store import schema
+from headwater.store.catalog.pages import Listing, Page, paged
+from headwater.store.rows import rows_for
+from headwater.store.taggings import Owner, Tagging, put, tag_key
+
+_TAG = schema.tag
+_TAGGING = schema.tagging
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag and what people say that it means."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The tags of a dataset or a job, and those of its fields by id, each in alphabetical order."""
+
+    own: tuple[str, ...] = ()
+    fields: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def listing(connection: Connection, page: Page) -> Listing[Tag]:
+    """The tags by name: those that somebody described, and those that are only used."""
+    used = select(func.min(_TAGGING.c.tag).label("name"), literal("").label("description"))
+    used = used.where(_TAGGING.c.tag_key.not_in(select(_TAG.c.key))).group_by(_TAGGING.c.tag_key)
+    every = union_all(select(_TAG.c.name, _TAG.c.description), used).subquery()
+    found = paged(connection, select(every).order_by(every.c.name), page)
+    return Listing(tuple(Tag(row.name, row.description) for row in found.items), found.total)
+
+
+def describe(connection: Connection, tag: Tag) -> Tag:
+    """Makes a tag known; without a description it keeps the one that it has. As it is then."""
+    mine = _TAG.c.key == tag_key(tag.name)
+    known = connection.execute(select(_TAG.c.name, _TAG.c.description).where(mine)).first()
+    if known is None:
+        row = {"key": tag_key(tag.name), "name": tag.name, "description": tag.description}
+        connection.execute(insert(_TAG), row)
+        return tag
+    if tag.description:
+        connection.execute(update(_TAG).where(mine).values(description=tag.description))
+    return Tag(known.name, tag.description or known.description)
+
+
+def add(connection: Connection, owner: Owner, tags: Iterable[str], at: int, field_id: int = 0) -> None:
+    """Puts tags on a dataset, a field of it, or a job; they stay until somebody takes them off."""
+    put(connection, [(owner, at, Tagging(field_id, tag)) for tag in tags])
+
+
+def remove(connection: Connection, owner: Owner, tag: str, field_id: int = 0) -> None:
+    """Takes a tag off, whoever put it; one that events tell of comes again with the next facet."""
+    place = {"dataset_id": owner[0], "job_id": owner[1], "field_id": field_id, "tag_key": tag_key(tag)}
+    connection.execute(delete(_TAGGING).where(*(_TAGGING.c[name] == value for name, value in place.items())))
+
+
+def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Tags]:
+    """The tags of datasets and of their fields."""
+    question = select(_TAGGING).where(_TAGGING.c.job_id == 0).order_by(_TAGGING.c.tag)
+    found: dict[int, dict[int, list[str]]] = {one: {} for one in ids}
+    for row in rows_for(connection, ids, lambda some: question.where(_TAGGING.c.dataset_id.in_(some))):
+        found[row.dataset_id].setdefault(row.field_id, []).append(row.tag)
+    return {
+        dataset: Tags(tuple(of_fields.pop(0, ())), {one: tuple(tags) for one, tags in of_fields.items()})
+        for dataset, of_fields in found.items()
+    }
+
+
+def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Tags]:
+    """The tags of jobs."""
+    question = select(_TAGGING).where(_TAGGING.c.dataset_id == 0).order_by(_TAGGING.c.tag)
+    found: dict[int, list[str]] = {one: [] for one in ids}
+    for row in rows_for(connection, ids, lambda some: question.where(_TAGGING.c.job_id.in_(some))):
+        found[row.job_id].append(row.tag)
+    return {job: Tags(tuple(tags)) for job, tags in found.items()}

@@ -1,0 +1,129 @@
+"""Graphs over time, under names with colons, and as they are shown to those who may not see all of them."""
+
+import copy
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from fastapi.testclient import TestClient
+from tests.server.marquez.conftest import EVENTS
+from tests.store.conftest import told, written
+
+COLUMNS = "/api/v1/column-lineage"
+CARRIERS = "postgres://db:5432:air.public.carriers"
+Granted = Callable[..., AbstractContextManager[TestClient]]
+
+
+def ids(answer: Any) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [node["id"] for node in answer.json()["graph"]]
+
+
+def test_a_version_is_read_as_of_its_time(world: TestClient) -> None:
+    later = copy.deepcopy(EVENTS[2]) | {"eventTime": "2026-01-02T00:00:00Z"}
+    later["run"]["runId"] = "00000000-0000-4000-8000-000000000003"
+    fields = later["outputs"][0]["facets"]["columnLineage"]["fields"]
+    fields["carrier"]["inputFields"][0]["field"] = "km"
+    assert world.post("/api/v1/lineage", json=later).status_code == 201
+    versions = world.get("/api/v1/namespaces/postgres%3A%2F%2Fdb%3A5432/datasets/air.public.carriers/versions").json()
+    newest, first = (one["version"] for one in versions["versions"])
+    node = f"datasetField:{CARRIERS}:carrier"
+    assert [one.split(":")[-1] for one in ids(world.get(COLUMNS, params={"nodeId": node, "depth": 1}))] == [
+        "carrier",
+        "km",
+    ]
+    then = ids(world.get(COLUMNS, params={"nodeId": f"{node}#{first}", "depth": 1}))
+    assert [one.split("#")[0] for one in then] == [node, "datasetField:s3://lake:flights:carrier"]
+    assert then[0].split("#")[1] == first != newest
+    refused = world.get(COLUMNS, params={"nodeId": f"{node}#{first}", "withDownstream": "true"})
+    assert (refused.status_code, "version" in refused.json()["message"]) == (400, True)
+    assert world.get(COLUMNS, params={"nodeId": f"{node}#{'0' * 8}-{newest[9:]}"}).status_code == 404
+
+
+def test_a_job_version_starts_at_what_it_wrote_then(world: TestClient) -> None:
+    jobs = world.get("/api/v1/namespaces/dbt%3Aprod/jobs/carriers/versions").json()["versions"]
+    node = f"job:dbt:prod:carriers#{jobs[0]['version']}"
+    assert f"datasetField:{CARRIERS}:carrier" in [
+        one.split("#")[0] for one in ids(world.get(COLUMNS, params={"nodeId": node}))
+    ]
+
+
+def test_downstream_is_no_detour_over_siblings(small: TestClient) -> None:
+    events = [told("one", written("b", {"x": ["a.x"]})), told("two", written("c", {"x": ["a.x", "d.x"]}))]
+    small.post("/api/v1/lineage", json=events)
+    found = ids(small.get(COLUMNS, params={"nodeId": "datasetField:file:/b:x", "withDownstream": "true"}))
+    assert found == ["datasetField:file:/a:x", "datasetField:file:/b:x"]
+
+
+def test_names_with_colons_are_matched_against_what_is_known(small: TestClient) -> None:
+    small.post("/api/v1/lineage", json=[told("j", written("a:b", {"x:y": ["r:s.t:u"]}))])
+    assert ids(small.get(COLUMNS, params={"nodeId": "datasetField:file:/a:b:x:y"})) == [
+        "datasetField:file:/a:b:x:y",
+        "datasetField:file:/r:s:t:u",
+    ]
+    assert small.get(COLUMNS, params={"nodeId": "dataset:" + "a:" * 100}).status_code == 400
+    assert small.get(COLUMNS, params={"nodeId": "dataset:file"}).status_code == 404
+
+
+def test_what_somebody_may_not_see_is_left_out_of_lists(granted: Granted) -> None:
+    with granted("postgres:*", "dbt:*") as client:
+        names = [one["name"] for one in client.get("/api/v1/namespaces").json()["namespaces"]]
+        assert names == ["dbt:prod", "postgres://db:5432"]
+        assert [one["name"] for one in client.get("/api/v1/jobs").json()["jobs"]] == ["carriers"]
+        assert client.get("/api/v1/search?q=fli").json()["totalCount"] == 0
+        assert client.get("/api/v1/events/lineage").json()["totalCount"] == 1
+        assert client.get("/api/v1/stats/jobs?period=DAY").json()[-1]["count"] == 1
+        for hidden in (
+            "namespaces/s3%3A%2F%2Flake",
+            "namespaces/s3%3A%2F%2Flake/datasets",
+            "namespaces/s3%3A%2F%2Flake/datasets/flights",
+            "namespaces/spark/jobs",
+            "namespaces/spark/jobs/etl.clean",
+            "jobs/runs/00000000-0000-4000-8000-000000000001",
+            "column-lineage?nodeId=dataset:s3://lake:flights",
+            "lineage?nodeId=job:spark:etl.clean",
+        ):
+            assert client.get(f"/api/v1/{hidden}").status_code == 404, hidden
+        refused = client.put("/api/v1/namespaces/spark", json={"ownerName": "me"})
+        assert refused.status_code == 403
+
+
+def test_what_somebody_may_not_see_has_no_name_in_graphs(granted: Granted) -> None:
+    with granted("postgres:*", "dbt:*") as client:
+        answers = [
+            client.get(f"{COLUMNS}?nodeId=dataset:{CARRIERS}"),
+            client.get(f"/api/v1/lineage?nodeId=dataset:{CARRIERS}&withColumnLineage=true"),
+            client.get("/api/v1/runlineage/upstream?runId=00000000-0000-4000-8000-000000000002"),
+            client.get("/api/v1/namespaces/postgres%3A%2F%2Fdb%3A5432/datasets/air.public.carriers"),
+            client.get("/api/v1/namespaces/dbt%3Aprod/jobs/carriers"),
+            client.get("/api/v1/events/lineage"),
+        ]
+        for answer in answers:
+            assert answer.status_code == 200
+            assert not [word for word in ("s3:", "flights", "miles", "etl") if word in answer.text], answer.url
+            assert '"hidden-' in answer.text or ":hidden-" in answer.text
+        assert ids(answers[0]) == ids(client.get(f"{COLUMNS}?nodeId=dataset:{CARRIERS}"))
+        assert len(ids(answers[0])) == 7
+
+
+def test_a_field_that_is_gone_from_the_schema_is_gone_from_the_dataset(small: TestClient) -> None:
+    events = [
+        told("j", written("d", {"x": ["r.x"], "y": ["r.y"]}), minute=1),
+        told("j", written("d", {"x": ["r.x"], "*": ["r.k FILTER"]}), minute=2),
+        told("k", written("e", {"x": ["d.z"]}), minute=2),
+    ]
+    small.post("/api/v1/lineage", json=events)
+    dataset = small.get("/api/v1/namespaces/file/datasets/%2Fd").json()
+    assert [field["name"] for field in dataset["fields"]] == ["x", "z"]
+    assert [field["name"] for field in dataset["columnLineage"]] == ["x", "z"]
+    found = ids(small.get(COLUMNS, params={"nodeId": "datasetField:file:/r:k", "withDownstream": "true"}))
+    assert "datasetField:file:/d:y" not in found
+    assert "datasetField:file:/e:x" in found
+
+
+def test_pages_do_not_overlap(small: TestClient) -> None:
+    small.post("/api/v1/lineage", json=[told(f"j{one}", written(f"d{one}", {"x": []}), minute=one) for one in range(7)])
+    for place, key in (("jobs", "jobs"), ("namespaces/file/datasets", "datasets"), ("events/lineage", "events")):
+        pages = [small.get(f"/api/v1/{place}?limit=3&offset={offset}").json() for offset in range(0, 12, 3)]
+        seen = [str(one) for page in pages for one in page[key]]
+        assert len(seen) == len(set(seen)) == pages[0]["totalCount"]
