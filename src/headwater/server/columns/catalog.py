@@ -1,0 +1,112 @@
+"""``columns``, ``datasets``, ``coverage``: what is known, found by name, and what is missing."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from headwater.answers.documents import of_column, of_coverage, of_dataset
+from headwater.answers.hiding import is_hidden
+from headwater.server.columns.asking import Parameters, Tabular
+from headwater.server.columns.described import described
+from headwater.server.columns.pages import cursor_of, page_of, place_of
+from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
+from headwater.store.questions import Coverage, Covered, coverage, dataset_page, find_columns
+
+router = APIRouter(prefix="/api/v2", tags=["columns"])
+MOST = 1000
+
+
+class ListParameters(Parameters):
+    """A page of a list."""
+
+    limit: int = Field(100, ge=1, le=MOST)
+    cursor: str | None = Field(None, description="`next` of the page before.")
+
+
+class SearchParameters(ListParameters):
+    """What a name contains."""
+
+    q: str = Field(min_length=1, max_length=500, description="In any case; `dataset.field` asks for a part of each.")
+
+
+class DatasetsParameters(ListParameters):
+    """Which datasets."""
+
+    q: str = Field("", max_length=500, description="Only those whose names contain this.")
+
+
+class CoverageParameters(Parameters):
+    """Of which run, and how much."""
+
+    run: str = Field(
+        "", max_length=100, description="The beginning or end of a run's id; without it the latest of all."
+    )
+    limit: int | None = Field(None, ge=1)
+    cursor: str | None = Field(None, description="`next` of the page before.")
+    format: Tabular = "json"
+
+
+@router.get("/columns", **described("columns"))
+def columns(wanted: Annotated[SearchParameters, Query()], asked: Asked) -> Response:
+    """Columns whose names contain a text, then those of datasets whose names do."""
+    return asked.answered(lambda: _columns(wanted, asked))
+
+
+@router.get("/datasets", **described("datasets"))
+def datasets(wanted: Annotated[DatasetsParameters, Query()], asked: Asked) -> Response:
+    """Datasets by name, each with its columns."""
+    return asked.answered(lambda: _datasets(wanted, asked))
+
+
+@router.get("/coverage", **described("coverage"))
+def covered(wanted: Annotated[CoverageParameters, Query()], asked: Asked) -> Response:
+    """How much of the lineage of each output is known, the least first, and what is missing."""
+    return asked.answered(lambda: _coverage(wanted, asked))
+
+
+def _columns(wanted: SearchParameters, asked: Question) -> Reply:
+    rank, last = place_of(wanted.cursor, (int, int)) if wanted.cursor is not None else (0, 0)
+    sees = None if asked.caller.sees_all else asked.caller.sees
+    found = find_columns(asked.store, wanted.q, wanted.limit, after=(rank, last), sees=sees)
+    shown = [
+        of_column(asked.shown(one.column)) | {"id": one.column.id, "type": one.column.type, "match": one.match.value}
+        for one in found.found
+    ]
+    return told({"columns": shown, "next": cursor_of(found.next) if found.next is not None else None})
+
+
+def _datasets(wanted: DatasetsParameters, asked: Question) -> Reply:
+    namespace, name = place_of(wanted.cursor, (str, str)) if wanted.cursor is not None else (None, None)
+    after = (namespace, name) if namespace is not None and name is not None else None
+    sees = None if asked.caller.sees_all else asked.caller.sees
+    page = dataset_page(asked.store, wanted.limit, text=wanted.q, after=after, sees=sees)
+    shown = [
+        of_dataset(asked.shown(dataset))
+        | {"columns": [{"id": one.id, "field": one.name, "type": one.type} for one in given]}
+        for dataset, given in page.datasets
+    ]
+    return told({"datasets": shown, "next": cursor_of(page.next) if page.next is not None else None})
+
+
+def _coverage(wanted: CoverageParameters, asked: Question) -> Reply:
+    found = [one for one in coverage(asked.store, wanted.run) if _seen(one, asked)]
+    if wanted.format == "csv":
+        whole(wanted.limit, wanted.cursor)
+        header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
+        return tabled((header, [row for one in found for row in _rows(one)]))
+    page = page_of(found, wanted.limit, wanted.cursor)
+    counts = {kind.value: sum(one.covered is kind for one in found) for kind in Covered}
+    shown = [of_coverage(asked.shown(one)) for one in page.items]
+    return told({"outputs": shown, "total": counts, "next": page.next})
+
+
+def _seen(one: Coverage, asked: Question) -> bool:
+    about = one.output if one.output is not None else one.job
+    return not is_hidden(about, asked.caller.sees)
+
+
+def _rows(one: Coverage) -> list[tuple[Any, ...]]:
+    dataset = one.output.dataset if one.output is not None else None
+    start = (one.covered.value, *((dataset.namespace, dataset.name) if dataset else ("", "")), one.job.name, one.run)
+    return [(*start, gap.kind, gap.what, gap.why) for gap in one.gaps] or [(*start, "", "", "")]

@@ -1,0 +1,72 @@
+"""``impact``: what is affected when a column or a dataset changes."""
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from headwater.answers.documents import of_column, of_impact, of_job
+from headwater.answers.spreadsheets import impact_sheet
+from headwater.model import Job
+from headwater.server.columns.asking import Bounded, Named, Paged, Tabular
+from headwater.server.columns.described import described
+from headwater.server.columns.pages import page_of
+from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
+from headwater.store.questions import Impact, ImpactedColumn, ImpactedDataset, impact_of
+
+router = APIRouter(prefix="/api/v2", tags=["columns"])
+
+
+class ImpactParameters(Named, Bounded, Paged):
+    """What changes, and how far to look; ``limit`` counts columns, or jobs when grouped by them."""
+
+    by: Literal["dataset", "job"] = "dataset"
+    format: Tabular = "json"
+
+
+@router.get("/impact", **described("impact"))
+def impact(wanted: Annotated[ImpactParameters, Query()], asked: Asked) -> Response:
+    """The datasets, columns and jobs that depend on a column or a dataset: the nearest first, and how many."""
+    return asked.answered(lambda: _impact(wanted, asked))
+
+
+def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
+    answer = impact_of(asked.store, wanted.name(), wanted.bounds(asked.store, asked.limits))
+    answer = asked.shown(answer, answer.start)
+    if wanted.format == "csv":
+        whole(wanted.limit, wanted.cursor)
+        return tabled(impact_sheet(answer), answer.truncated)
+    if wanted.by == "job":
+        return told(_by_job(answer, wanted) | {"total": _total(answer)})
+    rows = [(dataset, column) for dataset in answer.datasets for column in dataset.columns]
+    page = page_of(rows, wanted.limit, wanted.cursor)
+    document = of_impact(replace(answer, datasets=_grouped(page.items)))
+    return told(document | {"total": _total(answer), "next": page.next})
+
+
+def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
+    columns: dict[ImpactedDataset, list[ImpactedColumn]] = {}
+    for dataset, column in rows:
+        columns.setdefault(replace(dataset, columns=()), []).append(column)
+    return tuple(replace(dataset, columns=tuple(given)) for dataset, given in columns.items())
+
+
+def _by_job(answer: Impact, wanted: ImpactParameters) -> dict[str, Any]:
+    together: dict[Job, list[dict[str, Any]]] = {}
+    for dataset in answer.datasets:
+        columns = [of_column(one.column) | {"distance": one.distance} for one in dataset.columns]
+        for job in dataset.jobs:
+            together.setdefault(job, []).extend(columns)
+    page = page_of(list(together.items()), wanted.limit, wanted.cursor)
+    document = of_impact(replace(answer, datasets=()))
+    del document["datasets"]
+    jobs = [{"job": of_job(job), "columns": columns} for job, columns in page.items]
+    return document | {"jobs": jobs, "next": page.next}
+
+
+def _total(answer: Impact) -> dict[str, int]:
+    return {
+        "datasets": len(answer.datasets),
+        "columns": sum(len(dataset.columns) for dataset in answer.datasets),
+        "jobs": len({job for dataset in answer.datasets for job in dataset.jobs}),
+    }

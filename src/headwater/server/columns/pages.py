@@ -1,0 +1,86 @@
+"""Answers in pages: a cursor says how far one has read."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import orjson
+
+from headwater.errors import QuestionError
+
+Item = TypeVar("Item")
+
+
+def cursor_of(place: Any) -> str:
+    """A place in an answer as a text that means nothing to others."""
+    return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
+
+
+def place_of(cursor: str, kinds: tuple[type, ...]) -> list[Any]:
+    """The place that a cursor stands for, whose parts are of these kinds.
+
+    Raises:
+        QuestionError: it is no cursor of such an answer.
+    """
+    try:
+        place = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError):
+        place = None
+    if not isinstance(place, list) or [type(part) for part in place] != list(kinds):
+        raise QuestionError(f"{cursor[:100]!r} is no cursor of this answer: expected `next` of the page before.")
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Some items of an answer, and the cursor of the next page."""
+
+    items: Sequence[Item]
+    next: str | None
+
+
+def page_of(items: Sequence[Item], limit: int | None, cursor: str | None) -> Page[Item]:
+    """The items after those that were read; the place is their number, which holds while the answer is the same.
+
+    Raises:
+        QuestionError: the cursor is none.
+    """
+    begin = max(place_of(cursor, (int,))[0], 0) if cursor is not None else 0
+    end = len(items) if limit is None else begin + limit
+    return Page(items[begin:end], cursor_of([end]) if end < len(items) else None)
+
+
+def nearest_first(distance: Mapping[int, int]) -> list[int]:
+    """Ids by their distance, those of one distance in the order of ids."""
+    return sorted(distance, key=lambda one: (distance[one], one))
+
+
+class Window:
+    """A page of a graph's nodes. An edge is on the page of its later end, so that it never names an unread node."""
+
+    def __init__(self, ordered: Sequence[int], limit: int | None, cursor: str | None) -> None:
+        page = page_of(ordered, limit, cursor)
+        self.nodes = page.items
+        self.next = page.next
+        self._begin = place_of(cursor, (int,))[0] if cursor is not None else 0
+        self._whole = self._begin == 0 and page.next is None
+        self._places = {} if self._whole else {node: place for place, node in enumerate(ordered)}
+
+    def join(self, owners: Mapping[int, int]) -> None:
+        """Lets the node of a whole dataset, its id with a minus sign, stand where its first column stands."""
+        for node, place in list(self._places.items()):
+            dataset = -owners[node]
+            self._places[dataset] = min(place, self._places.get(dataset, place))
+
+    def edges(self, edges: Iterable[Item], ends: Iterable[tuple[int, int]]) -> list[Item]:
+        """The edges on the page; ``ends`` are theirs."""
+        if self._whole:
+            return list(edges)
+        last = self._begin + len(self.nodes)
+        return [
+            edge
+            for edge, (one, other) in zip(edges, ends, strict=True)
+            if self._begin <= max(self._places.get(one, 0), self._places.get(other, 0)) < last
+        ]

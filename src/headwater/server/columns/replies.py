@@ -1,0 +1,141 @@
+"""How questions are answered: hidden from whom it must be, with an ETag, in the form that was asked for."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Annotated, Any, TypeVar
+
+import orjson
+from fastapi import Depends, Request, Response
+
+from headwater.answers.drawings import Arrow, dot, mermaid
+from headwater.answers.graphml import graphml
+from headwater.answers.hiding import hide, is_hidden
+from headwater.answers.spreadsheets import Sheet, csv_lines
+from headwater.errors import AmbiguousName, QuestionError, UnknownName
+from headwater.model import Job
+from headwater.server.access import Caller
+from headwater.server.columns.asking import Drawn
+from headwater.server.server import Reader, Server, TheServer
+from headwater.server.settings import Limits
+from headwater.store import Store
+from headwater.store.questions import Column, KnownDataset, state_of
+
+JSON = "application/json"
+MEDIA = {"csv": "text/csv; charset=utf-8", "mermaid": "text/vnd.mermaid", "dot": "text/vnd.graphviz"}
+MEDIA |= {"graphml": "application/graphml+xml"}
+TRUNCATED = "Headwater-Truncated"
+_DRAWN = {"mermaid": mermaid, "dot": dot, "graphml": graphml}
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it goes out; ``truncated`` are the limits that cut it."""
+
+    content: bytes
+    media: str = JSON
+    truncated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request and who sent it."""
+
+    request: Request
+    server: Server
+    caller: Caller
+
+    @property
+    def store(self) -> Store:
+        """The store that is asked."""
+        return self.server.store
+
+    @property
+    def limits(self) -> Limits:
+        """What bounds an answer."""
+        return self.server.settings.limits
+
+    def shown(self, answer: Answer, *starts: Column | KnownDataset | Job) -> Answer:
+        """The answer as the caller may see it.
+
+        Raises:
+            UnknownName: it is about something that may not be seen.
+        """
+        if self.caller.sees_all:
+            return answer
+        if any(is_hidden(start, self.caller.sees) for start in starts):
+            raise UnknownName("Nothing that you may see has that name.")
+        return hide(answer, self.caller.sees)
+
+    def answered(self, make: Callable[[], Reply]) -> Response:
+        """The reply, or 304 when the caller has it already; of errors nothing that may not be seen."""
+        tag = self._tag()
+        headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+        if tag in (one.strip() for one in self.request.headers.get("if-none-match", "").split(",")):
+            return Response(status_code=304, headers=headers)
+        reply = self._made(make)
+        if "time" in reply.truncated:
+            # Asked again, it may come further.
+            del headers["ETag"]
+        if reply.truncated:
+            headers[TRUNCATED] = ", ".join(reply.truncated)
+        return Response(reply.content, media_type=reply.media, headers=headers)
+
+    def _made(self, make: Callable[[], Reply]) -> Reply:
+        try:
+            return make()
+        except UnknownName:
+            if self.caller.sees_all:
+                raise
+            raise UnknownName("Nothing that you may see has that name.") from None
+        except AmbiguousName:
+            if self.caller.sees_all:
+                raise
+            raise AmbiguousName("Several names end so. Type more of the one you mean.") from None
+
+    def _tag(self) -> str:
+        with self.store.read() as connection:
+            state = _digest(state_of(connection))
+        query = sorted(self.request.query_params.multi_items())
+        return f'W/"{state}-{_digest(self.request.app.version, self.request.url.path, query, self.caller.namespaces)}"'
+
+
+def _question(request: Request, server: TheServer, caller: Reader) -> Question:
+    return Question(request, server, caller)
+
+
+Asked = Annotated[Question, Depends(_question)]
+
+
+def told(document: dict[str, Any]) -> Reply:
+    """A document as JSON."""
+    return Reply(orjson.dumps(document), truncated=tuple(document.get("truncated", ())))
+
+
+def tabled(sheet: Sheet, truncated: tuple[str, ...] = ()) -> Reply:
+    """A sheet as CSV."""
+    return _lines(csv_lines(*sheet), "csv", truncated)
+
+
+def drawn(arrows: list[Arrow], format_: Drawn, truncated: tuple[str, ...]) -> Reply:
+    """Arrows as Mermaid, DOT or GraphML."""
+    return _lines(_DRAWN[format_](arrows), format_, truncated)
+
+
+def whole(limit: int | None, cursor: str | None) -> None:
+    """Refuses pages where an answer has none.
+
+    Raises:
+        QuestionError: a page was asked for.
+    """
+    if limit is not None or cursor is not None:
+        raise QuestionError("Only JSON comes in pages: leave limit and cursor out, or ask for format=json.")
+
+
+def _lines(lines: Iterable[str], format_: str, truncated: tuple[str, ...]) -> Reply:
+    return Reply("".join(f"{line}\n" for line in lines).encode(), MEDIA[format_], truncated)
+
+
+def _digest(*parts: Any) -> str:
+    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,118 @@
+"""``upstream`` and ``downstream``: all that is before or behind a column."""
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from headwater.answers.compact import of_compact, of_reached
+from headwater.answers.documents import of_dataset_graph, of_graph
+from headwater.answers.drawings import arrows_of
+from headwater.answers.spreadsheets import dataset_graph_sheet, graph_sheet
+from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
+from headwater.server.columns.described import described
+from headwater.server.columns.pages import Window, nearest_first
+from headwater.server.columns.replies import Asked, Question, Reply, drawn, tabled, told, whole
+from headwater.store.questions import (
+    Column,
+    DatasetGraph,
+    Direction,
+    Graph,
+    Hop,
+    compact_from,
+    datasets_from,
+    reached_from,
+    walk_from,
+)
+
+router = APIRouter(prefix="/api/v2", tags=["columns"])
+
+
+class WalkParameters(Named, Bounded, Paged):
+    """A walk."""
+
+    form: Literal["readable", "compact", "ids"] = "readable"
+    """``compact`` is for large answers: ids and tables of names; ``ids`` are those of the columns alone."""
+    collapse: Literal["dataset"] | None = None
+    """The columns of each dataset taken together."""
+    format: Drawn = "json"
+
+
+Walk = Annotated[WalkParameters, Query()]
+
+
+@router.get("/upstream", **described("upstream"))
+def upstream(walk: Walk, asked: Asked) -> Response:
+    """What a column, or every column of a dataset, is made from: all columns before it, and the steps between."""
+    return asked.answered(lambda: _walked(walk, asked, Direction.UP))
+
+
+@router.get("/downstream", **described("downstream"))
+def downstream(walk: Walk, asked: Asked) -> Response:
+    """What is made from a column, or from any column of a dataset; columns of sources have a downstream too."""
+    return asked.answered(lambda: _walked(walk, asked, Direction.DOWN))
+
+
+def _walked(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
+    if walk.collapse == "dataset":
+        return _collapsed(walk, asked, direction)
+    if walk.format != "json":
+        whole(walk.limit, walk.cursor)
+    elif walk.form == "compact":
+        return _compact(walk, asked, direction)
+    elif walk.form == "ids":
+        return _ids(walk, asked, direction)
+    graph = walk_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    return _readable(walk, asked.shown(graph, graph.start))
+
+
+def _readable(walk: WalkParameters, graph: Graph) -> Reply:
+    if walk.format == "csv":
+        return tabled(graph_sheet(graph), graph.truncated)
+    if walk.format != "json":
+        return drawn(arrows_of(graph), walk.format, graph.truncated)
+    columns = {column.id: column for column in sorted(graph.columns, key=lambda one: _place(one, graph.columns[one]))}
+    window = Window(list(columns), walk.limit, walk.cursor)
+    window.join({id_: column.dataset.id for id_, column in columns.items()})
+    hops = sorted(graph.hops, key=_place_of_hop)
+    ends = ((hop.input.id, hop.output.id if hop.output is not None else -hop.output_dataset.id) for hop in hops)
+    shown = {columns[id_]: graph.columns[columns[id_]] for id_ in window.nodes}
+    page = replace(graph, columns=shown, hops=tuple(window.edges(hops, ends)))
+    return told(of_graph(page) | {"next": window.next})
+
+
+def _place(column: Column, distance: int) -> tuple[int, str, str]:
+    return distance, str(column.dataset), column.name
+
+
+def _place_of_hop(hop: Hop) -> tuple[str, ...]:
+    output = hop.output.name if hop.output is not None else ""
+    return str(hop.output_dataset), output, str(hop.input.dataset), hop.input.name, hop.job.namespace, hop.job.name
+
+
+def _compact(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
+    graph = compact_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    graph = asked.shown(graph, graph.start)
+    closure = graph.closure
+    window = Window(nearest_first(closure.distance), walk.limit, walk.cursor)
+    window.join(closure.dataset_of)
+    links = window.edges(closure.links, (link[:2] for link in closure.links))
+    return told(of_compact(graph, window.nodes, links) | {"next": window.next})
+
+
+def _ids(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
+    answer = reached_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    answer = replace(answer, start=asked.shown(answer.start, answer.start))
+    window = Window(nearest_first(answer.distance), walk.limit, walk.cursor)
+    return told(of_reached(answer, window.nodes) | {"next": window.next})
+
+
+def _collapsed(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
+    whole(walk.limit, walk.cursor)
+    found = datasets_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    graph: DatasetGraph = asked.shown(found, found.start)
+    if walk.format == "csv":
+        return tabled(dataset_graph_sheet(graph), graph.truncated)
+    if walk.format != "json":
+        return drawn(arrows_of(graph), walk.format, graph.truncated)
+    return told(of_dataset_graph(graph))

@@ -1,0 +1,65 @@
+"""Answers in few words, so that tests can say what they expect."""
+
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def short(column: Json) -> str:
+    """``/data/gold/delays`` and ``avg_delay`` as ``delays.avg_delay``; ``delays.*`` for a whole dataset."""
+    return f"{column['name'].rsplit('/', 1)[-1]}.{column.get('field', '*')}"
+
+
+def steps(hops: list[Json]) -> set[str]:
+    """Hops as ``"gold.a <- silver.x AGGREGATION by job"``."""
+    return {
+        f"{short(hop['output'])} <- {short(hop['input'])} {way['subtype']} by {hop['job']['name']}"
+        for hop in hops
+        for way in hop["transformations"]
+    }
+
+
+def reached(graph: Json) -> dict[str, int]:
+    """The columns of a walk with their distances."""
+    return {short(column): column["distance"] for column in graph["columns"]}
+
+
+def spelled_out(compact: Json) -> Json:
+    """A compact answer in the readable form, its lists in no order."""
+    datasets = _by_id(compact["datasets"])
+    ways, jobs = _by_id(compact["transformations"]), _by_id(compact["jobs"])
+    columns = {row["id"]: datasets[row["dataset"]] | {"field": row["field"]} for row in _rows(compact["columns"])}
+    together: dict[tuple[int, int, int], list[Json]] = {}
+    for edge in _rows(compact["edges"]):
+        together.setdefault((edge["input"], edge["output"], edge["job"]), []).append(ways[edge["transformation"]])
+    hops = [
+        {
+            "input": columns[source],
+            "output": columns[output] if output > 0 else datasets[-output],
+            "transformations": given,
+            "job": jobs[job],
+        }
+        for (source, output, job), given in together.items()
+    ]
+    far = [columns[row["id"]] | {"distance": row["distance"]} for row in _rows(compact["columns"])]
+    return compact_free(compact) | {"columns": far, "hops": hops}
+
+
+def compact_free(compact: Json) -> Json:
+    """What both forms have alike."""
+    return {name: compact[name] for name in ("start", "direction", "truncated", "next")}
+
+
+def unordered(value: Any) -> Any:
+    """The same with its lists sorted, for comparing answers that may come in any order."""
+    if isinstance(value, dict):
+        return {key: unordered(one) for key, one in value.items()}
+    return sorted(map(unordered, value), key=repr) if isinstance(value, list) else value
+
+
+def _rows(arrays: Json) -> list[Json]:
+    return [dict(zip(arrays, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
+
+
+def _by_id(arrays: Json) -> dict[int, Json]:
+    return {row.pop("id"): row for row in _rows(arrays)}

@@ -1,0 +1,121 @@
+"""The stream of changes, from a server in a process of its own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.server.columns.answers import Json
+from tests.store.conftest import told, written
+
+from headwater.store import Store
+from headwater.store.questions import changes_after, latest_event
+
+CHANGES = "/api/v2/changes"
+PATIENCE = 120
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[], tuple[str, subprocess.Popen[bytes]]]]:
+    """Starts servers on one store; each gives its address and its process."""
+    processes = []
+
+    def start() -> tuple[str, subprocess.Popen[bytes]]:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = found.getsockname()[1]
+        command = [sys.executable, "-m", "headwater", "serve", "--port", str(port)]
+        store = {"HEADWATER_STORE": f"sqlite:///{tmp_path}/lineage.db"}
+        processes.append(subprocess.Popen(command, env=dict(os.environ) | store))
+        address = f"http://127.0.0.1:{port}"
+        ends = time.monotonic() + PATIENCE
+        while time.monotonic() < ends:
+            try:
+                httpx.get(f"{address}/api/v2/datasets", timeout=PATIENCE)
+            except httpx.TransportError:
+                time.sleep(0.2)
+            else:
+                break
+        return address, processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def read(lines: Iterator[str]) -> Json:
+    """The next event of a stream, without heartbeats."""
+    event: Json = {}
+    for line in lines:
+        if not line and event:
+            return event | {"data": json.loads(event["data"])}
+        name, _, value = line.partition(":")
+        if name:
+            event[name] = value.strip()
+    return event
+
+
+def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve: Any) -> None:
+    (address, process), (other, _) = serve(), serve()
+    with httpx.stream("GET", address + CHANGES, timeout=PATIENCE) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        lines = stream.iter_lines()
+        assert read(lines) == {"event": "begin", "id": "0", "data": {}}
+        events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.y"]}), minute=1, run="one")]
+        httpx.post(f"{other}/api/v1/lineage", json=events, timeout=PATIENCE)
+        first = read(lines)
+        assert (first["event"], first["data"]["change"]) == ("lineage", "first")
+        assert first["data"]["edges"] == {"now": 2, "added": 2, "removed": 0}
+        events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.z"]}), minute=minute) for minute in (2, 3)]
+        httpx.post(f"{address}/api/v1/lineage", json=events, timeout=PATIENCE)
+        second = read(lines)
+        assert second["data"] | {"run": ""} == {
+            "change": "changed",
+            "job": {"namespace": "demo", "name": "job"},
+            "output": {"namespace": "file", "name": "/gold", "symlinks": []},
+            "run": "",
+            "at": "2026-01-01T00:02:00Z",
+            "edges": {"now": 2, "added": 1, "removed": 1},
+        }
+    again = {"Last-Event-ID": first["id"]}
+    with httpx.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
+        lines = stream.iter_lines()
+        assert (read(lines)["id"], read(lines)) == (first["id"], second)
+        process.send_signal(signal.SIGTERM)
+        assert read(lines) == {}
+    assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def test_what_no_stream_gave_is_refused(client: Any) -> None:
+    for last in ("x", "-1", "9" * 30):
+        assert client.get(CHANGES, headers={"Last-Event-ID": last}).status_code == 400
+
+
+def test_only_new_lineage_is_a_change(store: Store, words: Any) -> None:
+    same, other = words.written("gold", {"a": ["raw.x"]}), words.written("gold", {"a": ["raw.x SORT"]})
+    events = [
+        words.told("job", same, minute=1, state="START", run="1"),
+        words.told("job", same, minute=2, run="1"),
+        words.told("job", same, minute=3, run="2"),
+        words.told("job", other, minute=4, state="FAIL", run="3"),
+        words.told("job", words.written("gold", {"*": ["raw.x FILTER"]}), minute=5, run="4"),
+    ]
+    told_ = []
+    for event in events:
+        before = latest_event(store)
+        store.ingest([event])
+        latest, changes = changes_after(store, before)
+        assert latest == before + 1
+        told_ += [(one.at // 60_000_000 % 60, one.first, one.edges, one.added, one.removed) for one in changes]
+    assert told_ == [(2, True, 1, 1, 0), (5, False, 1, 1, 1)]
+    assert len(changes_after(store, 0)[1]) == 2
+    assert changes_after(store, latest) == (latest, ())

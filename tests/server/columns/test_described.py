@@ -1,0 +1,72 @@
+"""What the OpenAPI document and docs/api.md say is so."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from jsonschema import Draft202012Validator
+from tests.cli.conftest import EVENTS
+from tests.server.columns import examples
+from tests.server.columns.answers import spelled_out, unordered
+
+ANEW = "write it anew: python -m tests.server.columns.examples"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("flights"))
+
+
+@pytest.fixture(scope="module")
+def flights(folder: str) -> Iterator[TestClient]:
+    with examples.served(folder) as client:
+        yield client
+
+
+def without_ids(answer: Any) -> Any:
+    """An answer without the ids, which are any numbers."""
+    if isinstance(answer, dict) and isinstance(answer.get("transformations"), dict):
+        return unordered(spelled_out(answer))
+    if isinstance(answer, dict):
+        return {key: without_ids(one) for key, one in answer.items() if key not in ("id", "next")}
+    return sorted(map(without_ids, answer), key=repr) if isinstance(answer, list) else answer
+
+
+def test_the_examples_of_the_openapi_document_are_real(flights: TestClient, folder: str) -> None:
+    real = examples.answers(flights, f"sqlite:///{folder}/lineage.db")
+    document = flights.get("/openapi.json").json()
+    for route, by_request in real.items():
+        content = document["paths"][f"/api/v2/{route}"]["get"]["responses"]["200"]["content"]
+        (described,) = content.values()
+        shown = {name.removeprefix("GET "): one["value"] for name, one in described["examples"].items()}
+        assert without_ids(shown) == without_ids(by_request), ANEW
+        for answer in by_request.values():
+            Draft202012Validator(described["schema"]).validate(answer)
+
+
+def test_every_question_has_an_example_and_says_what_its_parameters_are(flights: TestClient) -> None:
+    document = flights.get("/openapi.json").json()
+    ours = {path.removeprefix("/api/v2/"): one["get"] for path, one in document["paths"].items() if "/api/v2/" in path}
+    assert {*examples.QUESTIONS, "changes"} <= ours.keys()
+    walk = {one["name"] for one in ours["upstream"]["parameters"]}
+    assert {"column", "namespace", "as_of", "subtype", "masking", "job", "within", "depth", "cursor", "form"} <= walk
+
+
+def test_the_page_about_the_api_shows_real_answers(flights: TestClient, folder: str) -> None:
+    assert json.loads(examples.FLIGHTS.read_text()) == EVENTS, ANEW
+    shown = examples.SHOWN.findall(examples.DOCUMENT.read_text())
+    assert len(shown) > 9
+    for request, kind, answer in shown:
+        real = examples.answer_text(flights, request)
+        assert kind == real[0], ANEW
+        if kind == "json":
+            assert without_ids(json.loads(answer)) == without_ids(json.loads(real[1])), (ANEW, request)
+        else:
+            assert answer == real[1], (ANEW, request)
+    (change,) = examples.answers(flights, f"sqlite:///{folder}/lineage.db")["changes"].values()
+    told = re.search(r"^event: lineage\ndata: (.*)$", examples.DOCUMENT.read_text(), re.MULTILINE)
+    assert told is not None
+    assert json.loads(told[1]) == change
