@@ -1,0 +1,1 @@
+"""Speed and size of the store and of the server: ``make bench-server``."""
