@@ -1,7 +1,9 @@
-"""``headwater ingest``: events from files into the store."""
+"""``headwater ingest``: events from files or a Kafka topic into the store."""
 
+import contextlib
 import gzip
 import sys
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, BinaryIO, cast
@@ -10,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from headwater.cli import topics
 from headwater.cli.options import StoreOption
 from headwater.cli.output import note, print_lines
 from headwater.errors import SettingError
@@ -18,40 +21,69 @@ from headwater.store import Store, open_store
 _AT_ONCE = 500  # events in one transaction
 _ENDINGS = (".ndjson", ".jsonl", ".json", ".ndjson.gz", ".jsonl.gz", ".json.gz")
 _SHOWN = 10
+_SOURCE = f"FILE|DIR|-|{topics.SCHEME}HOST:PORT/TOPIC"
 
 
 def ingest(
-    source: Annotated[str, typer.Argument(metavar="FILE|DIR|-", help="OpenLineage events, one JSON a line; also .gz.")],
+    source: Annotated[str, typer.Argument(metavar=_SOURCE, help="OpenLineage events, one JSON a line; also .gz.")],
     store: StoreOption = None,
+    group: Annotated[str, typer.Option(help="Of a topic: the group whose place in it is kept.")] = "headwater",
+    until_end: Annotated[bool, typer.Option("--until-end", help="Of a topic: end where it ends now.")] = False,
+    kafka_properties: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Of a topic: settings of librdkafka, one key=value a line.")
+    ] = None,
 ) -> None:
     """Take OpenLineage events of any producer into the store; what is there already changes nothing."""
-    files = _files(source)
     taken = _Taken()
-    with open_store(store) as opened, _progress() as progress:
-        if source == "-":
-            taken.ingest(opened, "standard input", sys.stdin.buffer)
-        for file in files:
-            with progress.open(file, "rb", description=file.name) as raw, _unpacked(file, raw) as lines:
-                taken.ingest(opened, str(file), lines)
+    with open_store(store) as opened:
+        if source.startswith(topics.SCHEME):
+            _follow(taken, opened, topics.Topic(source, group, topics.properties(kafka_properties)), until_end)
+        else:
+            _read(taken, opened, source)
     taken.tell()
 
 
+def _read(taken: "_Taken", store: Store, source: str) -> None:
+    files = _files(source)
+    with _progress() as progress:
+        if source == "-":
+            taken.file(store, "standard input", sys.stdin.buffer)
+        for file in files:
+            with progress.open(file, "rb", description=file.name) as raw, _unpacked(file, raw) as lines:
+                taken.file(store, str(file), lines)
+
+
+def _follow(taken: "_Taken", store: Store, topic: topics.Topic, until_end: bool) -> None:
+    note(f"Reading {topic}" + ("" if until_end else "; Ctrl-C ends it."))
+    with topic, contextlib.suppress(KeyboardInterrupt):
+        for messages in topic.batches(until_end):
+            for line in taken.batch(store, messages):
+                note(line)
+            topic.commit()
+
+
 class _Taken:
-    """What became of the events of all files."""
+    """What became of all events; of those that were rejected the first are kept."""
 
     def __init__(self) -> None:
-        self._added = 0
-        self._known = 0
-        self._rejected: list[str] = []
+        self._added = self._known = self._rejected = 0
+        self._first: list[str] = []
 
-    def ingest(self, store: Store, origin: str, file: BinaryIO) -> None:
+    def file(self, store: Store, origin: str, file: BinaryIO) -> None:
         """Takes in a file, some hundred events at a time."""
-        lines = ((number, line) for number, line in enumerate(file, 1) if line.strip())
+        lines = ((f"{origin}, line {number}", line) for number, line in enumerate(file, 1) if line.strip())
         while batch := list(islice(lines, _AT_ONCE)):
-            report = store.ingest(line for _, line in batch)
-            self._added += report.added
-            self._known += report.known
-            self._rejected += [f"{origin}, line {batch[one.index][0]}: {one.reason}" for one in report.rejected]
+            self.batch(store, batch)
+
+    def batch(self, store: Store, events: Sequence[tuple[str, bytes]]) -> list[str]:
+        """Takes in events, each after where it comes from; the lines to say of those that were rejected."""
+        report = store.ingest(text for _, text in events)
+        self._added += report.added
+        self._known += report.known
+        self._rejected += len(report.rejected)
+        lines = [f"{events[one.index][0]}: {one.reason}" for one in report.rejected]
+        self._first += lines[: _SHOWN - len(self._first)]
+        return lines
 
     def tell(self) -> None:
         """Prints the sum.
@@ -59,11 +91,11 @@ class _Taken:
         Raises:
             typer.Exit: with code 1, when an event was rejected.
         """
-        print_lines([f"events: {self._added} added, {self._known} known already, {len(self._rejected)} rejected"])
-        for line in self._rejected[:_SHOWN]:
+        print_lines([f"events: {self._added} added, {self._known} known already, {self._rejected} rejected"])
+        for line in self._first:
             note(line)
-        if len(self._rejected) > _SHOWN:
-            note(f"and {len(self._rejected) - _SHOWN} more")
+        if self._rejected > _SHOWN:
+            note(f"and {self._rejected - _SHOWN} more")
         if self._rejected:
             raise typer.Exit(1)
 
@@ -77,7 +109,8 @@ def _files(source: str) -> list[Path]:
     if path.is_file():
         return [path]
     raise SettingError(
-        f"{source} is no file and no folder: expected OpenLineage events, one JSON a line, or - for stdin."
+        f"{source} is no file and no folder: expected OpenLineage events, one JSON a line, - for stdin, or a topic as"
+        " kafka://HOST:PORT/TOPIC."
     )
 
 

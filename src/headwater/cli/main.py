@@ -7,7 +7,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 import headwater
-from headwater.cli import ingest, lists, questions
+from headwater.cli import database, ingest, keys, lists, questions, serve
 from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
 
@@ -42,6 +42,11 @@ app.command(rich_help_panel="Lists")(lists.runs)
 app.command(rich_help_panel="Lists")(lists.search)
 app.command(rich_help_panel="Lists")(lists.coverage)
 app.command(rich_help_panel="Events")(ingest.ingest)
+app.command(rich_help_panel="Server")(serve.serve)
+app.command(rich_help_panel="Server")(serve.ui)
+app.add_typer(keys.app, name="keys", rich_help_panel="Server")
+app.add_typer(database.app, name="db", rich_help_panel="Upkeep")
+app.command(rich_help_panel="Upkeep")(database.prune)
 
 
 def _print_version(wanted: bool) -> None:
