@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from headwater.errors import EventError
 from headwater.server.access import Caller
 from headwater.server.server import TheServer, Writer
+from headwater.server.shapes import require_shape
 from headwater.store import Event, event_of, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
@@ -34,8 +35,7 @@ async def ingest(request: Request, caller: Writer, server: TheServer) -> Respons
         value = await asyncio.to_thread(read_json, await request.body())
         if isinstance(value, list):
             return await _batch(value, caller, server)
-        event = event_of(value)
-        _allow(caller, event)
+        event = _event(value, caller)
     except (EventError, HTTPException):
         server.metrics.refused(1)
         raise
@@ -60,14 +60,20 @@ def _read(values: list[Any], caller: Caller) -> tuple[list[Event], list[dict[str
     failed: list[dict[str, Any]] = []
     for index, value in enumerate(values):
         try:
-            event = event_of(value)
-            _allow(caller, event)
+            event = _event(value, caller)
         except (EventError, HTTPException) as fault:
             reason = fault.detail if isinstance(fault, HTTPException) else str(fault)
             failed.append({"index": index, "reason": reason, "retriable": False})
         else:
             events.append(event)
     return events, failed
+
+
+def _event(value: Any, caller: Caller) -> Event:
+    require_shape(value)
+    event = event_of(value)
+    _allow(caller, event)
+    return event
 
 
 def _allow(caller: Caller, event: Event) -> None:

@@ -22,6 +22,8 @@ NO_JOB = Job("", "")
 SUCCESSFUL = ("COMPLETE", DECLARED)
 FINAL = ("ABORT", "COMPLETE", "FAIL")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_END = 253_402_214_400_000_000
+"""The last day that every time zone can write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,10 @@ def _moment(value: Record) -> int:
         ) from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - _EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    at = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    if not 0 <= at < _END:
+        raise EventError(f"eventTime is {written[:50]!r}: expected a time from 1970 to 9999. Correct the producer.")
+    return at
 
 
 def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:

@@ -1,0 +1,118 @@
+"""What an event from elsewhere must be made of before anything else looks at it.
+
+The store reads whatever it can of an event, because a job that has run will not tell of it again. Whoever calls over
+HTTP can be told what is wrong, and is.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from headwater.errors import EventError
+
+LONGEST_NAME = 4_000
+"""Characters of a namespace, a name or a field: four times what object stores allow."""
+
+STATES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
+"""OpenLineage 2-0-2, RunEvent, ``eventType``."""
+
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+_OBJECTS = (("run",), ("job",), ("dataset",), ("run", "facets"), ("job", "facets"), ("dataset", "facets"))
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a string"}
+_NAMED = ("namespace", "name", "field")
+
+Record = dict[str, Any]
+
+
+def require_shape(event: object) -> None:
+    """Lets pass what has the shape of an event; null counts as nothing.
+
+    Raises:
+        EventError: a part is of another kind than the specification says, or a name cannot be one.
+    """
+    if not isinstance(event, dict):
+        return  # which the reader says better
+    for path in _OBJECTS:
+        _part(event, path, dict)
+    state = event.get("eventType")
+    if state is not None and (not isinstance(state, str) or state.upper() not in STATES):
+        raise EventError(f"eventType is {_shown(state)}: expected one of {', '.join(sorted(STATES))}.")
+    _require_names(list(_names(event)))
+
+
+def _part(value: Record, path: tuple[str, ...], kind: type) -> Any:
+    """What is at a path, an empty one of the kind where nothing is."""
+    found: Any = value
+    for step in path:
+        found = found.get(step) if found is not None else None
+    if found is not None and not isinstance(found, kind):
+        raise EventError(f"{'.'.join(path)} is {_shown(found)}: expected {_KINDS[kind]}. Correct the producer.")
+    return kind() if found is None else found
+
+
+def _names(event: Record) -> Iterator[object]:
+    """Everything that names a job, a dataset or a field."""
+    yield from _of(event.get("job") or {})
+    for dataset in _datasets(event):
+        yield from _of(dataset)
+        facets = _part(dataset, ("facets",), dict)
+        for one in _objects(facets, "schema", "fields"):
+            yield one.get("name")
+        for one in _objects(facets, "symlinks", "identifiers"):
+            yield from _of(one)
+        yield from _of_lineage(facets, "columnLineage", "inputFields", "dataset")
+        yield from _of_lineage(facets, "lineage", "inputs", "inputs")
+
+
+def _datasets(event: Record) -> Iterator[Record]:
+    for side in ("inputs", "outputs"):
+        for place, one in enumerate(_part(event, (side,), list)):
+            if not isinstance(one, dict):
+                raise EventError(f"{side}[{place}] is {_shown(one)}: expected a dataset. Correct the producer.")
+            yield one
+    if event.get("dataset"):
+        yield event["dataset"]
+
+
+def _of_lineage(facets: Record, facet: str, inputs: str, whole: str) -> Iterator[object]:
+    """The names in a facet that says what columns are made of; where they stand differs."""
+    told = facets.get(facet)
+    fields = told.get("fields") if isinstance(told, dict) else None
+    for name, field in fields.items() if isinstance(fields, dict) else ():
+        yield name
+        for one in _objects({"field": field}, "field", inputs):
+            yield from _of(one)
+    for one in _objects(facets, facet, whole):
+        yield from _of(one)
+
+
+def _objects(facets: Record, facet: str, name: str) -> Iterator[Record]:
+    told = facets.get(facet)
+    listed = told.get(name) if isinstance(told, dict) else None
+    return (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else iter(())
+
+
+def _of(named: Record) -> Iterator[object]:
+    return map(named.get, _NAMED)
+
+
+def _require_names(names: Iterable[object]) -> None:
+    given = [_string(name) for name in names if name is not None]
+    longest = max(given, key=len, default="")
+    if len(longest) > LONGEST_NAME:
+        raise EventError(
+            f"A name of {len(longest):,} characters, {_shown(longest)}: expected at most {LONGEST_NAME:,}."
+        )
+    if _UNFIT.search("".join(given)):
+        unfit = next(filter(_UNFIT.search, given))
+        raise EventError(f"The name {_shown(unfit)} has a NUL or half a character in it: no database stores that.")
+
+
+def _string(name: object) -> str:
+    if not isinstance(name, str):
+        raise EventError(f"A name is {_shown(name)}: expected a string. Correct the producer.")
+    return name
+
+
+def _shown(value: object) -> str:
+    return ascii(value)[:60]
