@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from tests.server.access import bearer
 from tests.store.conftest import new_database as new_database  # noqa: PLC0414 - fixtures
 from tests.store.conftest import url as url  # noqa: PLC0414
 
 from headwater.server import ServerSettings, create_app
-from headwater.server.access import Caller, Scope
-from headwater.server.server import Server
+from headwater.store.keyring import issue
 
 EVENTS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "world.json").read_text())
 
@@ -39,25 +39,15 @@ def small(client: TestClient) -> TestClient:
     return client
 
 
-class _Narrow(Server):
-    """A server that takes everybody for one who was granted some namespaces."""
-
-    def caller(self, _: object) -> Caller:
-        return Caller("narrow", Scope.WRITE, self.granted)
-
-    granted: tuple[str, ...] = ()
-
-
 @pytest.fixture
 def granted(small: TestClient) -> Callable[..., AbstractContextManager[TestClient]]:
-    """Asks as somebody who may see only some namespaces."""
+    """Asks, of a server with authentication on the same store, with a key for only some namespaces."""
 
     @contextmanager
     def narrowed(*namespaces: str) -> Iterator[TestClient]:
-        whole = small.app.state.server
-        kind = type("_Granted", (_Narrow,), {"granted": namespaces})
-        small.app.state.server = kind(whole.settings, whole.store, whole.intake)
-        yield small
-        small.app.state.server = whole
+        store = small.app.state.server.store
+        _, token = issue(store, "narrow", "write", namespaces)
+        with TestClient(create_app(ServerSettings(store.url, auth=True)), headers=bearer(token)) as client:
+            yield client
 
     return narrowed
