@@ -27,6 +27,9 @@ QUESTIONS = re.compile(r"/api/v2/.*")
 """Where a POST may be a question that is too long for an address."""
 
 LINEAGE = "/api/v1/lineage"
+ENDLESS = {"Last-Event-ID": "none of ours"}
+"""What makes the stream of changes answer with an end, to those that may read it."""
+
 EVENT = told("job", written("gold", {"a": ["raw.x"]}), run="r")
 
 
@@ -94,7 +97,7 @@ def test_every_route_asks_who_it_is(app: FastAPI) -> None:
 def test_every_route_with_every_kind_of_key(asked: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
     for place in places(app):
         answers = {
-            name: asked.request(place.method, filled(place.path), headers=headers).status_code
+            name: asked.request(place.method, filled(place.path), headers=ENDLESS | headers).status_code
             for name, headers in {"none": {}, **{name: bearer(token) for name, token in tokens.items()}}.items()
         }
         if place.scope is None:
