@@ -21,7 +21,7 @@ from headwater.server.settings import Limits, Tokens
 from headwater.server.tokens import Verifier
 from headwater.store import open_store
 
-OPEN = {"/health", "/ready", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
+OPEN = {"/", "/health", "/ready", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
 BY_METHOD = {"GET": Scope.READ, "POST": Scope.WRITE, "PUT": Scope.WRITE, "PATCH": Scope.WRITE, "DELETE": Scope.ADMIN}
 QUESTIONS = re.compile(r"/api/v2/.*")
 """Where a POST may be a question that is too long for an address."""

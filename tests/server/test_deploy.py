@@ -15,7 +15,7 @@ from headwater.server.process import LAST_ANSWERS, _checked
 from headwater.server.settings import Listening, ServerSettings
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-ELSEWHERE = {"HEADWATER_STORE", "HEADWATER_HOSTS", "HEADWATER_PAGES"}
+ELSEWHERE = {"HEADWATER_STORE", "HEADWATER_HOSTS"}
 """Variables that no option of ``serve`` is named after in its declaration."""
 
 

@@ -1,7 +1,6 @@
 """A server's settings as environment variables: how the processes of one server get them, and how a container does."""
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, get_type_hints
 
 from headwater.errors import SettingError
@@ -30,7 +29,6 @@ OTHERS = {
     "HEADWATER_AUTH": "auth",
     "HEADWATER_CORS_ORIGIN": "origins",
     "HEADWATER_HOSTS": "hosts",
-    "HEADWATER_PAGES": "pages",
 }
 
 
@@ -97,5 +95,4 @@ _READERS: dict[Any, Callable[[str], Any]] = {
     float: float,
     bool: _boolean,
     tuple[str, ...]: _words,
-    Path | None: Path,
 }

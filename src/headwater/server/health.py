@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater.errors import HeadwaterError
@@ -18,6 +18,12 @@ STUCK = 60.0
 """Seconds after which a transaction that has not ended is taken for one that will not."""
 
 _log = structlog.wrap_logger(logging.getLogger("headwater.health"))
+
+
+@router.get("/", include_in_schema=False)
+async def begin(request: Request) -> RedirectResponse:
+    """Who opens the server in a browser sees what it answers."""
+    return RedirectResponse(f"{request.scope['root_path']}/docs")
 
 
 @router.get("/health")

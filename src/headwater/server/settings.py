@@ -51,7 +51,6 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
-    pages: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
