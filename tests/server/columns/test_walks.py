@@ -164,7 +164,10 @@ def test_exports(flights: TestClient) -> None:
 
 
 def test_odd_names_are_well_formed_graphml(client: TestClient) -> None:
-    client.post(LINEAGE, json=told("j", written("<&\"'>\x01", {"a]]>\x00": ["s.<x> TRANSFORMATION"]})))
+    assert (
+        client.post(LINEAGE, json=told("j", written("<&\"'>\x01", {"a]]>\x02": ["s.<x> TRANSFORMATION"]}))).status_code
+        == 201
+    )
     answer = client.get("/api/v2/downstream?namespace=file&dataset=/s&format=graphml")
     texts = [one.text for one in ElementTree.fromstring(answer.text).findall(".//{*}data")]
     assert "/<&\"'>\ufffd" in texts
