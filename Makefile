@@ -19,7 +19,7 @@ demo: $(READY) ## run the example pipeline under headwater and ask where a gold 
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" examples/flights/run.sh
 
 # Two processes: a test that waits for Spark leaves most of a second core idle.
-test: lint ## everything that must hold before a change goes in
+test: lint .venv-dbt/.ready ## everything that must hold before a change goes in
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 lint: $(READY) ## style, types and the import contract
@@ -53,6 +53,14 @@ others: .venv-others/.ready ## dbt, splink, quinn, pandas on Spark and libraries
 	@$(PYTHON) -m venv .venv-others
 	@.venv-others/bin/python -m pip install --quiet --disable-pip-version-check -c tests/others/constraints.txt \
 	-r tests/others/requirements.txt -e .
+	@touch $@
+
+# dbt wants older versions of what Spark Connect, mypy and others want newer ones of.
+.venv-dbt/.ready: tests/senders/constraints.txt
+	@echo "Installing into .venv-dbt: this takes a minute, once"
+	@$(PYTHON) -m venv .venv-dbt
+	@.venv-dbt/bin/python -m pip install --quiet --disable-pip-version-check -c tests/senders/constraints.txt \
+	openlineage-dbt dbt-duckdb
 	@touch $@
 
 # The newest release of every line of Spark that is supported.
