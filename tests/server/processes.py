@@ -124,9 +124,13 @@ def wait_for(condition: Callable[[], bool], said: Callable[[], str] = str) -> No
 
 @dataclass(slots=True)
 class Load:
-    """Events sent one by one by several threads; what was acknowledged, and every other answer."""
+    """Events sent one by one by several threads; what was acknowledged, and every other answer.
+
+    ``event`` makes the event of a number; unless given, of one of five jobs of the load that write a dataset each.
+    """
 
     name: str
+    event: Callable[[int], dict[str, Any]] | None = None
     sent: dict[str, dict[str, Any]] = field(default_factory=dict)
     acknowledged: set[str] = field(default_factory=set)
     refused: list[tuple[int, str]] = field(default_factory=list)
@@ -163,9 +167,12 @@ class Load:
         connection = connect(url)
         while not done.is_set():
             number = next(self._numbers)
-            output = written(f"gold{number % 5}", {"a": [f"raw.x{number % 3}"]})
-            self._insist(connection, told(f"{self.name} {number % 5}", output, minute=number % 1000), done)
+            self._insist(connection, (self.event or self._simple)(number), done)
         connection.close()
+
+    def _simple(self, number: int) -> dict[str, Any]:
+        output = written(f"gold{number % 5}", {"a": [f"raw.x{number % 3}"]})
+        return told(f"{self.name} {number % 5}", output, minute=number % 1000)
 
     def _insist(self, connection: HTTPConnection, event: dict[str, Any], done: threading.Event) -> None:
         """Sends an event until it is answered: what a broken connection leaves open is sent again."""

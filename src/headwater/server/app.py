@@ -36,6 +36,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         with open_store(settings.store, durable=True) as store:
+            store.end_reads_after(longest)
             intake = Intake(store, settings.limits.waiting, metrics)
             authentication = Authentication(settings, store)
             app.state.server = Server(settings, store, intake, authentication, rates, metrics)
@@ -45,13 +46,14 @@ def create_app(settings: ServerSettings) -> FastAPI:
                 intake.close()
                 metrics.close()
 
+    longest = settings.limits.seconds + GRACE
     metrics, rates = Metrics(), Rates(settings.limits.rate)
     app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
     for router in ROUTERS:
         app.include_router(router)
     columns.illustrate(app)
     problems.install(app)
-    app.add_middleware(Deadline, seconds=settings.limits.seconds + GRACE)
+    app.add_middleware(Deadline, seconds=longest)
     app.add_middleware(Bodies, most=settings.limits.body)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     if settings.origins:

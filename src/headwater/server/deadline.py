@@ -31,7 +31,7 @@ class Deadline:
             working.cancel()
             raise
         answer.given_up = True
-        # A thread that asks the store cannot be stopped; it ends by the limits of its question.
+        # A thread that asks the store cannot be stopped; the database ends its question after the same time.
         working.cancel()
         working.add_done_callback(_forget)
         late = f"No answer within {self._seconds:g} s. Ask for less, or raise --time-limit."

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from headwater.store.location import sqlite_path
 
 _WRITING = "headwater_writing"
 _ONE_WRITER = 0x6865616477  # the advisory lock that makes PostgreSQL take one batch at a time, as SQLite does
+_LOOK_AT_THE_CLOCK = 100_000  # instructions of SQLite's machine: about a millisecond
+_TOO_LONG = "reading took longer than it may; ask for less, or raise --time-limit"
 
 _SQLITE_FAULTS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (
@@ -35,11 +38,13 @@ _SQLITE_FAULTS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
         "it cannot be opened or written; check the path and the rights of the file and its folder",
     ),
     (("SQLITE_FULL", "SQLITE_IOERR"), StoreUnavailable, "the disk is full or failing; make room and try again"),
+    (("SQLITE_INTERRUPT",), StoreUnavailable, _TOO_LONG),
 )
 _POSTGRES_FAULTS = {
     "55P03": (StoreLocked, "another process holds it; try again"),
     "53100": (StoreUnavailable, "the server's disk is full; make room and try again"),
     "25006": (StoreUnavailable, "the connection is read-only; use an account that may write"),
+    "57014": (StoreUnavailable, _TOO_LONG),
     "42501": (StoreUnavailable, "the account lacks the rights; grant them or use another account"),
 }
 
@@ -57,12 +62,16 @@ def connect(url: str, *, read_only: bool, timeout: float, durable: bool = False)
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
-    """A connection that sees one state of the store, whatever others write meanwhile."""
+def reading(engine: Engine, longest: float | None = None) -> Iterator[Connection]:
+    """A connection that sees one state of the store, whatever others write meanwhile.
+
+    The database ends what takes longer than ``longest`` seconds: on PostgreSQL a statement, on SQLite all of it.
+    """
     options: dict[str, Any] = {}
     if engine.dialect.name == "postgresql":
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    with engine.connect().execution_options(**options) as connection, connection.begin():
+    opened = engine.connect().execution_options(**options)
+    with opened as connection, connection.begin(), _limited(connection, longest):
         yield connection
 
 
@@ -73,6 +82,24 @@ def writing(engine: Engine) -> Iterator[Connection]:
         if engine.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})")
         yield connection
+
+
+@contextmanager
+def _limited(connection: Connection, seconds: float | None) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}")
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    ends = time.monotonic() + seconds
+    driver.set_progress_handler(lambda: time.monotonic() > ends, _LOOK_AT_THE_CLOCK)
+    try:
+        yield
+    finally:
+        driver.set_progress_handler(None, 0)
 
 
 @contextmanager

@@ -48,6 +48,14 @@ class Store:
     def __init__(self, url: str, engine: Engine) -> None:
         self.url = url
         self._engine = engine
+        self._longest_read: float | None = None
+
+    def end_reads_after(self, seconds: float) -> None:
+        """From now on the database ends what `read` asks and takes longer; what writes is never ended.
+
+        Without it a question that nobody waits for any more holds its thread and its connection as long as it takes.
+        """
+        self._longest_read = seconds
 
     def ingest(self, events: Iterable[RawEvent]) -> IngestReport:
         """Takes a batch of OpenLineage events in, as JSON texts or objects, in one transaction.
@@ -89,8 +97,9 @@ class Store:
 
         Raises:
             StoreError: the store cannot be read.
+            StoreUnavailable: it took longer than `end_reads_after` says.
         """
-        with connections.told_plainly(self.url), connections.reading(self._engine) as connection:
+        with connections.told_plainly(self.url), connections.reading(self._engine, self._longest_read) as connection:
             yield connection
 
     def revision(self) -> str:
