@@ -1,6 +1,9 @@
 """Several real servers on one PostgreSQL: what they take is all there once, whatever becomes of one of them."""
 
+import os
 import signal
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import Connection, create_engine, text
-from tests.server.processes import Forker, Load, connect, get, serving, wait_for
+from tests.server.processes import ROOT, Forker, Load, connect, get, kept, serving, wait_for
 from tests.sources.postgres import PASSWORD, Postgres, running_postgres
 from tests.store.conftest import contents, told, written
 
@@ -107,6 +110,35 @@ def same_as_told_at_once(store: str, events: list[Json]) -> None:
     for table, rows in expected.items():
         assert len(found[table]) == len(rows), table
         assert set(found[table]) ^ set(rows) == set(), table
+
+
+STUCK = """
+import signal, os, sys
+from headwater.store import engine, open_store
+engine.SILENCE = 2.0
+with open_store(sys.argv[1]) as store, store.write() as connection:
+    connection.exec_driver_sql("DELETE FROM event")
+    print("writing", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_a_writer_that_hangs_does_not_hold_up_the_others_for_ever(forker: Forker, store: str, tmp_path: Path) -> None:
+    with serving(forker, store, tmp_path / "log") as server:
+        assert sent(server.url, "before") == 201
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        command = [sys.executable, "-c", STUCK, store]
+        with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, env=environment) as stuck:
+            try:
+                assert stuck.stdout is not None
+                assert stuck.stdout.readline() == "writing\n"
+                assert sent(server.url, "after") == 201
+                stuck.send_signal(signal.SIGCONT)
+                assert "StoreUnavailable" in stuck.communicate(timeout=300)[1]
+            finally:
+                stuck.kill()
+        assert server.stop() == 0
+    assert len(kept(store)) == 2
 
 
 HANGING = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'")

@@ -19,7 +19,10 @@ from headwater.store.location import sqlite_path
 _WRITING = "headwater_writing"
 _ONE_WRITER = 0x6865616477  # the advisory lock that makes PostgreSQL take one batch at a time, as SQLite does
 _LOOK_AT_THE_CLOCK = 100_000  # instructions of SQLite's machine: about a millisecond
-_TOO_LONG = "reading took longer than it may; ask for less, or raise --time-limit"
+_TOO_LONG = "it took longer than reading may, or somebody ended it; ask for less, or raise --time-limit"
+
+SILENCE = 60.0
+"""Seconds for which a writer on PostgreSQL may hang, or be gone without a word, before others can write again."""
 
 _SQLITE_FAULTS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (
@@ -44,6 +47,7 @@ _POSTGRES_FAULTS = {
     "55P03": (StoreLocked, "another process holds it; try again"),
     "53100": (StoreUnavailable, "the server's disk is full; make room and try again"),
     "25006": (StoreUnavailable, "the connection is read-only; use an account that may write"),
+    "25P03": (StoreUnavailable, "this process was silent for too long while it wrote; nothing was taken, try again"),
     "57014": (StoreUnavailable, _TOO_LONG),
     "42501": (StoreUnavailable, "the account lacks the rights; grant them or use another account"),
 }
@@ -76,11 +80,16 @@ def reading(engine: Engine, longest: float | None = None) -> Iterator[Connection
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """One transaction that writes, alone: a second writer waits until it ends."""
+def writing(engine: Engine, silence: float | None = None) -> Iterator[Connection]:
+    """One transaction that writes, alone: a second writer waits until it ends.
+
+    PostgreSQL ends it when nothing comes for ``silence`` seconds: the machine of a writer may be gone, and TCP would
+    tell after two hours.
+    """
     with engine.connect() as connection, connection.execution_options(**{_WRITING: True}).begin():
         if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})")
+            most = f"set_config('idle_in_transaction_session_timeout', '{round((silence or 0) * 1000)}', true)"
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ONE_WRITER}), {most}")
         yield connection
 
 

@@ -118,7 +118,8 @@ class Store:
         Raises:
             StoreError: nothing was written.
         """
-        with connections.told_plainly(self.url), connections.writing(self._engine) as connection:
+        silence = connections.SILENCE
+        with connections.told_plainly(self.url), connections.writing(self._engine, silence) as connection:
             yield connection
 
     def analyze(self) -> None:
