@@ -35,6 +35,7 @@ def _digest(fields: tuple[SchemaField, ...]) -> bytes:
 
 def touch(writer: Writer, run_id: int, dataset_id: int, *, written: bool, has_lineage: bool) -> None:
     """Notes that a run read or wrote a dataset, and whether it said how."""
+    writer.moved.add(run_id)
     writer.pending.touch((run_id, dataset_id, written), has_lineage=has_lineage)
 
 

@@ -30,6 +30,7 @@ def record(writer: Writer, events: Iterable[Event]) -> int:
 
 def _record(writer: Writer, event: Event) -> None:
     run_id = _run(writer, event)
+    writer.moved.add(run_id)
     _describe(writer, event, run_id)
     _datasets(writer, event, run_id)
     _keep(writer, event, run_id)

@@ -34,6 +34,7 @@ def retell(writer: Writer, datasets: Collection[int], latest: Told) -> None:
         # At one moment names change first: who uses a name then means what it has come to mean.
         ordered = sorted(told.values(), key=lambda one: (one[0].at, not one[0].renames, one[0].digest))
         late = _named(writer, ordered)
+    writer.moved.update(run for _, run in ordered)
     for event, run in ordered:
         describe(writer, event, run)
     restore(writer, aside)

@@ -4,11 +4,24 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
-from sqlalchemy import ARRAY, BigInteger, Connection, LargeBinary, Select, Text, func, literal, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Connection,
+    FromClause,
+    LargeBinary,
+    Select,
+    Text,
+    column,
+    func,
+    literal,
+    select,
+)
 
 Key = TypeVar("Key", int, str, bytes)
 _AT_ONCE = 20_000
 _KEYS_AT_ONCE = 5_000  # well under SQLite's limit for parameters, 32,766
+_SIDES = ("one", "other")
 _TYPES: dict[type, Any] = {int: BigInteger(), str: Text(), bytes: LargeBinary()}
 
 
@@ -25,6 +38,25 @@ def rows_for(connection: Connection, ids: Collection[Key], question: Callable[[A
     for begin in range(0, len(ordered), size):
         some = ordered[begin : begin + size]
         yield from connection.execute(question(some if as_list else _listed(connection, kind, some))).all()
+
+
+def pairs_for(
+    connection: Connection, pairs: Collection[tuple[int, int]], question: Callable[[FromClause], Select[Any]]
+) -> Iterator[Any]:
+    """The rows of a question about pairs of numbers, given to it as a table of two columns; otherwise as `rows_for`."""
+    ordered = list(pairs)
+    for begin in range(0, len(ordered), _AT_ONCE):
+        yield from connection.execute(question(_paired(connection, ordered[begin : begin + _AT_ONCE]))).all()
+
+
+def _paired(connection: Connection, some: list[tuple[int, int]]) -> FromClause:
+    if connection.dialect.name == "sqlite":
+        pair = func.json_each(json.dumps(some)).table_valued("value").c.value
+        sides = (func.json_extract(pair, f"$[{place}]", type_=BigInteger()) for place in (0, 1))
+        return select(*(side.label(name) for side, name in zip(sides, _SIDES, strict=True))).subquery("pair")
+    listed = (literal(list(side), ARRAY(BigInteger)) for side in zip(*some, strict=True))
+    columns = (column(name, BigInteger) for name in _SIDES)
+    return func.unnest(*listed).table_valued(*columns, name="pair").render_derived()
 
 
 def _listed(connection: Connection, kind: type, some: list[Any]) -> Select[Any]:

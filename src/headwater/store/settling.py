@@ -61,6 +61,7 @@ def settle(writer: Writer) -> None:
     """Makes the edges of every unsettled run what the run's events say by now."""
     while writer.unsettled:
         cases = _cases(writer, sorted(writer.unsettled))
+        writer.moved |= writer.unsettled
         writer.unsettled.clear()
         for case in cases:
             _settle(writer, case)

@@ -19,6 +19,7 @@ from headwater.store.ids import Writer
 from headwater.store.location import sqlite_path, store_url
 from headwater.store.recording import record
 from headwater.store.settling import settle
+from headwater.store.stamping import stamp
 from headwater.store.upgrade import require_current, revision_of, upgrade
 
 RawEvent = Mapping[str, Any] | str | bytes
@@ -82,6 +83,7 @@ class Store:
             writer = Writer(connection)
             added = record(writer, events)
             settle(writer)
+            stamp(writer)
         return added
 
     def events(self, run: str) -> list[dict[str, Any]]:

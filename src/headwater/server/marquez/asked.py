@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Annotated
+from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import Depends, Query
@@ -39,6 +40,14 @@ def microseconds(moment: datetime) -> int:
     """A moment in microseconds since 1970; one without a zone is in UTC."""
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def uuid_of(written: str) -> UUID | None:
+    """The UUID in a path, None when it is none."""
+    try:
+        return UUID(written)
+    except ValueError:
+        return None
 
 
 def moment_of(written: str | None, name: str) -> int | None:

@@ -80,10 +80,10 @@ def _start_at_job(connection: Connection, node: Node) -> Start | None:
         newest = runs.newest(connection, [node.id], 1).get(node.id)
         return None if newest is None else (columngraph.written_by(connection, newest[0]), None)
     location = jobs.outlines(connection, [node.id])[node.id].location
-    found = [one for one in currentjobs.versions(connection, node.id, node.job, location) if one.uuid == node.version]
-    if not found or found[0].run is None:
+    found = currentjobs.find_version(connection, node.id, node.job, location, node.version)
+    if found is None or found.run is None:
         return None
-    return columngraph.written_by(connection, found[0].run), found[0].newest_at
+    return columngraph.written_by(connection, found.run), found.newest_at
 
 
 class _Shown:

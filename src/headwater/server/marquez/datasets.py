@@ -1,7 +1,6 @@
 """Datasets and their versions (Marquez, DatasetResource)."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Depends
 from sqlalchemy import Connection
@@ -10,7 +9,7 @@ from headwater.model import Dataset
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, sight
+from headwater.server.marquez.asked import ThePage, now, sight, uuid_of
 from headwater.server.marquez.bodies import DatasetBody
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.namespaces import known_namespace, may_tell_of
@@ -171,10 +170,7 @@ def _tag_all(connection: Connection, kept: KeptDataset, body: DatasetBody) -> No
 
 def _version(connection: Connection, kept: KeptDataset, written: str) -> Version:
     """The version with a UUID; also that which runs read that nothing known has written."""
-    try:
-        uuid = UUID(written)
-    except ValueError:
-        missing("Dataset version", written)
+    uuid = uuid_of(written) or missing("Dataset version", written)
     if uuid == dataset_version(kept.named, ""):
         return Version(kept.id, uuid, kept.created_at, 0)
     return versions.find(connection, kept.id, kept.named, uuid) or missing("Dataset version", written)

@@ -1,5 +1,6 @@
 """Jobs and their versions (Marquez, JobResource)."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
@@ -9,7 +10,7 @@ from headwater.model import Job
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, sight
+from headwater.server.marquez.asked import ThePage, now, sight, uuid_of
 from headwater.server.marquez.bodies import JobBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.masking import Mask
@@ -19,6 +20,7 @@ from headwater.server.marquez.runs import known_job
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
 from headwater.store import Store
 from headwater.store.catalog import currentjobs, jobs, runs, tags
+from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.identities import job_uuid
 from headwater.store.catalog.jobs import KeptJob, Wanted
 from headwater.store.catalog.pages import Page
@@ -88,18 +90,20 @@ def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
 def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The versions of a job, the newest first: one for each set of datasets that it read and wrote."""
     with store.read() as connection:
-        found = _versions(connection, caller, named)
-        shown = _version_documents(connection, caller, named, found[page.offset : page.offset + page.limit])
-    return Json({"versions": shown, "totalCount": len(found)})
+        kept = _outline(connection, caller, named)
+        found = currentjobs.versions(connection, kept.id, named, kept.location, page)
+        shown = _version_documents(connection, caller, kept, found.items)
+    return Json({"versions": shown, "totalCount": found.total})
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions/{version}")
 def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> Json:
     """A version of a job."""
     with store.read() as connection:
-        every = _versions(connection, caller, named)
-        found = tuple(one for one in every if str(one.uuid) == version.lower())
-        shown = _version_documents(connection, caller, named, found)
+        kept = _outline(connection, caller, named)
+        wanted = uuid_of(version) or missing("Job version", version)
+        found = currentjobs.find_version(connection, kept.id, named, kept.location, wanted)
+        shown = _version_documents(connection, caller, kept, [found] if found is not None else [])
     return Json(shown[0] if shown else missing("Job version", version))
 
 
@@ -136,21 +140,19 @@ def _whole(connection: Connection, caller: Caller, named: Job) -> KeptJob:
     return jobs.whole(connection, [found])[found]
 
 
-Versions = tuple[currentjobs.JobVersion, ...]
-
-
-def _versions(connection: Connection, caller: Caller, named: Job) -> Versions:
+def _outline(connection: Connection, caller: Caller, named: Job) -> KeptJob:
     found = known_job(connection, caller, named)
-    location = jobs.outlines(connection, [found])[found].location
-    return currentjobs.versions(connection, found, named, location)
+    return jobs.outlines(connection, [found])[found]
 
 
-def _version_documents(connection: Connection, caller: Caller, named: Job, found: Versions) -> list[Document]:
+def _version_documents(
+    connection: Connection, caller: Caller, kept: KeptJob, found: Sequence[JobVersion]
+) -> list[Document]:
     newest = runs.whole(connection, [one.run for one in found if one.run is not None])
-    location = jobs.outlines(connection, [known_job(connection, caller, named)])
-    place = next(iter(location.values())).location
     mask = Mask(sight(caller))
     return [
-        documents.job_version(named, place, one, newest.get(one.run) if one.run is not None else None, mask)
+        documents.job_version(
+            kept.named, kept.location, one, newest.get(one.run) if one.run is not None else None, mask
+        )
         for one in found
     ]

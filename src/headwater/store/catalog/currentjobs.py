@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, exists, func, select
+from sqlalchemy import CTE, Connection, Select, func, select
 
 from headwater.model import Dataset, Job
 from headwater.store import schema
 from headwater.store.catalog import touched
 from headwater.store.catalog.identities import job_version
+from headwater.store.catalog.pages import Listing, Page, paged
 from headwater.store.catalog.touched import Touched
 from headwater.store.events import DECLARED
 from headwater.store.rows import rows_for
 
 _RUN = schema.run
-_TOUCH = schema.run_dataset
-_DOING = exists().where(_TOUCH.c.run_id == _RUN.c.id)
+_JOB = schema.job
+_NEWEST_FIRST = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,39 +44,57 @@ def touched_by(connection: Connection, jobs: Collection[int]) -> dict[int, Touch
     return {job: used[run] for job, run in newest.items() if run in used}
 
 
-def versions(connection: Connection, job_id: int, job: Job, location: str) -> tuple[JobVersion, ...]:
-    """The versions of a job, the newest first. All its runs are looked at, because none is kept."""
-    mine = select(_RUN.c.id, _RUN.c.state, _RUN.c.state_at).where(_RUN.c.job_id == job_id, _DOING)
-    rows = connection.execute(mine.order_by(_RUN.c.state_at.desc(), _RUN.c.uuid.desc())).all()
-    used = touched.by_runs(connection, [row.id for row in rows])
+def versions(connection: Connection, job_id: int, job: Job, location: str, page: Page) -> Listing[JobVersion]:
+    """The versions of a job, the one with the newest run first."""
+    kinds = _kinds(job_id)
+    found = paged(
+        connection, _newest_of(job_id, kinds), page, select(kinds.c.touched).where(kinds.c.touched.is_not(None))
+    )
+    return Listing(tuple(_versions(connection, job, location, found.items)), found.total)
+
+
+def find_version(connection: Connection, job_id: int, job: Job, location: str, version: UUID) -> JobVersion | None:
+    """The version of a job with a UUID; the newest are looked at first."""
+    rows = connection.execute(_newest_of(job_id, _kinds(job_id))).all()
+    parts = (rows[begin : begin + _AT_ONCE] for begin in range(0, len(rows), _AT_ONCE))
+    found = (one for some in parts for one in _versions(connection, job, location, some))
+    return next((one for one in found if one.uuid == version), None)
+
+
+def _kinds(job_id: int) -> CTE:
+    """Every digest of what runs of a job touched, each by one look-up in an index; at last one that is missing."""
+    mine = select(_RUN.c.touched).where(_RUN.c.job_id == job_id, _RUN.c.touched.is_not(None))
+    first = mine.order_by(_RUN.c.touched).limit(1).scalar_subquery()
+    kinds = select(first.label("touched")).cte("kinds", recursive=True)
+    next_ = mine.where(_RUN.c.touched > kinds.c.touched).order_by(_RUN.c.touched).limit(1).correlate(kinds)
+    return kinds.union_all(select(next_.scalar_subquery()).where(kinds.c.touched.is_not(None)))
+
+
+def _newest_of(job_id: int, kinds: CTE) -> Select[Any]:
+    """For each kind its newest run, the newest that was a run, and when the first of them ended."""
+    alike = select(_RUN.c.id).where(_RUN.c.job_id == job_id, _RUN.c.touched == kinds.c.touched).correlate(kinds)
+    newest = alike.order_by(*_NEWEST_FIRST).limit(1)
+    ran = newest.where(_RUN.c.state != DECLARED).scalar_subquery()
+    oldest = alike.with_only_columns(func.min(_RUN.c.state_at)).scalar_subquery()
+    columns = (newest.scalar_subquery().label("newest"), ran.label("ran"), oldest.label("oldest"))
+    found = select(*columns).where(kinds.c.touched.is_not(None)).subquery()
+    question = select(found.c.newest, found.c.ran, found.c.oldest, _RUN.c.state_at)
+    return question.join(_RUN, _RUN.c.id == found.c.newest).order_by(*_NEWEST_FIRST)
+
+
+def _versions(connection: Connection, job: Job, location: str, rows: Sequence[Any]) -> Iterator[JobVersion]:
+    used = touched.by_runs(connection, [row.newest for row in rows])
     named = touched.named(connection, used.values())
-    alike: dict[Touched, list[Any]] = {}
     for row in rows:
-        alike.setdefault(used[row.id], []).append(row)
-    return tuple(_versions(job, location, alike, named))
-
-
-def _versions(
-    job: Job, location: str, alike: dict[Touched, list[Any]], named: dict[int, Dataset]
-) -> Iterator[JobVersion]:
-    for touch, rows in alike.items():
+        touch = used[row.newest]
         read, written = (frozenset(named[one] for one in ids) for ids in (touch.read, touch.written))
         uuid = job_version(job, read, written, location)
-        newest = rows[0].state_at
-        yield JobVersion(uuid, rows[-1].state_at, tuple(sorted(read)), tuple(sorted(written)), newest, _run(rows))
-
-
-def _run(rows: Sequence[Any]) -> int | None:
-    return next((row.id for row in rows if row.state != DECLARED), None)
+        yield JobVersion(uuid, row.oldest, tuple(sorted(read)), tuple(sorted(written)), row.state_at, row.ran)
 
 
 def _newest_runs(connection: Connection, jobs: Collection[int]) -> dict[int, int]:
-    order = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
-    place = func.row_number().over(partition_by=_RUN.c.job_id, order_by=order)
-    question = select(_RUN.c.id, _RUN.c.job_id, place.label("place")).where(_DOING)
-
-    def first(some: list[int]) -> Select[Any]:
-        every = question.where(_RUN.c.job_id.in_(some)).subquery()
-        return select(every.c.id, every.c.job_id).where(every.c.place == 1)
-
-    return {row.job_id: row.id for row in rows_for(connection, jobs, first)}
+    mine = select(_RUN.c.id).where(_RUN.c.job_id == _JOB.c.id, _RUN.c.touched.is_not(None)).correlate(_JOB)
+    newest = mine.order_by(*_NEWEST_FIRST).limit(1).scalar_subquery()
+    question = select(_JOB.c.id, newest.label("run"))
+    rows = rows_for(connection, jobs, lambda some: question.where(_JOB.c.id.in_(some)))
+    return {row.id: row.run for row in rows if row.run is not None}

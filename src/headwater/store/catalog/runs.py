@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from headwater.model import Dataset, Job
 from headwater.store import schema
@@ -17,6 +17,7 @@ from headwater.store.catalog.touched import Touched, Used, VersionsThen
 from headwater.store.events import DECLARED, FINAL
 from headwater.store.jsonvalues import text
 from headwater.store.rows import rows_for
+from headwater.store.schema import BEGINNING
 
 NEW = "NEW"
 STATES = {"START": "RUNNING", "RUNNING": "RUNNING", "COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}
@@ -69,11 +70,15 @@ def find(connection: Connection, uuid: str) -> int | None:
 
 def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int, list[int]]:
     """The ids of the newest runs of each job, the newest first."""
-    place = func.row_number().over(partition_by=_RUN.c.job_id, order_by=newest_first())
-    question = told(select(_RUN.c.id, _RUN.c.job_id, place.label("place")))
 
     def first(some: list[int]) -> Select[Any]:
-        every = question.where(_RUN.c.job_id.in_(some)).subquery()
+        # Of each job only the runs are ranked that began no earlier than the last that is wanted.
+        last = told(select(_BEGUN).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB)).order_by(_BEGUN.desc())
+        since = last.offset(most - 1).limit(1).scalar_subquery()
+        wanted = select(_JOB.c.id, func.coalesce(since, BEGINNING).label("since")).where(_JOB.c.id.in_(some)).subquery()
+        place = func.row_number().over(partition_by=_RUN.c.job_id, order_by=newest_first())
+        ranked = told(select(_RUN.c.id, _RUN.c.job_id, place.label("place")))
+        every = ranked.join(wanted, and_(wanted.c.id == _RUN.c.job_id, wanted.c.since <= _BEGUN)).subquery()
         return select(every.c.id, every.c.job_id).where(every.c.place <= most).order_by(every.c.place)
 
     found: dict[int, list[int]] = {}
@@ -106,9 +111,8 @@ def _kept(
 def _versions(
     connection: Connection, rows: Sequence[Any], used: dict[int, Touched], named: dict[int, Dataset]
 ) -> VersionsThen:
-    read = {one for touch in used.values() for one in touch.read}
-    moments = [_begun(row) for row in rows if used.get(row.id, Touched()).read]
-    return VersionsThen(connection, {one: named[one] for one in read}, moments)
+    read = {(one, _begun(row)) for row in rows for one in used.get(row.id, Touched()).read}
+    return VersionsThen(connection, named, read)
 
 
 def _run(row: Any, used: Touched, named: dict[int, Dataset], then: VersionsThen, said: ToldRun | None) -> KeptRun:

@@ -1,6 +1,5 @@
 """What runs read and wrote, and in which versions."""
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
@@ -11,6 +10,7 @@ from headwater.model import Dataset
 from headwater.store import schema
 from headwater.store.catalog import versions
 from headwater.store.catalog.identities import dataset_version
+from headwater.store.catalog.versions import Place
 from headwater.store.rows import rows_for
 
 _TOUCH = schema.run_dataset
@@ -62,30 +62,13 @@ def written_by(dataset: Dataset, run: str) -> Used:
 
 
 class VersionsThen:
-    """Which version of a dataset there was at each of some moments.
+    """Which version of a dataset there was at each of some moments; all are asked for at once."""
 
-    All runs of a page are answered for by two questions: what was before the first moment, and what came until the
-    last.
-    """
-
-    def __init__(self, connection: Connection, datasets: Mapping[int, Dataset], moments: Collection[int]) -> None:
+    def __init__(self, connection: Connection, datasets: Mapping[int, Dataset], wanted: Collection[Place]) -> None:
         self._datasets = datasets
-        self._known: dict[int, list[tuple[int, Used]]] = {}
-        if not moments:
-            return
-        before = versions.latest(connection, datasets, min(moments)).values()
-        for one in (*before, *versions.between(connection, datasets, min(moments), max(moments))):
-            used = Used(datasets[one.dataset_id], one.uuid, one.run)
-            self._known.setdefault(one.dataset_id, []).append((one.at, used))
+        self._known = versions.at_moments(connection, datasets, wanted)
 
     def __call__(self, dataset: int, moment: int) -> Used:
-        """The version of a dataset at a moment."""
-        known = self._known.get(dataset, [])
-        place = bisect_right(known, moment, key=_at)
-        if place:
-            return known[place - 1][1]
-        return Used(self._datasets[dataset], dataset_version(self._datasets[dataset], ""))
-
-
-def _at(known: tuple[int, Used]) -> int:
-    return known[0]
+        """The version of a dataset at one of the moments."""
+        named, known = self._datasets[dataset], self._known.get((dataset, moment))
+        return Used(named, dataset_version(named, "")) if known is None else Used(named, known.uuid, known.run)

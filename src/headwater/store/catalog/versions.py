@@ -1,23 +1,26 @@
-"""Versions of datasets: one for each run that wrote it, derived from the runs and not kept."""
+"""Versions of datasets: one for each run that wrote it, known by the run; kept is only since when each was."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, and_, func, or_, select
+from sqlalchemy import Connection, FromClause, Select, and_, exists, or_, select
 
 from headwater.model import Dataset
 from headwater.store import schema
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.pages import Listing, Page, paged
 from headwater.store.events import DECLARED, SUCCESSFUL
-from headwater.store.rows import rows_for
+from headwater.store.rows import pairs_for
+from headwater.store.schema import FOREVER
 
 _RUN = schema.run
 _WRITTEN = schema.run_dataset
 _TOLD = schema.lineage
-_AT = func.coalesce(_TOLD.c.at, _RUN.c.state_at)
+
+Place = tuple[int, int]
+"""A dataset and a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Version:
 
 def of_dataset(connection: Connection, dataset_id: int, named: Dataset, page: Page) -> Listing[Version]:
     """The versions of a dataset, the newest first."""
-    mine = _versions().where(_WRITTEN.c.dataset_id == dataset_id).order_by(_AT.desc(), _RUN.c.uuid)
-    found = paged(connection, mine, page)
+    written = select(_WRITTEN.c.run_id).where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
+    found = paged(connection, _of_dataset(dataset_id), page, written)
     return Listing(tuple(_version(row, named) for row in found.items), found.total)
 
 
@@ -47,49 +50,51 @@ def named(connection: Connection, dataset_id: int) -> Dataset:
 
 def find(connection: Connection, dataset_id: int, named: Dataset, version: UUID) -> Version | None:
     """The version of a dataset with a UUID; the newest are looked at first."""
-    mine = _versions().where(_WRITTEN.c.dataset_id == dataset_id).order_by(_AT.desc(), _RUN.c.uuid)
+    mine = _of_dataset(dataset_id)
     with connection.execute(mine.execution_options(yield_per=1_000)) as rows:
         return next((_version(row, named) for row in rows if dataset_version(named, row.uuid) == version), None)
 
 
 def latest(connection: Connection, named: Mapping[int, Dataset], until: int | None = None) -> dict[int, Version]:
     """The current version of each dataset, or that of a moment: what the last run wrote that did not fail."""
-
-    def newest(some: list[int]) -> Select[Any]:
-        place = func.row_number().over(partition_by=_WRITTEN.c.dataset_id, order_by=(_AT.desc(), _RUN.c.uuid.desc()))
-        ranked = _versions(place.label("place")).where(_WRITTEN.c.dataset_id.in_(some), _lasting())
-        if until is not None:
-            ranked = ranked.where(until >= _AT)
-        every = ranked.subquery()
-        return select(every).where(every.c.place == 1)
-
-    rows = rows_for(connection, list(named), newest)
-    return {row.dataset_id: _version(row, named[row.dataset_id]) for row in rows}
+    moment = FOREVER if until is None else until
+    found = at_moments(connection, named, [(one, moment) for one in named])
+    return {dataset: version for (dataset, _), version in found.items()}
 
 
-def between(connection: Connection, named: Mapping[int, Dataset], since: int, until: int) -> Iterator[Version]:
-    """The versions of datasets that were written after a moment and until another, the oldest first."""
-
-    def written(some: list[int]) -> Select[Any]:
-        mine = _versions().where(_WRITTEN.c.dataset_id.in_(some), _lasting(), since < _AT, until >= _AT)
-        return mine.order_by(_AT, _RUN.c.uuid)
-
-    for row in rows_for(connection, list(named), written):
-        yield _version(row, named[row.dataset_id])
+def at_moments(connection: Connection, named: Mapping[int, Dataset], wanted: Collection[Place]) -> dict[Place, Version]:
+    """The version of each dataset at each moment; nothing where there was none yet."""
+    rows = pairs_for(connection, wanted, _newest)
+    return {(row.dataset_id, row.moment): _version(row, named[row.dataset_id]) for row in rows}
 
 
-def _versions(*more: Any) -> Select[Any]:
-    columns = (_WRITTEN.c.dataset_id, _RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.state, _AT.label("at"))
-    told = and_(
-        _TOLD.c.run_id == _RUN.c.id, _TOLD.c.output_id == _WRITTEN.c.dataset_id, _TOLD.c.job_id == _RUN.c.job_id
-    )
-    question = select(*columns, *more).select_from(_WRITTEN).join(_RUN, _RUN.c.id == _WRITTEN.c.run_id)
-    return question.outerjoin(_TOLD, told).where(_WRITTEN.c.written)
+def _of_dataset(dataset_id: int) -> Select[Any]:
+    columns = (_WRITTEN.c.dataset_id, _RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at)
+    question = select(*columns).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
+    mine = question.where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
+    return mine.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid)
+
+
+def _newest(wanted: FromClause) -> Select[Any]:
+    """For each dataset and moment the run that wrote the newest version until then: a look-up in an index for each."""
+    dataset, moment = wanted.c
+    last = select(_WRITTEN.c.run_id).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
+    last = last.where(_WRITTEN.c.dataset_id == dataset, _WRITTEN.c.written, moment >= _WRITTEN.c.at, _lasting())
+    last = last.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
+    found = select(
+        dataset.label("dataset_id"), moment.label("moment"), last.scalar_subquery().label("run_id")
+    ).subquery()
+    written = and_(_WRITTEN.c.run_id == found.c.run_id, _WRITTEN.c.dataset_id == found.c.dataset_id, _WRITTEN.c.written)
+    question = select(found, _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at).select_from(found)
+    return question.join(_RUN, _RUN.c.id == found.c.run_id).join(_WRITTEN, written)
 
 
 def _lasting() -> Any:
     """Not what a run failed to write, or still writes; of a stream also that."""
-    return or_(_RUN.c.state.in_(SUCCESSFUL), _TOLD.c.run_id.is_not(None))
+    told = exists().where(
+        _TOLD.c.run_id == _RUN.c.id, _TOLD.c.output_id == _WRITTEN.c.dataset_id, _TOLD.c.job_id == _RUN.c.job_id
+    )
+    return or_(_RUN.c.state.in_(SUCCESSFUL), told)
 
 
 def _version(row: Any, named: Dataset) -> Version:

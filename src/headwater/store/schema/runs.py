@@ -11,6 +11,8 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    column,
+    func,
 )
 
 from headwater.store.schema.base import ID, metadata
@@ -49,10 +51,15 @@ run = Table(
     Column("engine", Text, nullable=False),
     Column("error", Text),
     Column("error_at", BigInteger),
+    Column("touched", LargeBinary),
     UniqueConstraint("uuid", name="run_uuid"),
     Index("run_job", "job_id", "state_at"),
     Index("run_parent", "parent_id"),
+    Index("run_touched", "job_id", "touched", "state_at"),
+    Index("run_begun", "job_id", func.coalesce(column("started_at"), column("state_at")), "state"),
+    Index("run_newest", "job_id", "id"),
 )
+"""``touched`` is equal for runs that read and wrote the same datasets, and missing for those that did neither."""
 
 run_dataset = Table(
     "run_dataset",
@@ -61,9 +68,11 @@ run_dataset = Table(
     Column("dataset_id", ID, ForeignKey("dataset.id"), nullable=False),
     Column("written", Boolean, nullable=False),
     Column("has_lineage", Boolean, nullable=False),
+    Column("at", BigInteger),
     PrimaryKeyConstraint("run_id", "dataset_id", "written"),
-    Index("run_dataset_dataset", "dataset_id", "written"),
+    Index("run_dataset_dataset", "dataset_id", "written", "at", "run_id"),
 )
+"""``at`` is since when there is what a run wrote: when it told lineage, else when it came into its present state."""
 
 gap = Table(
     "gap",

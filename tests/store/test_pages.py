@@ -1,0 +1,95 @@
+"""What a page costs: counted in steps of SQLite's machine, which are the same on every computer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from headwater.model import Dataset, Job
+from headwater.store import Store, open_store
+from headwater.store.catalog import currentjobs, datasets, jobs, known, runs, upstreamruns, versions
+from headwater.store.catalog.jobs import Wanted
+from headwater.store.catalog.pages import Page
+
+GOLD = Dataset("file", "/gold")
+DAILY = Job("demo", "daily")
+FEW, MANY = 60, 460
+COUNTING = 9
+"""Steps that it takes to count one row more in an index."""
+
+
+def daily(words: Any, minute: int, written: str) -> list[Any]:
+    """The events of a run, every tenth of which fails."""
+    output = words.written("gold", {"a": ["raw.x"], "b": ["raw.y"]})
+    end = "FAIL" if minute % 10 == 5 else "COMPLETE"
+    name = f"daily {minute}"
+    return [
+        words.told("daily", minute=minute, state="START", run=name, inputs=["raw"]),
+        words.told("daily", output, words.written(written), minute=minute + 1, state=end, run=name, inputs=["raw"]),
+    ]
+
+
+@pytest.fixture(scope="module")
+def stores(words: Any, tmp_path_factory: pytest.TempPathFactory) -> list[Store]:
+    """A job with few runs, and with many."""
+    made = []
+    for most in (FEW, MANY):
+        store = open_store(str(tmp_path_factory.mktemp("pages") / f"{most}.db"))
+        store.ingest([event for minute in range(most) for event in daily(words, minute, f"part {minute % 3}")])
+        store.ingest([words.told("first", words.written("raw", {"x": ["outside.x"]}), minute=0)])
+        store.analyze()
+        made.append(store)
+    return made
+
+
+def steps(store: Store, question: Callable[[Connection], Any]) -> int:
+    """How many steps a question takes."""
+    taken = 0
+
+    def step() -> int:
+        nonlocal taken
+        taken += 1
+        return 0
+
+    with store.read() as connection:
+        question(connection)  # what a connection does once is not counted
+        driver: Any = connection.connection.driver_connection
+        driver.set_progress_handler(step, 1)
+        question(connection)
+        driver.set_progress_handler(None, 1)
+    return taken
+
+
+def dataset(connection: Connection) -> int:
+    found = known.dataset_id(connection, GOLD)
+    assert found is not None
+    return found
+
+
+def job(connection: Connection) -> int:
+    found = known.job_id(connection, DAILY)
+    assert found is not None
+    return found
+
+
+def newest(connection: Connection) -> int:
+    return runs.newest(connection, [job(connection)], 1)[job(connection)][0]
+
+
+PAGE = Page(10)
+QUESTIONS: dict[str, Callable[[Connection], Any]] = {
+    "versions of a dataset": lambda store: versions.of_dataset(store, dataset(store), GOLD, PAGE).items,
+    "the current version": lambda store: datasets.outlines(store, [dataset(store)]),
+    "versions of a job": lambda store: currentjobs.versions(store, job(store), DAILY, "", PAGE).items,
+    "jobs": lambda store: jobs.listing(store, Wanted(), PAGE).items,
+    "jobs in a state": lambda store: jobs.listing(store, Wanted(states=frozenset({"COMPLETED"})), PAGE).items,
+    "runs": lambda store: runs.listing(store, job(store), PAGE).items,
+    "runs before a run": lambda store: list(upstreamruns.upstream(store, newest(store), 3)),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_page_costs_the_same_however_many_runs_there_are(name: str, stores: list[Store]) -> None:
+    few, many = (steps(store, QUESTIONS[name]) for store in stores)
+    assert many <= few * 1.1 + COUNTING * (MANY - FEW)

@@ -1,0 +1,57 @@
+"""What is kept with runs for lists of versions is what their rows say, however they came to be."""
+
+from collections import defaultdict
+from typing import Any
+
+from sqlalchemy import select, text
+
+from headwater.store import Store, schema
+
+NOW = """
+SELECT t.at, coalesce(l.at, r.state_at), t.written FROM run_dataset t JOIN run r ON r.id = t.run_id
+LEFT JOIN lineage l ON l.run_id = r.id AND l.job_id = r.job_id AND l.output_id = t.dataset_id
+"""
+
+
+def require_stamps(store: Store) -> None:
+    """Equal digests stand for equal datasets, and each moment is that of the lineage or the state."""
+    touch, run = schema.run_dataset, schema.run
+    sets: defaultdict[int, set[Any]] = defaultdict(set)
+    with store.read() as connection:
+        for row in connection.execute(select(touch)):
+            sets[row.run_id].add((row.dataset_id, row.written))
+        digests = {row.id: row.touched for row in connection.execute(select(run))}
+        moments = connection.execute(text(NOW)).all()
+    pairs = {(digests[one], frozenset(sets[one])) for one in digests}
+    assert len(pairs) == len({digest for digest, _ in pairs}) == len({datasets for _, datasets in pairs})
+    assert all(digest is None for digest, datasets in pairs if not datasets)
+    assert [row for row in moments if row[0] != (row[1] if row.written else None)] == []
+
+
+def test_as_runs_go_on_and_end(store: Store, words: Any) -> None:
+    gold = words.written("gold", {"a": ["raw.x"]})
+    for number, state in enumerate(("START", "RUNNING", "COMPLETE")):
+        outputs = [gold] if number else []
+        store.ingest([words.told("daily", *outputs, minute=number, state=state, run="one", inputs=["raw"])])
+        require_stamps(store)
+    store.ingest([words.told("daily", minute=5, state="ABORT", run="one")])
+    require_stamps(store)
+
+
+def test_when_datasets_turn_out_to_be_one(store: Store, words: Any) -> None:
+    store.ingest([words.told("by path", words.written("gold", {"a": ["raw.x"]}), minute=1)])
+    by_name = {"namespace": "hive", "name": "db.gold"}
+    store.ingest([words.told("by name", minute=2) | {"inputs": [by_name]}])
+    store.ingest([words.told("both", words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"]), minute=3)])
+    require_stamps(store)
+    with store.read() as connection:
+        assert len(connection.execute(select(schema.dataset.c.id)).all()) == 2
+
+
+def test_when_a_rename_is_told_late(store: Store, words: Any) -> None:
+    for minute in (1, 5):
+        store.ingest([words.told("daily", words.written("gold", {"a": ["raw.x"]}), minute=minute, inputs=["raw"])])
+    store.ingest([words.told("move", words.renamed("gold", "old"), minute=3)])
+    require_stamps(store)
+    with store.read() as connection:
+        assert len(connection.execute(select(schema.dataset.c.id)).all()) == 3
