@@ -4,11 +4,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, event
 
 from headwater.model import Dataset, Job
 from headwater.store import Store, open_store
-from headwater.store.catalog import currentjobs, datasets, jobs, known, runs, upstreamruns, versions
+from headwater.store.catalog import (
+    currentjobs,
+    datasets,
+    eventlog,
+    jobs,
+    known,
+    runs,
+    statistics,
+    upstreamruns,
+    versions,
+)
+from headwater.store.catalog.eventlog import During
 from headwater.store.catalog.jobs import Wanted
 from headwater.store.catalog.pages import Page
 
@@ -87,6 +98,32 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "runs": lambda store: runs.listing(store, job(store), PAGE).items,
     "runs before a run": lambda store: list(upstreamruns.upstream(store, newest(store), 3)),
 }
+
+BEGIN = 1_767_225_600_000_000  # 2026-01-01
+EDGES = [BEGIN + hour * 3_600_000_000 for hour in range(25)]
+COUNTS: dict[str, Callable[[Connection], Any]] = {
+    "events": lambda store: eventlog.listing(store, During(), PAGE).total,
+    "events of a namespace": lambda store: eventlog.listing(store, During(namespace="demo"), PAGE).total,
+    "statistics of events": lambda store: statistics.events(store, EDGES),
+}
+OF_EVENT = 25
+"""Steps that it takes to count an event more, and to put it where it belongs."""
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counting_events_reads_none(name: str, stores: list[Store]) -> None:
+    few, many = (steps(store, COUNTS[name]) for store in stores)
+    assert many <= few * 1.1 + OF_EVENT * 2 * (MANY - FEW)
+    with stores[1].read() as connection:
+        asked: list[Any] = []
+        event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2:4]))
+        COUNTS[name](connection)
+        driver: Any = connection.connection.driver_connection
+        plans = [row[3] for one in asked for row in driver.execute(f"EXPLAIN QUERY PLAN {one[0]}", one[1])]
+    of_events = [plan for plan in plans if " event USING" in plan or plan.endswith(" event")]
+    of_page = [plan for plan in of_events if "INTEGER PRIMARY KEY" in plan]
+    assert [plan for plan in of_events if "COVERING INDEX" not in plan] == of_page
+    assert len(of_page) <= 1
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -97,6 +97,7 @@ event = Table(
     Column("has_lineage", Boolean, nullable=False),
     Column("payload", LargeBinary, nullable=False),
     UniqueConstraint("digest", name="event_digest"),
-    Index("event_run", "run_id"),
-    Index("event_at", "at"),
+    Index("event_run", "run_id", "type", "at"),
+    Index("event_at", "at", "id", "type", "run_id"),
 )
+"""The indexes have all that lists and counts ask for: payloads make the rows long."""
