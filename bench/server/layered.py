@@ -103,6 +103,7 @@ def _names(connection: Connection, shape: Shape) -> None:
     )
     columns = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
     _insert(connection, schema.field, columns, fields)
+    _insert(connection, schema.field_name, ("name", "key", "folded_key"), ((name, key, key) for name, key in keys))
 
 
 def _name(layer: int, place: int) -> str:

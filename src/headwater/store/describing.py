@@ -54,4 +54,5 @@ def _call_fields(writer: Writer, owner: int, output: WrittenDataset, at: int) ->
     for renamed in output.description.fields:
         row = writer.field(owner, renamed.former, at - 1)
         shown = writer.present_name(owner, renamed.former, at - 1)
+        writer.pending.field_name(shown)
         writer.connection.execute(_CALL, {"row": row, "shown": shown, "folded": key_of(shown.casefold())})

@@ -79,7 +79,7 @@ class Writer:
             known = self._fields[dataset_id] = self._load_fields(dataset_id)
         missing = [name for name in dict.fromkeys(names) if name not in known]
         if missing:
-            added = self.connection.execute(_ADD_FIELDS, [_new_field(dataset_id, name) for name in missing])
+            added = self.connection.execute(_ADD_FIELDS, [self._new_field(dataset_id, name) for name in missing])
             known.update((row.name, row.id) for row in added)
         return known
 
@@ -115,7 +115,7 @@ class Writer:
         key = key_of(first) if since == BEGINNING else key_of(first, str(since))
         if (dataset_id, key) not in self._renamed:
             found = self.connection.execute(_FIELD_BY_KEY, {"dataset": dataset_id, "the_key": key}).scalar()
-            shown = _new_field(dataset_id, present_name(renames, first, since)) | {"key": key}
+            shown = self._new_field(dataset_id, present_name(renames, first, since)) | {"key": key}
             self._renamed[dataset_id, key] = self.add(schema.field, shown) if found is None else int(found)
         return self._renamed[dataset_id, key]
 
@@ -158,6 +158,11 @@ class Writer:
         missing = [row for key, row in values.items() if key not in found]
         if missing:
             yield from self.connection.execute(_adding(table), missing).all()
+
+    def _new_field(self, dataset_id: int, name: str) -> Values:
+        self.pending.field_name(name)
+        own = {"key": key_of(name), "folded_key": key_of(name.casefold())}
+        return {"dataset_id": dataset_id, "name": name, **own, "type": ""}
 
     def add(self, table: Table, values: dict[str, Any]) -> int:
         """The id of a new row."""
@@ -202,14 +207,4 @@ def _way_values(way: Transformation) -> Values:
         "masking": way.masking,
         "opaque": way.opaque,
         "description": way.description,
-    }
-
-
-def _new_field(dataset_id: int, name: str) -> dict[str, Any]:
-    return {
-        "dataset_id": dataset_id,
-        "name": name,
-        "key": key_of(name),
-        "folded_key": key_of(name.casefold()),
-        "type": "",
     }

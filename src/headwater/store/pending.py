@@ -13,8 +13,10 @@ from headwater.store.upserts import (
     TELL_RUN,
     ToldSchema,
     Values,
+    field_name,
     later,
     latest_facet,
+    new_field_name,
     new_gap,
     spanning,
     touching,
@@ -36,6 +38,7 @@ class Pending:
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
     _tags: dict[Owner, ToldTags] = field(default_factory=dict)
     _seen: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    _field_names: set[str] = field(default_factory=set)
 
     def offer(self, column: tuple[Table, str], row: int, value: str, at: int) -> None:
         """An attribute of a row, which the latest word decides; of equal times the greater value."""
@@ -72,6 +75,10 @@ class Pending:
         first, last = rows.get(row, (at, at))
         rows[row] = (min(first, at), max(last, at))
 
+    def field_name(self, name: str) -> None:
+        """That a field has a name."""
+        self._field_names.add(name)
+
     def flush(self, connection: Connection) -> None:
         """Writes all of it."""
         write_tags(connection, self._tags)
@@ -89,6 +96,7 @@ class Pending:
         yield touching(dialect), _rows(_TOUCH, ((*place, told) for place, told in self._touches.items()))
         yield new_gap(dialect), list(self._gaps.values())
         yield latest_facet(dialect), _rows(_FACET, ((*key, *told) for key, told in self._facets.items()))
+        yield new_field_name(dialect), [field_name(name) for name in sorted(self._field_names)]
         for table, rows in self._seen.items():
             yield spanning(table), [{"row": row, "first": first, "last": last} for row, (first, last) in rows.items()]
 

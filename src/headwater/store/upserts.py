@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, Connection, Insert, Table, Update, and_, bind
 from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.store import schema
+from headwater.store.keys import key_of
 from headwater.store.rows import rows_for
 
 _RUN = schema.run
@@ -62,6 +63,17 @@ def touching(dialect: str) -> Insert:
 def new_gap(dialect: str) -> Insert:
     """A row for each gap that is not known yet."""
     return _upsert(dialect, schema.gap).on_conflict_do_nothing()
+
+
+@cache
+def new_field_name(dialect: str) -> Insert:
+    """A row for each name of a field that is not known yet."""
+    return _upsert(dialect, schema.field_name).on_conflict_do_nothing()
+
+
+def field_name(name: str) -> Values:
+    """The row of a name of fields."""
+    return {"key": key_of(name), "folded_key": key_of(name.casefold()), "name": name}
 
 
 @cache

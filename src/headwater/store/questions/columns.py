@@ -1,9 +1,8 @@
 """Columns whose names, or whose datasets' names, contain a text: the best first, in pages."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, tuple_
 
@@ -11,12 +10,11 @@ from headwater.store import schema
 from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
-from headwater.store.questions.endings import tail
+from headwater.store.questions.rarity import Sought, Wanted, datasets_named, few, first_fields
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
 _FIELD = schema.field
-_NAME = schema.dataset_name
 _DATASET = schema.dataset
 
 Sees = Callable[[str], bool]
@@ -63,17 +61,17 @@ def find_columns(
     """Columns that contain a text; ``dataset.field`` asks for a part of each.
 
     Each rank is asked for by itself, in the order of ids and no further than the page needs: an exact name takes one
-    look-up in an index, and a frequent part ends early.
+    look-up in an index, and a frequent part ends early. What is rare is found by its names, of which there are few.
     """
     found: list[tuple[Match, int]] = []
     first, last = after
     with store.read() as connection:
         shown = _shown(connection, _FIELD.c.dataset_id, sees)
-        for rank, match in list(enumerate(Match))[first:]:
-            beyond = last if rank == first else 0
-            wanted = and_(_FIELD.c.id > beyond, _contains(text)[match], *shown)
-            question = select(_FIELD.c.id).where(wanted).order_by(_FIELD.c.id).limit(most + 1 - len(found))
-            found += [(match, id_) for id_ in connection.execute(question).scalars()]
+        for rank, (match, sought, condition) in enumerate(_ranks(connection, text)):
+            if rank < first:
+                continue
+            wanted = Wanted(and_(condition, *shown), last if rank == first else 0, most + 1 - len(found))
+            found += [(match, id_) for id_ in first_fields(connection, sought, wanted)]
             if len(found) > most:
                 break
         page = found[:most]
@@ -89,11 +87,11 @@ def dataset_page(
     place = tuple_(_DATASET.c.namespace, _DATASET.c.name)
     question = select(_DATASET.c.id, _DATASET.c.namespace, _DATASET.c.name)
     question = question.order_by(_DATASET.c.namespace, _DATASET.c.name, _DATASET.c.id)
-    if text:
-        question = question.where(_DATASET.c.id.in_(_datasets_named(text)))
     if after is not None:
         question = question.where(place > tuple_(*after))
     with store.read() as connection:
+        if text:
+            question = question.where(_DATASET.c.id.in_(datasets_named(connection, text)))
         question = question.where(*_shown(connection, _DATASET.c.id, sees))
         rows = connection.execute(question.limit(most + 1)).all()
         known = names.datasets(connection, [row.id for row in rows[:most]])
@@ -112,25 +110,26 @@ def _columns(connection: Connection, datasets: Iterable[KnownDataset]) -> dict[i
     return found
 
 
-def _contains(text: str) -> dict[Match, Condition]:
-    """The condition of each rank; none holds where one before it does."""
+def _ranks(connection: Connection, text: str) -> Iterator[tuple[Match, Sought, Condition]]:
+    """What each rank seeks, and its condition; no column meets those of two."""
     cut = max(text.rfind("."), text.rfind("/"))
     dataset, field = (text[:cut], text[cut + 1 :]) if 0 < cut < len(text) - 1 else ("", text)
-    name = func.lower(_FIELD.c.name)
+
+    def starts(name: ColumnElement[str]) -> Condition:
+        return func.lower(name).startswith(field.lower(), autoescape=True)
+
+    def contains(name: ColumnElement[str]) -> Condition:
+        return func.lower(name).contains(field.lower(), autoescape=True)
+
     same = _FIELD.c.folded_key == key_of(field.casefold())
-    start, part = name.startswith(field.lower(), autoescape=True), name.contains(field.lower(), autoescape=True)
-    owned: list[Any] = [_FIELD.c.dataset_id.in_(_datasets_named(dataset))] if dataset else []
-    whole = _FIELD.c.dataset_id.in_(_datasets_named(text))
-    return {
-        Match.EXACT: and_(same, *owned),
-        Match.START: and_(start, not_(same), *owned),
-        Match.PART: and_(part, not_(start), not_(same), *owned),
-        Match.DATASET: and_(whole, not_(and_(or_(part, same), *owned))),
-    }
-
-
-def _datasets_named(text: str) -> Any:
-    return select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(tail(text), autoescape=True))
+    start, part = starts(_FIELD.c.name), contains(_FIELD.c.name)
+    owners = datasets_named(connection, dataset) if dataset else None
+    owned = [_FIELD.c.dataset_id.in_(owners)] if owners is not None else []
+    yield Match.EXACT, Sought(None, few(owners)), and_(same, *owned)
+    yield Match.START, Sought(starts, few(owners)), and_(start, not_(same), *owned)
+    yield Match.PART, Sought(contains, few(owners)), and_(part, not_(start), not_(same), *owned)
+    whole = datasets_named(connection, text)
+    yield Match.DATASET, Sought(None, whole), and_(_FIELD.c.dataset_id.in_(whole), not_(and_(or_(part, same), *owned)))
 
 
 def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees | None) -> list[Condition]:

@@ -7,7 +7,7 @@ since 1970 UTC. Keys are digests, because a name may be longer than PostgreSQL c
 
 from headwater.store.schema.base import BEGINNING, FOREVER, REVISIONS, VERSION_TABLE, metadata
 from headwater.store.schema.edges import dataset_edge, dataset_edge_history, edge, edge_history, lineage, transformation
-from headwater.store.schema.names import dataset, dataset_change, dataset_name, field, field_rename, symlink
+from headwater.store.schema.names import dataset, dataset_change, dataset_name, field, field_name, field_rename, symlink
 from headwater.store.schema.people import api_key, facet, namespace, source, tag, tagging
 from headwater.store.schema.runs import event, gap, job, run, run_dataset
 
@@ -27,6 +27,7 @@ __all__ = [
     "event",
     "facet",
     "field",
+    "field_name",
     "field_rename",
     "gap",
     "job",

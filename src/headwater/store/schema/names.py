@@ -85,6 +85,15 @@ field = Table(
     Index("field_folded", "folded_key"),
 )
 
+field_name = Table(
+    "field_name",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("folded_key", LargeBinary, nullable=False),
+    Column("name", Text, nullable=False),
+)
+"""Every name that fields have or had, once: there are far fewer than fields, and a search looks at these."""
+
 field_rename = Table(
     "field_rename",
     metadata,
