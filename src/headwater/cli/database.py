@@ -12,6 +12,7 @@ from headwater.cli.options import StoreOption
 from headwater.cli.output import aligned, note, print_lines
 from headwater.store import backup as backups
 from headwater.store import open_store
+from headwater.store.catchup import catch_up
 from headwater.store.inspection import StoreInfo, inspect
 from headwater.store.retention import Pruned, would_prune
 from headwater.store.retention import prune as prune_store
@@ -23,10 +24,16 @@ _Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 @app.command()
 def upgrade(store: StoreOption = None) -> None:
-    """Bring the schema to this version's; servers that open the store do so by themselves."""
+    """Bring the schema to this version's; servers that open the store do so by themselves.
+
+    Then events that an older version took are read again for what it did not keep: facets, tags, descriptions.
+    """
     before = inspect(store)
-    open_store(store, create=False).close()
+    with open_store(store, create=False) as opened:
+        read = catch_up(opened)
     after = inspect(store)
+    if read:
+        print_lines([f"{read:,} events were read again."])
     if before.current:
         print_lines([f"{after.place} has schema {after.revision}: nothing to do."])
     else:

@@ -11,6 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from headwater.server import columns, events, health, marquez, problems
 from headwater.server.authentication import Authentication
 from headwater.server.bodies import Bodies
+from headwater.server.catching import CatchingUp
 from headwater.server.deadline import Deadline
 from headwater.server.intake import Intake
 from headwater.server.metrics import Metrics
@@ -38,11 +39,13 @@ def create_app(settings: ServerSettings) -> FastAPI:
         with open_store(settings.store, durable=True) as store:
             store.end_reads_after(longest)
             intake = Intake(store, settings.limits.waiting, metrics)
+            catching = CatchingUp(store)
             authentication = Authentication(settings, store)
             app.state.server = Server(settings, store, intake, authentication, rates, metrics)
             try:
                 yield
             finally:
+                catching.close()
                 intake.close()
                 metrics.close()
 

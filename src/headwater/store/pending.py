@@ -1,6 +1,6 @@
 """What a batch of events has to write, kept until it is needed: one statement for many rows, not one for each."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Insert, Table, Update
@@ -24,6 +24,8 @@ from headwater.store.upserts import (
     write_schemas,
 )
 
+Tags = dict[Owner, ToldTags]
+
 
 @dataclass(slots=True)
 class Pending:
@@ -36,7 +38,7 @@ class Pending:
     _touches: dict[tuple[int, int, bool], bool] = field(default_factory=dict)
     _gaps: dict[tuple[int, bytes], Values] = field(default_factory=dict)
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
-    _tags: dict[Owner, ToldTags] = field(default_factory=dict)
+    _tags: Tags = field(default_factory=dict)
     _seen: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
     _field_names: set[str] = field(default_factory=set)
 
@@ -68,6 +70,10 @@ class Pending:
     def tags(self, owner: Owner, told: ToldTags) -> None:
         """The tags that a facet gives a dataset or a job."""
         self._tags[owner] = told.after(self._tags.get(owner))
+
+    def keep_tags(self, connection: Connection, choose: Callable[[Connection, Tags], Tags]) -> None:
+        """Keeps only some of the tags that facets give."""
+        self._tags = choose(connection, self._tags)
 
     def seen(self, table: Table, row: int, at: int) -> None:
         """That an event speaks of a dataset or a job."""

@@ -31,7 +31,7 @@ def record(writer: Writer, events: Iterable[Event]) -> int:
 def _record(writer: Writer, event: Event) -> None:
     run_id = _run(writer, event)
     writer.moved.add(run_id)
-    _describe(writer, event, run_id)
+    describe_job(writer, event, run_id)
     _datasets(writer, event, run_id)
     _keep(writer, event, run_id)
     writer.read[event.digest] = event
@@ -66,7 +66,8 @@ def _weight(state: str, at: int) -> tuple[bool, int, str]:
     return state in FINAL, at, state
 
 
-def _describe(writer: Writer, event: Event, run_id: int) -> None:
+def describe_job(writer: Writer, event: Event, run_id: int) -> None:
+    """Notes what an event says of its job and its run, beside the run's state."""
     about, job_id = event.about, writer.job(event.job)
     offer(writer, (schema.job, "type"), job_id, about.job_type, event.at)
     offer(writer, (schema.job, "sql"), job_id, about.sql[:_LONGEST_TEXT], event.at)

@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass
 from sqlalchemy import Connection, Delete, Table, and_, delete, func, select
 
 from headwater.store import schema
+from headwater.store.catchup import catch_up
 from headwater.store.prunable import doomed, has_child_outside, prunable
 from headwater.store.store import Store
 
@@ -36,11 +37,12 @@ def prune(store: Store, cut: int) -> Pruned:
 
     Answers about now, and as of any time from the moment on, stay what they are; lists of runs and events become
     shorter. It goes on in small transactions, so that others can write in between; stopped half way, it has removed
-    a part.
+    a part. Events that have to be read again are read before, because facets may be in them alone.
 
     Raises:
         StoreError: the store cannot be written.
     """
+    catch_up(store)
     with store.read() as connection:
         runs = doomed(connection, cut)
         outputs = _ended(connection, cut)

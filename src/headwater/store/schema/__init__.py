@@ -9,7 +9,7 @@ from headwater.store.schema.base import BEGINNING, FOREVER, REVISIONS, VERSION_T
 from headwater.store.schema.edges import dataset_edge, dataset_edge_history, edge, edge_history, lineage, transformation
 from headwater.store.schema.names import dataset, dataset_change, dataset_name, field, field_name, field_rename, symlink
 from headwater.store.schema.people import api_key, facet, namespace, source, tag, tagging
-from headwater.store.schema.runs import event, gap, job, run, run_dataset
+from headwater.store.schema.runs import catch_up, event, gap, job, run, run_dataset
 
 __all__ = [
     "BEGINNING",
@@ -17,6 +17,7 @@ __all__ = [
     "REVISIONS",
     "VERSION_TABLE",
     "api_key",
+    "catch_up",
     "dataset",
     "dataset_change",
     "dataset_edge",
