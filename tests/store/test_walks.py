@@ -17,6 +17,7 @@ from headwater.store.questions import (
     EdgeType,
     Graph,
     Origin,
+    datasets_from,
     impact_of,
     paths_between,
     roots_of,
@@ -259,3 +260,18 @@ def test_up_and_down_are_the_same_relation_and_ways_compose(words: Any, edges: l
 
 def reached(graph: Graph) -> set[str]:
     return {short(column) for column in graph.columns}
+
+
+def test_a_dataset_of_which_no_column_is_known_has_rows(store: Store, words: Any) -> None:
+    store.ingest([words.told("count", words.written("counted", {"*": ["raw.x FILTER", "raw.y SORT"]}))])
+    up, down = walk_from(store, "/counted", Direction.UP), walk_from(store, "raw.x", Direction.DOWN)
+    assert {short(column): far for column, far in up.columns.items()} == {"raw.x": 1, "raw.y": 1}
+    assert [(hop.output, str(hop.output_dataset)) for hop in down.hops] == [(None, "file:/counted")]
+    for name, direction in (("/counted", Direction.UP), ("raw.x", Direction.DOWN)):
+        collapsed = datasets_from(store, name, direction).datasets
+        far = {str(dataset): far for dataset, far in collapsed.items()}
+        assert far == {"file:/raw": int(direction is Direction.UP), "file:/counted": int(direction is Direction.DOWN)}
+    (impacted,) = impact_of(store, "raw.x").datasets
+    assert (str(impacted.dataset), impacted.columns, impacted.distance) == ("file:/counted", (), 1)
+    assert [(way.transformation.subtype.value, way.whole_dataset) for way in impacted.ways] == [("FILTER", True)]
+    assert [job.name for job in impacted.jobs] == ["count"]

@@ -164,6 +164,7 @@ def of_impact(answer: Impact) -> Document:
                     for impacted in one.columns
                 ],
             }
+            | ({} if one.columns else {"transformations": [of_way(way) for way in one.ways]})
             for one in answer.datasets
         ],
         "truncated": list(answer.truncated),

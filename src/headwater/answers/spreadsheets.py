@@ -44,14 +44,14 @@ def graph_sheet(answer: Graph) -> Sheet:
 
 
 def impact_sheet(answer: Impact) -> Sheet:
-    """A row for each impacted column and each way in which it depends."""
+    """A row for each impacted column and each way in which it depends; no ``field`` where no column is known."""
     header = ("namespace", "dataset", "field", *_WAY, "distance", "jobs")
-    rows = [
-        (*_column(one.column), *_way(way), one.distance, _jobs(dataset.jobs))
-        for dataset in answer.datasets
-        for one in dataset.columns
-        for way in one.ways
-    ]
+    rows: list[Row] = []
+    for one in answer.datasets:
+        known, jobs = one.dataset.dataset, _jobs(one.jobs)
+        rows += [(known.namespace, known.name, "", *_way(way), one.distance, jobs) for way in one.ways]
+        for column in one.columns:
+            rows += [(*_column(column.column), *_way(way), column.distance, jobs) for way in column.ways]
     return header, rows
 
 

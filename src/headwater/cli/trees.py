@@ -41,7 +41,8 @@ def impact_tree(answer: Impact) -> Branch:
     labels = Labels({start, *(one.dataset for one in answer.datasets)})
     tree = Branch(heading(answer.start, labels))
     for one in answer.datasets:
-        line = Text("  ").join([heading(one.dataset, labels), via(one.jobs)])
+        parts = [heading(one.dataset, labels), way_text(one.ways), via(one.jobs)]
+        line = Text("  ").join(part for part in parts if part.plain)
         rows = [[Text(field(column.column.name)), way_text(column.ways)] for column in one.columns]
         tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)]))
     if not answer.datasets:

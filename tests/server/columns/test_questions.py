@@ -51,6 +51,24 @@ def test_impact_by_dataset_by_job_in_pages_and_as_rows(flights: TestClient, ask:
     ]
 
 
+def test_impact_on_a_dataset_of_which_no_column_is_known(client: TestClient) -> None:
+    client.post(LINEAGE, json=[told("j", written("counted", {"*": ["raw.x FILTER"]}), written("b", {"x": ["raw.x"]}))])
+    way = {"type": "INDIRECT", "subtype": "FILTER", "masking": False, "opaque": False, "wholeDataset": True}
+    answer = client.get("/api/v2/impact?column=raw.x").json()
+    assert [(one["name"], len(one["columns"]), one.get("transformations")) for one in answer["datasets"]] == [
+        ("/b", 1, None),
+        ("/counted", 0, [way]),
+    ]
+    assert answer["total"] == {"datasets": 2, "columns": 1, "jobs": 1}
+    pages = [client.get(f"/api/v2/impact?column=raw.x&limit=1&cursor={cursor}").json() for cursor in ("WzBd", "WzFd")]
+    assert [one for page in pages for one in page["datasets"]] == answer["datasets"]
+    rows = list(csv.DictReader(io.StringIO(client.get("/api/v2/impact?column=raw.x&format=csv").text)))
+    assert [(row["dataset"], row["field"], row["subtype"]) for row in rows] == [
+        ("/b", "x", "IDENTITY"),
+        ("/counted", "", "FILTER"),
+    ]
+
+
 def impacted(answer: Json) -> list[tuple[str, str]]:
     return [(one["name"], column["field"]) for one in answer["datasets"] for column in one["columns"]]
 

@@ -95,7 +95,10 @@ COLLAPSED = _object(
     truncated=TRUNCATED,
 )
 WALK: Schema = {"anyOf": [GRAPH, COMPACT, IDS, COLLAPSED]}
-AFFECTED = _also(DATASET, distance=NUMBER, jobs=_list(NAME), columns=_list(IMPACTED))
+AFFECTED = _may_be_absent(
+    _also(DATASET, distance=NUMBER, jobs=_list(NAME), columns=_list(IMPACTED), transformations=_list(WAY)),
+    "transformations",
+)
 BY_JOB = _object(job=NAME, columns=_list(_also(COLUMN, distance=NUMBER)))
 
 SCHEMAS: Mapping[str, Schema] = {

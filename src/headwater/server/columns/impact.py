@@ -38,7 +38,7 @@ def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
         return tabled(impact_sheet(answer), answer.truncated)
     if wanted.by == "job":
         return told(_by_job(answer, wanted) | {"total": _total(answer)})
-    rows = [(dataset, column) for dataset in answer.datasets for column in dataset.columns]
+    rows = [(dataset, column) for dataset in answer.datasets for column in dataset.columns or (None,)]
     page = page_of(rows, wanted.limit, wanted.cursor)
     document = of_impact(replace(answer, datasets=_grouped(page.items)))
     return told(document | {"total": _total(answer), "next": page.next})
@@ -47,7 +47,8 @@ def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
 def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
     columns: dict[ImpactedDataset, list[ImpactedColumn]] = {}
     for dataset, column in rows:
-        columns.setdefault(replace(dataset, columns=()), []).append(column)
+        together = columns.setdefault(replace(dataset, columns=()), [])
+        together += [column] if column is not None else []
     return tuple(replace(dataset, columns=tuple(given)) for dataset, given in columns.items())
 
 

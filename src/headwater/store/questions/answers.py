@@ -172,12 +172,16 @@ class ImpactedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ImpactedDataset:
-    """A dataset with impacted columns, the jobs that write those, and the distance of the nearest."""
+    """A dataset with impacted columns, the jobs that write those, and the distance of the nearest.
+
+    ``ways`` are those of the dataset itself, of which no column is known; empty otherwise.
+    """
 
     dataset: KnownDataset
     columns: tuple[ImpactedColumn, ...]
     jobs: tuple[Job, ...]
     distance: int
+    ways: tuple[Way, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

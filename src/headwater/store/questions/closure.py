@@ -35,18 +35,31 @@ class Closure:
     truncated: tuple[str, ...]
 
 
-def walk(connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds) -> Closure:
-    """Everything upstream or downstream of some columns, within bounds.
+def walk(
+    connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds, rows_of: Collection[int] = ()
+) -> Closure:
+    """Everything upstream or downstream of some columns, or upstream of the rows of some datasets, within bounds.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    walker = _Walker(connection, Edges(connection, bounds), direction, bounds)
+    walker = _Walker(connection, Edges(connection, bounds), direction, bounds, rows_of)
     unexplored = walker.run(start)
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     links = tuple(walker.links)
     dataset_of = {node: walker.dataset_of[node] for node in walker.distance}
     return Closure(walker.distance, dataset_of, links, frozenset(unexplored), tuple(sorted(walker.truncated)))
+
+
+def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
+    """The datasets that links lead to, or from, and of which no column was met: with their distances."""
+    with_columns, step = set(closure.dataset_of.values()), 1 if direction is Direction.DOWN else -1
+    distance: dict[int, int] = {}
+    for link in closure.links:
+        dataset, far = -link.output, closure.distance[link.input] + step
+        if dataset > 0 and dataset not in with_columns:
+            distance[dataset] = min(far, distance.get(dataset, far))
+    return distance
 
 
 @dataclass(slots=True)
@@ -55,6 +68,7 @@ class _Walker:
     edges: Edges
     direction: Direction
     bounds: Bounds
+    rows_of: Collection[int]
     distance: dict[int, int] = field(default_factory=dict)
     dataset_of: dict[int, int] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
@@ -67,7 +81,7 @@ class _Walker:
         ends = time.monotonic() + self.bounds.seconds
         frontier = self._reach(start, 0)
         level = 0
-        while frontier and not self._full(ends):
+        while (frontier or level == 0) and not self._full(ends):
             found = self._links(frontier)
             if found and level == self.bounds.depth:
                 self.truncated.add("depth")
@@ -99,7 +113,7 @@ class _Walker:
         found = self.edges.of_fields(self.direction, frontier)
         near = frontier
         if self.direction is Direction.UP:
-            near = self._new_datasets(self.dataset_of[one] for one in frontier)
+            near = self._new_datasets((*self.rows_of, *(self.dataset_of[one] for one in frontier)))
         found += self.edges.of_datasets(self.direction, near)
         return self._in_namespaces(found) if self.bounds.namespaces else found
 

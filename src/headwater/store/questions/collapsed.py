@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from headwater.model import Job, Transformation
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, KnownDataset
-from headwater.store.questions.closure import Closure
+from headwater.store.questions.closure import Closure, bare_datasets
 from headwater.store.questions.edges import Link
 from headwater.store.questions.exact import Name
 from headwater.store.questions.walks import walked
@@ -48,7 +48,7 @@ def datasets_from(
     """
     with store.read() as connection:
         start, closure, ways = walked(connection, name, direction, bounds)
-        nearest: dict[int, int] = {}
+        nearest = bare_datasets(closure, direction)
         for node, far in closure.distance.items():
             dataset = closure.dataset_of[node]
             nearest[dataset] = min(far, nearest.get(dataset, far))

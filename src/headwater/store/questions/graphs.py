@@ -18,7 +18,7 @@ from headwater.store.questions.answers import (
     ImpactedDataset,
     KnownDataset,
 )
-from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.closure import Closure, bare_datasets, walk
 from headwater.store.questions.edges import Link
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
@@ -59,11 +59,16 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
         closure = walk(connection, begin, Direction.DOWN, bounds)
         ways = names.transformations(connection, {link.transformation for link in closure.links})
         found = Arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
-        gone = names.replaced(connection)
-        lasting = (node for node in closure.distance if closure.dataset_of[node] not in gone or bounds.as_of)
+        gone = set() if bounds.as_of else names.replaced(connection)
+        lasting = (node for node in closure.distance if closure.dataset_of[node] not in gone)
         reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of)
         jobs = names.jobs(connection, {link.job for link in closure.links})
-        return Impact(start, _by_dataset(reached, closure, found, jobs), closure.truncated)
+        bare = bare_datasets(closure, Direction.DOWN)
+        known = names.datasets(connection, bare.keys() - gone, bounds.as_of)
+        whole = {dataset: bare[one] for one, dataset in known.items()}
+        by_dataset = [*_by_dataset(reached, closure, found, jobs), *_without_columns(whole, closure, found, jobs)]
+        nearest_first = sorted(by_dataset, key=lambda one: (one.distance, one.dataset))
+        return Impact(start, tuple(nearest_first), closure.truncated)
 
 
 def named_hops(
@@ -89,13 +94,13 @@ def named_hops(
 
 def _by_dataset(
     reached: Mapping[int, Column], closure: Closure, found: Arrivals, jobs: Mapping[int, Job]
-) -> tuple[ImpactedDataset, ...]:
+) -> list[ImpactedDataset]:
     columns: dict[KnownDataset, list[ImpactedColumn]] = {}
     for node, column in reached.items():
         impacted = ImpactedColumn(column, closure.distance[node], found.ways(node))
         columns.setdefault(column.dataset, []).append(impacted)
     writing = _writing(closure)
-    datasets = [
+    return [
         ImpactedDataset(
             dataset,
             tuple(sorted(impacted, key=lambda one: (one.distance, one.column.name))),
@@ -104,7 +109,22 @@ def _by_dataset(
         )
         for dataset, impacted in columns.items()
     ]
-    return tuple(sorted(datasets, key=lambda one: (one.distance, one.dataset)))
+
+
+def _without_columns(
+    distance: Mapping[KnownDataset, int], closure: Closure, found: Arrivals, jobs: Mapping[int, Job]
+) -> list[ImpactedDataset]:
+    writing = _writing(closure)
+    return [
+        ImpactedDataset(
+            dataset,
+            (),
+            tuple(sorted((jobs[job] for job in writing[dataset.id]), key=_by_name)),
+            far,
+            found.ways(-dataset.id),
+        )
+        for dataset, far in distance.items()
+    ]
 
 
 def _writing(closure: Closure) -> dict[int, set[int]]:

@@ -29,7 +29,9 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
     """
     start = find(connection, name, bounds.as_of)
     begin = start_ids(connection, start)
-    closure = walk(connection, begin, direction, bounds)
+    # A dataset of which no column is known may still have rows that depend on something.
+    rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
+    closure = walk(connection, begin, direction, bounds, rows_of)
     ways = names.transformations(connection, {link.transformation for link in closure.links})
     if bounds.edge_type is EdgeType.INDIRECT:
         closure = only_indirect(closure, begin, ways, direction)
