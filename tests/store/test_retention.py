@@ -100,6 +100,11 @@ def test_others_write_while_it_goes_on(store: Store, words: Any) -> None:
     assert words.edges(store) == {"gold.a <- raw.y1 IDENTITY"}
 
 
+TOLD = {"outputs": [("b", {"x": []}, [])], "state": "COMPLETE", "inputs": [], "minute": 0, "run": "r3"}
+UNTOLD = {"outputs": [("a", None, [])], "state": "COMPLETE", "inputs": ["b"]}
+"""A run that tells what it read and wrote, and no columns."""
+
+
 def answers(store: Store, words: Any, cut: int) -> dict[str, Any]:
     """All that can be asked about now, and the lineage of moments from the cut on."""
     contents = words.contents(store)
@@ -113,8 +118,9 @@ def as_of(store: Store, at: int) -> list[Any]:
     found: list[Any] = []
     for name in ("/a", "/b", "/c"):
         try:
-            found.append(walk_from(store, name, Direction.DOWN, Bounds(as_of=at)))
-            found.append(roots_of(store, f"{name}.x", Bounds(as_of=at)))
+            for guess in (False, True):
+                found.append(walk_from(store, name, Direction.DOWN, Bounds(as_of=at, guess=guess)))
+                found.append(roots_of(store, f"{name}.x", Bounds(as_of=at, guess=guess)))
         except HeadwaterError as fault:
             found.append(str(fault))
     return found
@@ -128,6 +134,12 @@ def as_of(store: Store, at: int) -> list[Any]:
     minute=st.integers(0, 5),
 )
 @example(parts=[], changes=[], late=[], minute=3)
+@example(
+    parts=[UNTOLD | {"minute": 4, "run": "r2"}, UNTOLD | {"minute": 1, "run": "r1"}, TOLD],
+    changes=[],
+    late=[],
+    minute=2,
+)
 def test_no_answer_about_now_or_after_the_cut_changes(
     words: Any, parts: list[Any], changes: list[Any], late: list[Any], minute: int
 ) -> None:

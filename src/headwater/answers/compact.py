@@ -11,11 +11,12 @@ _LINK = ("input", "output", "transformation", "job")
 
 
 def of_reached(answer: Reached, columns: Collection[int]) -> Document:
-    """Ids of columns with their distances."""
+    """Ids of columns with their distances, and whether only a guess leads there where one does."""
+    arrays = {"id": list(columns), "distance": [answer.distance[one] for one in columns]}
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": {"id": list(columns), "distance": [answer.distance[one] for one in columns]},
+        "columns": arrays | _guesses(one in answer.guessed for one in columns),
         "truncated": list(answer.truncated),
     }
 
@@ -50,14 +51,22 @@ def _datasets(named: Iterable[tuple[int, KnownDataset]]) -> dict[str, Any]:
 
 
 def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
+    given = list(named)
     rows = [
-        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in named
+        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in given
     ]
-    return _arrays(("id", "type", "subtype", "masking", "opaque", "description"), rows)
+    arrays = _arrays(("id", "type", "subtype", "masking", "opaque", "description"), rows)
+    return arrays | _guesses(one.guess for _, one in given)
 
 
 def _jobs(named: Iterable[tuple[int, Job]]) -> dict[str, Any]:
     return _arrays(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
+
+
+def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:
+    """Which are guesses; nothing where none is."""
+    guesses = list(which)
+    return {"guess": guesses} if any(guesses) else {}
 
 
 def _arrays(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, Any]:

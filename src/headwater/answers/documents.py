@@ -36,14 +36,15 @@ def of_job(job: Job) -> Document:
 
 
 def of_transformation(one: Transformation) -> Document:
-    """A transformation as the columnLineage facet writes it."""
-    return {
+    """A transformation as the columnLineage facet writes it; with ``guess`` where it is one."""
+    document = {
         "type": one.subtype.type.value,
         "subtype": one.subtype.value,
         "masking": one.masking,
         "opaque": one.opaque,
         "description": one.description,
     }
+    return document | {"guess": True} if one.guess else document
 
 
 def of_way(way: Way) -> Document:

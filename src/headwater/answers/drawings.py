@@ -16,12 +16,16 @@ Node = Column | KnownDataset
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From a column to another, or to every column of a dataset; from dataset to dataset in a collapsed graph."""
+    """From a column to another, or to every column of a dataset; from dataset to dataset in a collapsed graph.
+
+    ``direct`` says that the value is known to be carried, ``guess`` that nobody told of it.
+    """
 
     input: Node
     output: Node
     label: str
     direct: bool
+    guess: bool = False
 
 
 def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
@@ -42,7 +46,7 @@ def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
 
 
 def mermaid(arrows: list[Arrow]) -> Iterator[str]:
-    """A Mermaid flowchart; dotted arrows influence without carrying the value."""
+    """A Mermaid flowchart; dotted arrows influence without carrying the value, or are guesses."""
     yield "flowchart LR"
     drawing = _Drawing(arrows)
     yield from (f'  {drawing.id(node)}["{_mermaid_text(label)}"]' for node, label in drawing.alone())
@@ -56,7 +60,7 @@ def mermaid(arrows: list[Arrow]) -> Iterator[str]:
 
 
 def dot(arrows: list[Arrow]) -> Iterator[str]:
-    """A Graphviz graph; dashed arrows influence without carrying the value."""
+    """A Graphviz graph; dashed arrows influence without carrying the value, or are guesses."""
     yield "digraph lineage {"
     yield "  rankdir=LR; node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica, fontsize=10];"
     drawing = _Drawing(arrows)
@@ -92,7 +96,8 @@ class _Drawing:
 
 def _arrow(source: Node, target: Node, ways: Iterable[Way]) -> Arrow:
     given = list(ways)
-    return Arrow(source, target, way_words(given), any(way.transformation.direct for way in given))
+    told = [way.transformation for way in given if not way.transformation.guess]
+    return Arrow(source, target, way_words(given), any(one.direct for one in told), guess=not told)
 
 
 def _name(node: Node) -> str:

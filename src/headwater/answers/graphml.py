@@ -18,7 +18,8 @@ def graphml(arrows: list[Arrow]) -> Iterator[str]:
     """A directed graph in the direction of the data; a node of kind ``dataset`` stands for every column of it."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    for of, keys in _KEYS.items():
+    guesses = {"edge": {**_KEYS["edge"], "guess": "boolean"}} if any(arrow.guess for arrow in arrows) else {}
+    for of, keys in (_KEYS | guesses).items():
         yield from (
             f'  <key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for name, kind in keys.items()
         )
@@ -29,6 +30,7 @@ def graphml(arrows: list[Arrow]) -> Iterator[str]:
         yield f'    <node id="{id_}">{_data(_said_of(node))}</node>'
     for arrow in arrows:
         said = {"transformations": arrow.label, "direct": str(arrow.direct).lower()}
+        said |= {"guess": "true"} if arrow.guess else {}
         yield f'    <edge source="{ids[arrow.input]}" target="{ids[arrow.output]}">{_data(said)}</edge>'
     yield "  </graph>"
     yield "</graphml>"

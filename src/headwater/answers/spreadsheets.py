@@ -1,4 +1,4 @@
-"""Answers as rows, for CSV."""
+"""Answers as rows, for CSV. ``guess`` asks for a column of that name, which says of what nobody told."""
 
 import csv
 import io
@@ -11,7 +11,8 @@ Row = tuple[object, ...]
 Sheet = tuple[tuple[str, ...], list[Row]]
 """A header and the rows below it."""
 
-_HOW = ("type", "subtype", "masking", "opaque")
+_GUESS = "guess"
+_HOW = ("type", "subtype", "masking", "opaque", _GUESS)
 _HOP = (
     *("input_namespace", "input_dataset", "input_field", "output_namespace", "output_dataset", "output_field"),
     *(*_HOW, "description", "job_namespace", "job"),
@@ -27,7 +28,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterat
         yield line.getvalue()
 
 
-def roots_sheet(answer: Roots) -> Sheet:
+def roots_sheet(answer: Roots, *, guess: bool = False) -> Sheet:
     """A row for each root and each way in which it takes part."""
     header = ("namespace", "dataset", "field", *_WAY, "origin", "distance", "jobs")
     rows = [
@@ -35,15 +36,15 @@ def roots_sheet(answer: Roots) -> Sheet:
         for root in answer.roots
         for way in root.ways
     ]
-    return header, rows
+    return _asked(header, rows, guess=guess)
 
 
-def graph_sheet(answer: Graph) -> Sheet:
+def graph_sheet(answer: Graph, *, guess: bool = False) -> Sheet:
     """A row for each transformation of each hop; no ``output_field`` where it acts on every column."""
-    return _HOP, list(_hops(answer.hops))
+    return _asked(_HOP, list(_hops(answer.hops)), guess=guess)
 
 
-def impact_sheet(answer: Impact) -> Sheet:
+def impact_sheet(answer: Impact, *, guess: bool = False) -> Sheet:
     """A row for each impacted column and each way in which it depends; no ``field`` where no column is known."""
     header = ("namespace", "dataset", "field", *_WAY, "distance", "jobs")
     rows: list[Row] = []
@@ -52,10 +53,10 @@ def impact_sheet(answer: Impact) -> Sheet:
         rows += [(known.namespace, known.name, "", *_way(way), one.distance, jobs) for way in one.ways]
         for column in one.columns:
             rows += [(*_column(column.column), *_way(way), column.distance, jobs) for way in column.ways]
-    return header, rows
+    return _asked(header, rows, guess=guess)
 
 
-def paths_sheet(answer: Paths) -> Sheet:
+def paths_sheet(answer: Paths, *, guess: bool = False) -> Sheet:
     """A row for each transformation of each step; paths and steps are counted from 1."""
     rows = [
         (number, place, *row)
@@ -63,10 +64,10 @@ def paths_sheet(answer: Paths) -> Sheet:
         for place, step in enumerate(path.steps, 1)
         for row in _hops(step)
     ]
-    return ("path", "step", *_HOP), rows
+    return _asked(("path", "step", *_HOP), rows, guess=guess)
 
 
-def dataset_graph_sheet(answer: DatasetGraph) -> Sheet:
+def dataset_graph_sheet(answer: DatasetGraph, *, guess: bool = False) -> Sheet:
     """A row for each transformation between two datasets; ``edges`` counts those of all transformations."""
     header = ("input_namespace", "input_dataset", "output_namespace", "output_dataset", *_HOW, "edges", "jobs")
     rows = []
@@ -74,7 +75,7 @@ def dataset_graph_sheet(answer: DatasetGraph) -> Sheet:
         source, output = hop.input.dataset, hop.output.dataset
         ends = (source.namespace, source.name, output.namespace, output.name)
         rows += [(*ends, *_how(one), hop.edges, _jobs(hop.jobs)) for one in hop.transformations]
-    return header, rows
+    return _asked(header, rows, guess=guess)
 
 
 def difference_sheet(answer: Difference) -> Sheet:
@@ -84,7 +85,15 @@ def difference_sheet(answer: Difference) -> Sheet:
     for one in answer.changed:
         rows += [("changed from", *row) for row in _hops([one.before])]
         rows += [("changed to", *row) for row in _hops([one.after])]
-    return ("change", *_HOP), rows
+    return _asked(("change", *_HOP), rows, guess=False)
+
+
+def _asked(header: tuple[str, ...], rows: list[Row], *, guess: bool) -> Sheet:
+    """The sheet with a column that says what is a guess, or without when guesses were not asked for."""
+    if guess:
+        return header, rows
+    place = header.index(_GUESS)
+    return header[:place] + header[place + 1 :], [row[:place] + row[place + 1 :] for row in rows]
 
 
 def _hops(hops: Iterable[Hop]) -> Iterator[Row]:
@@ -101,7 +110,7 @@ def _column(column: Column) -> Row:
 
 
 def _how(one: Transformation) -> Row:
-    return one.subtype.type.value, one.subtype.value, one.masking, one.opaque
+    return one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.guess
 
 
 def _way(way: Way) -> Row:

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from headwater.model import Transformation
-from headwater.store.questions import Way
+from headwater.store.questions import GUESS, Way
 
 
 class Kind(Enum):
@@ -49,5 +49,15 @@ def _subtypes(transformations: Iterable[Transformation]) -> list[tuple[Part, ...
 
 
 def _parts(one: Transformation) -> tuple[Part, ...]:
+    if one.guess:
+        return _guess_parts(one)
     marks = [Part(f" {mark}", Kind.MARK) for mark, given in (("masked", one.masking), ("opaque", one.opaque)) if given]
     return (Part(one.subtype.value, Kind.DIRECT if one.direct else Kind.INDIRECT), *marks)
+
+
+def _guess_parts(one: Transformation) -> tuple[Part, ...]:
+    """What is certain of a way that is a guess: that it would mask, or influence no more than that."""
+    mark = Part("guess masked" if one.masking else "guess", Kind.MARK)
+    if one.subtype is GUESS.subtype:
+        return (mark,)
+    return (Part(f"{one.subtype.value} ", Kind.DIRECT if one.direct else Kind.INDIRECT), mark)

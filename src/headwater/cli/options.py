@@ -23,6 +23,10 @@ TypeOption = Annotated[
     EdgeType | None,
     typer.Option("--type", help="Only what carries the value (direct), or only what influences it without (indirect)."),
 ]
+GuessOption = Annotated[
+    bool,
+    typer.Option("--guess", help="Also what nobody told: that what a run read went into what it wrote. Marked so."),
+]
 
 
 def reading(url: str | None) -> Store:

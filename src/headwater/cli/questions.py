@@ -9,7 +9,7 @@ from rich.text import Text
 from headwater.answers import documents, spreadsheets
 from headwater.answers.drawings import arrows_of, dot, mermaid
 from headwater.answers.spreadsheets import csv_lines
-from headwater.cli.options import DepthOption, FormatOption, StoreOption, TypeOption, reading
+from headwater.cli.options import DepthOption, FormatOption, GuessOption, StoreOption, TypeOption, reading
 from headwater.cli.output import Format, json_lines, note, print_lines, tree_lines
 from headwater.cli.trees import impact_tree, paths_tree, roots_tree
 from headwater.cli.walktree import walk_tree
@@ -39,12 +39,16 @@ _Name = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help=_HELP)]
 
 
 def roots(
-    column: _ColumnName, type_: TypeOption = None, store: StoreOption = None, format_: FormatOption = Format.TREE
+    column: _ColumnName,
+    type_: TypeOption = None,
+    guess: GuessOption = False,
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
 ) -> None:
     """Which root input columns make this column, and how."""
     with reading(store) as opened:
-        answer = roots_of(opened, column, Bounds(edge_type=type_))
-    _print(_roots_lines(answer, format_), answer.truncated)
+        answer = roots_of(opened, column, Bounds(edge_type=type_, guess=guess))
+    _print(_roots_lines(answer, format_, guess), answer.truncated)
 
 
 def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
@@ -52,38 +56,42 @@ def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     up: Annotated[bool, typer.Option("--up/--down", help="What it is made from, or what is made from it.")] = True,
     depth: DepthOption = None,
     type_: TypeOption = None,
+    guess: GuessOption = False,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
     """Step by step what a column, or every column of a dataset, is made from or goes into."""
     direction = Direction.UP if up else Direction.DOWN
     with reading(store) as opened:
-        answer = walk_from(opened, name, direction, Bounds(edge_type=type_, depth=depth))
-    _print(_graph_lines(answer, format_), answer.truncated)
+        answer = walk_from(opened, name, direction, Bounds(edge_type=type_, depth=depth, guess=guess))
+    _print(_graph_lines(answer, format_, guess), answer.truncated)
 
 
-def impact(name: _Name, store: StoreOption = None, format_: FormatOption = Format.TREE) -> None:
+def impact(
+    name: _Name, guess: GuessOption = False, store: StoreOption = None, format_: FormatOption = Format.TREE
+) -> None:
     """Everything that depends on a column or a dataset, by dataset."""
     with reading(store) as opened:
         if format_ in (Format.MERMAID, Format.DOT):
-            graph = walk_from(opened, name, Direction.DOWN)
-            _print(_graph_lines(graph, format_), graph.truncated)
+            graph = walk_from(opened, name, Direction.DOWN, Bounds(guess=guess))
+            _print(_graph_lines(graph, format_, guess), graph.truncated)
             return
-        answer = impact_of(opened, name)
-    _print(_impact_lines(answer, format_), answer.truncated)
+        answer = impact_of(opened, name, Bounds(guess=guess))
+    _print(_impact_lines(answer, format_, guess), answer.truncated)
 
 
-def path(
+def path(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     one: Annotated[str, typer.Argument(metavar="A", help="A column: any ending of its name that fits only one.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
     most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="So many paths at most.")] = 10,
+    guess: GuessOption = False,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
     """The paths between two columns, the shortest first, with every step's transformation and job."""
     with reading(store) as opened:
-        answer = paths_between(opened, one, other, most=most)
-    _print(_paths_lines(answer, format_), answer.truncated)
+        answer = paths_between(opened, one, other, most=most, bounds=Bounds(guess=guess))
+    _print(_paths_lines(answer, format_, guess), answer.truncated)
 
 
 def _print(lines: Iterable[Text | str], truncated: tuple[str, ...]) -> None:
@@ -92,48 +100,48 @@ def _print(lines: Iterable[Text | str], truncated: tuple[str, ...]) -> None:
         note(f"There is more: the answer was cut by {' and '.join(_CUTS[limit] for limit in truncated)}.")
 
 
-def _roots_lines(answer: Roots, format_: Format) -> Iterable[Text | str]:
+def _roots_lines(answer: Roots, format_: Format, guess: bool) -> Iterable[Text | str]:
     match format_:
         case Format.TREE:
             return tree_lines(roots_tree(answer))
         case Format.JSON:
             return json_lines(documents.of_roots(answer))
         case Format.CSV:
-            return csv_lines(*spreadsheets.roots_sheet(answer))
+            return csv_lines(*spreadsheets.roots_sheet(answer, guess=guess))
         case _:
             return _drawn(answer, format_)
 
 
-def _graph_lines(answer: Graph, format_: Format) -> Iterable[Text | str]:
+def _graph_lines(answer: Graph, format_: Format, guess: bool) -> Iterable[Text | str]:
     match format_:
         case Format.TREE:
             return tree_lines(walk_tree(answer))
         case Format.JSON:
             return json_lines(documents.of_graph(answer))
         case Format.CSV:
-            return csv_lines(*spreadsheets.graph_sheet(answer))
+            return csv_lines(*spreadsheets.graph_sheet(answer, guess=guess))
         case _:
             return _drawn(answer, format_)
 
 
-def _impact_lines(answer: Impact, format_: Format) -> Iterable[Text | str]:
+def _impact_lines(answer: Impact, format_: Format, guess: bool) -> Iterable[Text | str]:
     match format_:
         case Format.JSON:
             return json_lines(documents.of_impact(answer))
         case Format.CSV:
-            return csv_lines(*spreadsheets.impact_sheet(answer))
+            return csv_lines(*spreadsheets.impact_sheet(answer, guess=guess))
         case _:
             return tree_lines(impact_tree(answer))
 
 
-def _paths_lines(answer: Paths, format_: Format) -> Iterable[Text | str]:
+def _paths_lines(answer: Paths, format_: Format, guess: bool) -> Iterable[Text | str]:
     match format_:
         case Format.TREE:
             return tree_lines(paths_tree(answer))
         case Format.JSON:
             return json_lines(documents.of_paths(answer))
         case Format.CSV:
-            return csv_lines(*spreadsheets.paths_sheet(answer))
+            return csv_lines(*spreadsheets.paths_sheet(answer, guess=guess))
         case _:
             return _drawn(answer, format_)
 

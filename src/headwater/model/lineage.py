@@ -48,13 +48,14 @@ _STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION
 class Transformation:
     """One way in which an input field reaches an output.
 
-    ``opaque`` marks a conservative edge: headwater could not see inside the step.
+    ``opaque`` marks a conservative edge: headwater could not see inside the step. ``guess`` marks one that nobody told.
     """
 
     subtype: Subtype
     masking: bool = False
     opaque: bool = False
     description: str = ""
+    guess: bool = False
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -77,7 +78,7 @@ def compose(outer: Transformation, inner: Transformation) -> Transformation:
     """The transformation of a path whose step nearest to the output is ``outer``.
 
     An INDIRECT step makes the path INDIRECT, the one nearest to the output names it;
-    of two DIRECT steps the strongest wins; masking and opaque are OR-ed
+    of two DIRECT steps the strongest wins; masking, opaque and guess are OR-ed
     (OpenLineage Spark integration, "Facet building process").
 
     >>> compose(Transformation(Subtype.TRANSFORMATION), Transformation(Subtype.FILTER)).subtype.value
@@ -94,6 +95,7 @@ def compose(outer: Transformation, inner: Transformation) -> Transformation:
         outer.masking or inner.masking,
         outer.opaque or inner.opaque,
         outer.description or inner.description,
+        outer.guess or inner.guess,
     )
 
 

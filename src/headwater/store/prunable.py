@@ -3,7 +3,8 @@
 A run goes whole or stays whole. It stays, however old, when
 
 - it has not ended, or is the latest of its job;
-- it is the latest, or the latest successful, of its job that read or wrote a dataset: who reads what, and coverage;
+- it is the latest of its job that read or wrote a dataset, or the latest successful one before the cut: who reads what,
+  coverage, and what may be guessed from the cut on;
 - it told the lineage that held at the cut, or later;
 - it gave datasets or fields other names, without which older names mean nothing;
 - one of its events is the last to tell a facet of a dataset or job, or is not old enough;
@@ -36,8 +37,8 @@ def prunable(cut: int) -> ColumnElement[bool]:
         ~exists().where(schema.dataset_change.c.run_id == _RUN.c.id),
         ~exists().where(_EVENT.c.run_id == _RUN.c.id, or_(_EVENT.c.at >= cut, _tells_a_facet())),
         ~_tells_lineage(cut),
-        ~_last_to_touch(successful=False),
-        or_(_RUN.c.state.not_in(SUCCESSFUL), ~_last_to_touch(successful=True)),
+        ~_last_to_touch(),
+        or_(_RUN.c.state.not_in(SUCCESSFUL), ~_last_to_touch(cut)),
     )
 
 
@@ -108,12 +109,12 @@ def _tells_lineage(cut: int) -> ColumnElement[bool]:
     return exists().where(_TOLD.c.run_id == _RUN.c.id, or_(_TOLD.c.at > cut, ~superseded))
 
 
-def _last_to_touch(*, successful: bool) -> ColumnElement[bool]:
-    """No later run of the job reads or writes one of its datasets, as it does."""
-    name = "succeeded" if successful else "touched"
+def _last_to_touch(succeeded_until: int | None = None) -> ColumnElement[bool]:
+    """No later run of the job reads or writes one of its datasets, as it does; or none that had succeeded by then."""
+    name = "touched" if succeeded_until is None else "succeeded"
     later, run = _TOUCH.alias(f"later_{name}"), _RUN.alias(f"run_{name}")
     same = and_(later.c.dataset_id == _TOUCH.c.dataset_id, later.c.written == _TOUCH.c.written)
     of_job = and_(run.c.id == later.c.run_id, run.c.job_id == _RUN.c.job_id, _after(run))
-    if successful:
-        of_job = and_(of_job, run.c.state.in_(SUCCESSFUL))
+    if succeeded_until is not None:
+        of_job = and_(of_job, run.c.state.in_(SUCCESSFUL), run.c.state_at <= succeeded_until)
     return exists().where(_TOUCH.c.run_id == _RUN.c.id, ~exists().where(same, of_job).correlate(_TOUCH, _RUN))

@@ -77,6 +77,7 @@ class Bounded(Then):
     within: list[str] = Field([], description="Only edges that stay in these namespaces; `*` stands for anything.")
     depth: int | None = Field(None, ge=1, description="So many steps at most.")
     columns: int | None = Field(None, ge=1, description="So many columns at most, about; never more than the server's.")
+    guess: bool = Field(False, description="Also what nobody told: that what a run read went into what it wrote.")
     seconds: float | None = Field(None, gt=0, description="So long at most; never longer than the server's limit.")
 
     def bounds(self, store: Store, limits: Limits) -> Bounds:
@@ -91,4 +92,5 @@ class Bounded(Then):
             masking=self.masking,
             jobs=tuple(self.job),
             namespaces=tuple(self.within),
+            guess=self.guess,
         )

@@ -18,6 +18,7 @@ TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer"}
 FLAG: Schema = {"type": "boolean"}
 NEXT: Schema = {"type": ["string", "null"], "description": "The cursor of the next page; null on the last."}
+_GUESS = "Nobody told this. Only with guess=true, and only where something is a guess."
 TRUNCATED: Schema = {
     "type": "array",
     "items": {"enum": ["columns", "depth", "paths", "time"]},
@@ -34,11 +35,16 @@ def _list(items: Schema) -> Schema:
 
 
 def _also(schema: Schema, **properties: Schema) -> Schema:
-    return _object(**{**schema["properties"], **properties})
+    required = [*schema["required"], *properties]
+    return {**_object(**{**schema["properties"], **properties}), "required": required}
 
 
 def _may_be_absent(schema: Schema, name: str) -> Schema:
     return {**schema, "required": [one for one in schema["required"] if one != name]}
+
+
+def _maybe_a_guess(schema: Schema, guess: Schema) -> Schema:
+    return _may_be_absent(_also(schema, guess=guess | {"description": _GUESS}), "guess")
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -49,8 +55,14 @@ NAME = _object(namespace=TEXT, name=TEXT)
 DATASET = _also(NAME, symlinks=_list(NAME))
 COLUMN = _also(NAME, field=TEXT)
 START: Schema = {"anyOf": [COLUMN, DATASET]}
-KIND = _object(
-    type={"enum": ["DIRECT", "INDIRECT"]}, subtype={"enum": [one.value for one in Subtype]}, masking=FLAG, opaque=FLAG
+KIND = _maybe_a_guess(
+    _object(
+        type={"enum": ["DIRECT", "INDIRECT"]},
+        subtype={"enum": [one.value for one in Subtype]},
+        masking=FLAG,
+        opaque=FLAG,
+    ),
+    FLAG,
 )
 STEP = _also(KIND, description=TEXT)
 WAY = _also(KIND, wholeDataset=FLAG)
@@ -70,18 +82,26 @@ TOTAL = _object(datasets=NUMBER, columns=NUMBER, jobs=NUMBER)
 GRAPH = _object(
     **WALKED, columns=_list(_also(COLUMN, distance=NUMBER)), hops=_list(HOP), truncated=TRUNCATED, next=NEXT
 )
-IDS = _object(**WALKED, columns=_object(id=_list(NUMBER), distance=_list(NUMBER)), truncated=TRUNCATED, next=NEXT)
+IDS = _object(
+    **WALKED,
+    columns=_maybe_a_guess(_object(id=_list(NUMBER), distance=_list(NUMBER)), _list(FLAG)),
+    truncated=TRUNCATED,
+    next=NEXT,
+)
 COMPACT = _object(
     **WALKED,
     datasets=_object(id=_list(NUMBER), namespace=_list(TEXT), name=_list(TEXT)),
     columns=_object(id=_list(NUMBER), dataset=_list(NUMBER), field=_list(TEXT), distance=_list(NUMBER)),
-    transformations=_object(
-        id=_list(NUMBER),
-        type=_list(TEXT),
-        subtype=_list(TEXT),
-        masking=_list(FLAG),
-        opaque=_list(FLAG),
-        description=_list(TEXT),
+    transformations=_maybe_a_guess(
+        _object(
+            id=_list(NUMBER),
+            type=_list(TEXT),
+            subtype=_list(TEXT),
+            masking=_list(FLAG),
+            opaque=_list(FLAG),
+            description=_list(TEXT),
+        ),
+        _list(FLAG),
     ),
     jobs=_object(id=_list(NUMBER), namespace=_list(TEXT), name=_list(TEXT)),
     edges=_object(input=_list(NUMBER), output=_list(NUMBER), transformation=_list(NUMBER), job=_list(NUMBER)),
@@ -99,7 +119,7 @@ AFFECTED = _may_be_absent(
     _also(DATASET, distance=NUMBER, jobs=_list(NAME), columns=_list(IMPACTED), transformations=_list(WAY)),
     "transformations",
 )
-BY_JOB = _object(job=NAME, columns=_list(_also(COLUMN, distance=NUMBER)))
+BY_JOB = _object(job=NAME, columns=_list(_maybe_a_guess(_also(COLUMN, distance=NUMBER), FLAG)))
 
 SCHEMAS: Mapping[str, Schema] = {
     "upstream": WALK,

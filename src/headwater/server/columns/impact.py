@@ -35,7 +35,7 @@ def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
     answer = asked.shown(answer, answer.start)
     if wanted.format == "csv":
         whole(wanted.limit, wanted.cursor)
-        return tabled(impact_sheet(answer), answer.truncated)
+        return tabled(impact_sheet(answer, guess=wanted.guess), answer.truncated)
     if wanted.by == "job":
         return told(_by_job(answer, wanted) | {"total": _total(answer)})
     rows = [(dataset, column) for dataset in answer.datasets for column in dataset.columns or (None,)]
@@ -55,7 +55,7 @@ def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
 def _by_job(answer: Impact, wanted: ImpactParameters) -> dict[str, Any]:
     together: dict[Job, list[dict[str, Any]]] = {}
     for dataset in answer.datasets:
-        columns = [of_column(one.column) | {"distance": one.distance} for one in dataset.columns]
+        columns = [_of_impacted(one) for one in dataset.columns]
         for job in dataset.jobs:
             together.setdefault(job, []).extend(columns)
     page = page_of(list(together.items()), wanted.limit, wanted.cursor)
@@ -63,6 +63,11 @@ def _by_job(answer: Impact, wanted: ImpactParameters) -> dict[str, Any]:
     del document["datasets"]
     jobs = [{"job": of_job(job), "columns": columns} for job, columns in page.items]
     return document | {"jobs": jobs, "next": page.next}
+
+
+def _of_impacted(one: ImpactedColumn) -> dict[str, Any]:
+    document = of_column(one.column) | {"distance": one.distance}
+    return document | {"guess": True} if all(way.transformation.guess for way in one.ways) else document
 
 
 def _total(answer: Impact) -> dict[str, int]:

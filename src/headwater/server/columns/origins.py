@@ -53,7 +53,7 @@ def _roots(wanted: RootsParameters, asked: Question) -> Reply:
         return told(document | {"roots": page.items, "next": page.next})
     whole(wanted.limit, wanted.cursor)
     if wanted.format == "csv":
-        return tabled(roots_sheet(answer), answer.truncated)
+        return tabled(roots_sheet(answer, guess=wanted.guess), answer.truncated)
     return drawn(arrows_of(answer), wanted.format, answer.truncated)
 
 
@@ -64,5 +64,5 @@ def _paths(wanted: PathsParameters, asked: Question) -> Reply:
     if wanted.format == "json":
         return told(of_paths(answer))
     if wanted.format == "csv":
-        return tabled(paths_sheet(answer), answer.truncated)
+        return tabled(paths_sheet(answer, guess=wanted.guess), answer.truncated)
     return drawn(arrows_of(answer), wanted.format, answer.truncated)

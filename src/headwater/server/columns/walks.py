@@ -68,7 +68,7 @@ def _walked(walk: WalkParameters, asked: Question, direction: Direction) -> Repl
 
 def _readable(walk: WalkParameters, graph: Graph) -> Reply:
     if walk.format == "csv":
-        return tabled(graph_sheet(graph), graph.truncated)
+        return tabled(graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
         return drawn(arrows_of(graph), walk.format, graph.truncated)
     columns = {column.id: column for column in sorted(graph.columns, key=lambda one: _place(one, graph.columns[one]))}
@@ -112,7 +112,7 @@ def _collapsed(walk: WalkParameters, asked: Question, direction: Direction) -> R
     found = datasets_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
     graph: DatasetGraph = asked.shown(found, found.start)
     if walk.format == "csv":
-        return tabled(dataset_graph_sheet(graph), graph.truncated)
+        return tabled(dataset_graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
         return drawn(arrows_of(graph), walk.format, graph.truncated)
     return told(of_dataset_graph(graph))

@@ -35,12 +35,14 @@ from headwater.store.questions.coverage import Coverage, Covered, coverage
 from headwater.store.questions.differences import ChangedHop, Difference, difference, difference_of_job
 from headwater.store.questions.exact import Exact, Name
 from headwater.store.questions.graphs import impact_of, walk_from
+from headwater.store.questions.guesses import GUESS
 from headwater.store.questions.listing import Hits, ListedDataset, ListedJob, ListedRun, datasets, jobs, runs, search
 from headwater.store.questions.moments import iso, moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
 
 __all__ = [
+    "GUESS",
     "UNBOUNDED",
     "Bounds",
     "Change",

@@ -62,7 +62,8 @@ class Bounds:
 
     An edge that is filtered out is not walked: one of another subtype, of another job (``NAME`` or
     ``NAMESPACE/NAME``), one that masks or does not, or that leads out of the namespaces (patterns as of the shell).
-    Empty filters, and None, let every edge through.
+    Empty filters, and None, let every edge through. ``guess`` asks for the links too that nobody told
+    (`headwater.store.questions.guesses`).
     """
 
     edge_type: EdgeType | None = None
@@ -74,6 +75,7 @@ class Bounds:
     masking: bool | None = None
     jobs: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
+    guess: bool = False
 
     @property
     def filtered(self) -> bool:

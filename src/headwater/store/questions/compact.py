@@ -1,6 +1,6 @@
 """A walk in ids, with tables of the names: as large answers travel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
@@ -8,10 +8,12 @@ from headwater.model import Job, Transformation
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, KnownDataset
-from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.closure import Closure
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
-from headwater.store.questions.walks import start_ids, walked
+from headwater.store.questions.guesses import GUESS_ID
+from headwater.store.questions.steps import Steps, reached
+from headwater.store.questions.walks import walk_at, walked
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
@@ -34,12 +36,13 @@ class CompactGraph:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The columns of a closure alone, as ids with their distance."""
+    """The columns of a closure alone, as ids with their distance; ``guessed`` are those that only guesses lead to."""
 
     start: Column | KnownDataset
     direction: Direction
     distance: dict[int, int]
     truncated: tuple[str, ...]
+    guessed: frozenset[int] = frozenset()
 
 
 def compact_from(
@@ -75,8 +78,17 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
             start, closure, _ = walked(connection, name, direction, bounds)
         else:
             start = find(connection, name, bounds.as_of)
-            closure = walk(connection, start_ids(connection, start), direction, bounds)
-    return Reached(start, direction, closure.distance, closure.truncated)
+            closure = walk_at(connection, start, direction, bounds)
+    return Reached(start, direction, closure.distance, closure.truncated, _guessed(start, closure, direction))
+
+
+def _guessed(start: Column | KnownDataset, closure: Closure, direction: Direction) -> frozenset[int]:
+    told = tuple(link for link in closure.links if link.transformation != GUESS_ID)
+    if len(told) == len(closure.links):
+        return frozenset()
+    begin = [node for node, far in closure.distance.items() if far == 0]
+    rows = [] if isinstance(start, Column) else [-start.id]
+    return frozenset(closure.distance.keys() - reached([*begin, *rows], Steps(replace(closure, links=told), direction)))
 
 
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:

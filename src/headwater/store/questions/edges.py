@@ -10,6 +10,7 @@ from headwater.errors import UnknownName
 from headwater.store import schema
 from headwater.store.keys import key_of
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
+from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
 from headwater.store.rows import rows_for
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 
@@ -57,6 +58,9 @@ class Edges:
         for near, question in self._dataset_questions[direction]:
             for source, output, way, job in self._rows(near, question, ids):
                 yield Link(source, -output, way, job)
+        if follows_guesses(self._bounds):
+            for source, output, job in Guesses(self._connection, self._bounds.as_of, self._jobs).of(direction, ids):
+                yield Link(source, -output, GUESS_ID, job)
 
     def _rows(self, near: ColumnElement[int], question: Select[Any], ids: Sequence[int]) -> Iterator[Any]:
         return rows_for(self._connection, ids, lambda some: question.where(near.in_(some)))

@@ -9,6 +9,7 @@ from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
 from headwater.store.fieldnames import FieldRename, former_name
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
+from headwater.store.questions.guesses import GUESS, GUESS_ID
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 
@@ -107,7 +108,8 @@ def transformations(connection: Connection, ids: Collection[int]) -> dict[int, T
     """Transformations by id."""
     table = schema.transformation
     rows = rows_for(connection, ids, lambda some: select(table).where(table.c.id.in_(some)))
-    return {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
+    told = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
+    return told | {GUESS_ID: GUESS} if GUESS_ID in ids else told
 
 
 def _names_at(rows: list[Row[Any]], at: int | None) -> list[Row[Any]]:

@@ -1,13 +1,14 @@
 """Paths between two columns, the shortest first."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import islice, pairwise
 
 from sqlalchemy import Connection
 
 from headwater.store.questions import names
-from headwater.store.questions.answers import UNBOUNDED, Bounds, Direction, Hop, Path, Paths
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, Path, Paths
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
@@ -30,16 +31,23 @@ def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bound
         UnknownName, AmbiguousName: a name fits no column, or several.
     """
     with store.read() as connection:
-        source, target = (find_column(connection, name, bounds.as_of) for name in (one, other))
-        closure = walk(connection, [target.id], Direction.UP, bounds)
-        if source.id not in closure.distance:
-            back = walk(connection, [source.id], Direction.UP, bounds)
-            if target.id in back.distance:
-                source, target, closure = target, source, back
+        first, second = (find_column(connection, name, bounds.as_of) for name in (one, other))
+        source, target, closure = _oriented(connection, first, second, bounds)
         search = _Search(closure, source.id, target.id)
         found = list(islice(search.paths(), most))
         cut = ("paths",) if search.gave_up else ()
         return Paths(source, target, _named(connection, closure, found, bounds.as_of), (*closure.truncated, *cut))
+
+
+def _oriented(connection: Connection, one: Column, other: Column, bounds: Bounds) -> tuple[Column, Column, Closure]:
+    """The ends in the direction of the data, and what is upstream of the second: what was told goes before guesses."""
+    for guess in sorted({False, bounds.guess}):
+        for source, target in ((one, other), (other, one)):
+            closure = walk(connection, [target.id], Direction.UP, replace(bounds, guess=guess))
+            if source.id in closure.distance:
+                whole = closure if guess is bounds.guess else walk(connection, [target.id], Direction.UP, bounds)
+                return source, target, whole
+    return one, other, walk(connection, [other.id], Direction.UP, bounds)
 
 
 class _Search:

@@ -28,14 +28,19 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     start = find(connection, name, bounds.as_of)
+    closure = walk_at(connection, start, direction, bounds)
+    ways = names.transformations(connection, {link.transformation for link in closure.links})
+    if bounds.edge_type is EdgeType.INDIRECT:
+        closure = only_indirect(closure, start_ids(connection, start), ways, direction)
+    return Walked(start, closure, ways)
+
+
+def walk_at(connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds) -> Closure:
+    """Walks from a column, or from every column of a dataset, in ids alone."""
     begin = start_ids(connection, start)
     # A dataset of which no column is known may still have rows that depend on something.
     rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
-    closure = walk(connection, begin, direction, bounds, rows_of)
-    ways = names.transformations(connection, {link.transformation for link in closure.links})
-    if bounds.edge_type is EdgeType.INDIRECT:
-        closure = only_indirect(closure, begin, ways, direction)
-    return Walked(start, closure, ways)
+    return walk(connection, begin, direction, bounds, rows_of)
 
 
 def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:

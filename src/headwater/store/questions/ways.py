@@ -101,8 +101,11 @@ class _Composition:
         # A description tells one step, not a path, and would make as many ways as there are texts.
         step = Way(replace(self._transformations[link.transformation], description=""), link.output < 0)
         outer, inner = (way, step) if self._up else (step, way)
-        names = inner if outer.transformation.direct else outer
-        return Way(compose(outer.transformation, inner.transformation), names.whole_dataset)
+        if outer.transformation.direct and inner.transformation.direct:
+            whole = outer.whole_dataset or inner.whole_dataset
+        else:
+            whole = (inner if outer.transformation.direct else outer).whole_dataset
+        return Way(compose(outer.transformation, inner.transformation), whole)
 
 
 def strongest_first(transformations: Iterable[Transformation]) -> tuple[Transformation, ...]:
@@ -111,7 +114,7 @@ def strongest_first(transformations: Iterable[Transformation]) -> tuple[Transfor
 
 
 def rank(way: Way) -> tuple[int, ...]:
-    """The place of a way: AGGREGATION before IDENTITY, direct before indirect."""
+    """The place of a way: told before guessed, AGGREGATION before IDENTITY, direct before indirect."""
     kind = way.transformation
     place = _ORDER[kind.subtype]
-    return not kind.direct, -place if kind.direct else place, way.whole_dataset, kind.masking, kind.opaque
+    return kind.guess, not kind.direct, -place if kind.direct else place, way.whole_dataset, kind.masking, kind.opaque

@@ -1,0 +1,128 @@
+"""What a run that told its inputs and outputs, but no columns, may have made of what: told by nobody, made when asked.
+
+The third and last of what is believed of an event, after the ``lineage`` facet and ``columnLineage``: that every input
+went into every output. Nothing of it is stored, so that events of any age answer as well.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
+
+from headwater.model import Subtype, Transformation
+from headwater.store import schema
+from headwater.store.events import SUCCESSFUL
+from headwater.store.questions.answers import Bounds, Direction
+from headwater.store.rows import rows_for
+
+GUESS = Transformation(
+    Subtype.TRANSFORMATION,
+    opaque=True,
+    description="guess: the event told inputs and outputs, no columns",
+    guess=True,
+)
+GUESS_ID = 0
+"""What stands for it among the ids of transformations; those of the store begin at 1."""
+
+_RUN = schema.run
+_TOUCH = schema.run_dataset
+_FIELD = schema.field
+_TOLD = schema.lineage
+
+
+class Guess(NamedTuple):
+    """A column of an input, the dataset that it may have gone into, and the job that would have made that."""
+
+    input: int
+    output: int
+    job: int
+
+
+class _Untold(NamedTuple):
+    """The latest successful run of a job that wrote a dataset, and told no columns of it."""
+
+    run: int
+    output: int
+    job: int
+
+
+def follows_guesses(bounds: Bounds) -> bool:
+    """Whether a walk is to follow guesses: it asks for them, and for no kind of edge that they are not known to be.
+
+    A guess has no type and no subtype, and is not known to mask.
+    """
+    return bounds.guess and bounds.edge_type is None and not bounds.subtypes and not bounds.masking
+
+
+class Guesses:
+    """The guesses of a moment in microseconds since 1970, None for now; of some jobs, or of all where none are given.
+
+    They are about the latest successful run of each job and output: what an earlier one did not tell is past.
+    """
+
+    def __init__(self, connection: Connection, moment: int | None, jobs: Collection[int]) -> None:
+        self._connection = connection
+        self._then: list[ColumnElement[bool]] = [_RUN.c.state.in_(SUCCESSFUL)]
+        self._told_then: list[ColumnElement[bool]] = []
+        if moment is not None:
+            self._then.append(_RUN.c.state_at <= moment)
+            self._told_then.append(_TOLD.c.at <= moment)
+        if jobs:
+            self._then.append(_RUN.c.job_id.in_(jobs))
+
+    def of(self, direction: Direction, ids: Collection[int]) -> Iterator[Guess]:
+        """The guesses upstream of these datasets, or downstream of these columns."""
+        if direction is Direction.UP:
+            untold = self._untold(ids)
+            read = self._read_by(untold)
+            inputs = {dataset for some in read.values() for dataset in some}
+            columns = self._columns(_FIELD.c.dataset_id, inputs)
+        else:
+            columns = self._columns(_FIELD.c.id, ids)
+            untold = self._untold(self._written_from(columns))
+            read = self._read_by(untold)
+        for run, output, job in untold:
+            for dataset in read.get(run, ()):
+                yield from (Guess(column, output, job) for column in columns.get(dataset, ()))
+
+    def _untold(self, outputs: Collection[int]) -> list[_Untold]:
+        # Runs of one moment go by their ids, as where they are settled.
+        latest_first = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
+        place = func.row_number().over(partition_by=(_RUN.c.job_id, _TOUCH.c.dataset_id), order_by=latest_first)
+        written = select(_RUN.c.id, _RUN.c.job_id, _RUN.c.state_at, _TOUCH.c.dataset_id, _TOUCH.c.has_lineage)
+        written = written.add_columns(place.label("place")).join(_TOUCH, _TOUCH.c.run_id == _RUN.c.id)
+        written = written.where(_TOUCH.c.written, *self._then)
+
+        def untold(some: Any) -> Select[Any]:
+            run = written.where(_TOUCH.c.dataset_id.in_(some)).subquery().c
+            # A stream tells before it ends.
+            since = (_TOLD.c.job_id == run.job_id, _TOLD.c.output_id == run.dataset_id, _TOLD.c.at > run.state_at)
+            told = exists().where(*since, *self._told_then)
+            return select(run.id, run.dataset_id, run.job_id).where(run.place == 1, ~run.has_lineage, ~told)
+
+        return [_Untold(*row) for row in rows_for(self._connection, outputs, untold)]
+
+    def _read_by(self, untold: Iterable[_Untold]) -> dict[int, list[int]]:
+        """The datasets that each run read."""
+        question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id).where(~_TOUCH.c.written)
+        return self._grouped({one.run for one in untold}, lambda some: question.where(_TOUCH.c.run_id.in_(some)))
+
+    def _written_from(self, inputs: Collection[int]) -> set[int]:
+        """The datasets that some run wrote which read these, and told no columns of."""
+        read = _TOUCH.alias("read")
+        question = select(_TOUCH.c.dataset_id).distinct().join(_RUN, _RUN.c.id == _TOUCH.c.run_id)
+        question = question.join(read, read.c.run_id == _RUN.c.id)
+        question = question.where(_TOUCH.c.written, ~_TOUCH.c.has_lineage, ~read.c.written, *self._then)
+        rows = rows_for(self._connection, inputs, lambda some: question.where(read.c.dataset_id.in_(some)))
+        return {row.dataset_id for row in rows}
+
+    def _columns(self, by: ColumnElement[int], ids: Collection[int]) -> dict[int, list[int]]:
+        """Columns by their datasets."""
+        question = select(_FIELD.c.dataset_id, _FIELD.c.id)
+        return self._grouped(ids, lambda some: question.where(by.in_(some)))
+
+    def _grouped(self, ids: Collection[int], question: Callable[[Any], Select[Any]]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for key, value in rows_for(self._connection, ids, question):
+            found.setdefault(key, []).append(value)
+        return found
