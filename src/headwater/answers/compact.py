@@ -5,7 +5,7 @@ from typing import Any
 
 from headwater.answers.documents import Document, of_start
 from headwater.model import Job, Transformation
-from headwater.store.questions import CompactGraph, KnownDataset, Reached
+from headwater.store.questions import CompactGraph, KnownDataset, Reached, Sides
 
 _LINK = ("input", "output", "transformation", "job")
 
@@ -16,7 +16,7 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": arrays | _guesses(one in answer.guessed for one in columns),
+        "columns": arrays | _sides(answer.sides, columns) | _guesses(one in answer.guessed for one in columns),
         "truncated": list(answer.truncated),
     }
 
@@ -37,6 +37,7 @@ def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection
             "dataset": owners,
             "field": [fields[one] for one in columns],
             "distance": [distance[one] for one in columns],
+            **_sides(answer.closure.sides, columns),
         },
         "transformations": _transformations((id_, answer.transformations[id_]) for id_ in sorted(set(ways))),
         "jobs": _jobs((id_, answer.jobs[id_]) for id_ in sorted(set(jobs))),
@@ -61,6 +62,12 @@ def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, A
 
 def _jobs(named: Iterable[tuple[int, Job]]) -> dict[str, Any]:
     return _arrays(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
+
+
+def _sides(sides: Sides | None, columns: Collection[int]) -> dict[str, list[int | None]]:
+    if sides is None:
+        return {}
+    return {"up": [sides.up.get(one) for one in columns], "down": [sides.down.get(one) for one in columns]}
 
 
 def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:

@@ -14,6 +14,7 @@ from headwater.store.questions import (
     KnownDataset,
     Paths,
     Roots,
+    Sides,
     Way,
 )
 
@@ -95,7 +96,10 @@ def of_graph(answer: Graph) -> Document:
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": [of_column(column) | {"distance": far} for column, far in answer.columns.items()],
+        "columns": [
+            of_column(column) | {"distance": far} | of_sides(answer.sides, column.id)
+            for column, far in answer.columns.items()
+        ],
         "hops": [of_hop(hop) for hop in answer.hops],
         "truncated": list(answer.truncated),
     }
@@ -106,7 +110,9 @@ def of_dataset_graph(answer: DatasetGraph) -> Document:
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "datasets": [of_dataset(one) | {"distance": far} for one, far in answer.datasets.items()],
+        "datasets": [
+            of_dataset(one) | {"distance": far} | of_sides(answer.sides, one.id) for one, far in answer.datasets.items()
+        ],
         "hops": [
             {
                 "input": _named(hop.input.dataset),
@@ -119,6 +125,11 @@ def of_dataset_graph(answer: DatasetGraph) -> Document:
         ],
         "truncated": list(answer.truncated),
     }
+
+
+def of_sides(sides: Sides | None, id_: int) -> Document:
+    """The distances of a walk both ways, None on the side where it is not; of another walk nothing."""
+    return {} if sides is None else {"up": sides.up.get(id_), "down": sides.down.get(id_)}
 
 
 def of_difference(answer: Difference) -> Document:

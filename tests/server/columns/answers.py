@@ -41,7 +41,10 @@ def spelled_out(compact: Json) -> Json:
         }
         for (source, output, job), given in together.items()
     ]
-    far = [columns[row["id"]] | {"distance": row["distance"]} for row in _rows(compact["columns"])]
+    far = [
+        columns[row["id"]] | {key: one for key, one in row.items() if key not in ("id", "dataset", "field")}
+        for row in _rows(compact["columns"])
+    ]
     return compact_free(compact) | {"columns": far, "hops": hops}
 
 

@@ -25,6 +25,7 @@ WALK = "column=gold.delays.avg_delay&depth=1"
 QUESTIONS = {
     "upstream": [WALK, f"{WALK}&form=compact", f"{WALK}&form=ids", f"{WALK}&collapse=dataset"],
     "downstream": ["namespace=file&dataset=/data/landing/flights&field=tailnum"],
+    "lineage": ["column=silver/flights.delay"],
     "roots": ["column=avg_delay&type=DIRECT"],
     "impact": ["column=dep_delay", "column=dep_delay&by=job"],
     "paths": ["source=tailnum&target=silver/flights.tail"],

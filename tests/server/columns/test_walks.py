@@ -44,6 +44,67 @@ def test_downstream_of_a_raw_source_column(ask: Ask) -> None:
     assert reached(answer) == {"flights.dep_delay": 0, "flights.delay": 1, "delays.avg_delay": 2}
 
 
+def test_both_ways_are_the_two_walks_with_both_distances(ask: Ask) -> None:
+    start = {"column": "silver/flights.delay"}
+    up, down, both = (ask(way, **start) for way in ("upstream", "downstream", "lineage"))
+    assert both["direction"] == "both"
+    assert steps(both["hops"]) == steps(up["hops"]) | steps(down["hops"])
+    sides = {short(one) + one["name"][6]: (one["up"], one["down"], one["distance"]) for one in both["columns"]}
+    assert sides == {
+        "flights.delays": (0, 0, 0),
+        "flights.dep_delayl": (1, None, 1),
+        "flights.cancelledl": (1, None, 1),
+        "delays.avg_delayg": (None, 1, 1),
+    }
+    assert ask("lineage", **start, direction="up") == up
+    assert ask("lineage", **start, direction="down") == down
+
+
+def test_both_ways_in_every_form(flights: TestClient, ask: Ask) -> None:
+    start = {"column": "silver/flights.delay"}
+    both = ask("lineage", **start)
+    assert unordered(spelled_out(ask("lineage", **start, form="compact"))) == unordered(both)
+    ids = ask("lineage", **start, form="ids")["columns"]
+    assert sorted(zip(ids["up"], ids["down"], strict=True), key=repr) == sorted(
+        ((one["up"], one["down"]) for one in both["columns"]), key=repr
+    )
+    collapsed = ask("lineage", **start, collapse="dataset")["datasets"]
+    assert {one["name"]: (one["up"], one["down"]) for one in collapsed} == {
+        "/data/landing/flights": (1, None),
+        "/data/silver/flights": (0, 0),
+        "/data/gold/delays": (None, 1),
+    }
+    for form in ("csv", "mermaid", "dot", "graphml"):
+        text = flights.get("/api/v2/lineage", params={**start, "format": form}).text
+        assert all(word in text for word in ("dep_delay", "cancelled", "avg_delay"))
+        assert "tailnum" not in text
+
+
+def test_a_cycle_is_on_both_sides(client: TestClient) -> None:
+    there, back = told("there", written("a", {"x": ["b.x"]})), told("back", written("b", {"x": ["a.x"]}))
+    client.post(LINEAGE, json=[there, back, told("out", written("c", {"x": ["b.x"]}))])
+    both = client.get("/api/v2/lineage?column=a.x").json()
+    assert {short(one): (one["up"], one["down"]) for one in both["columns"]} == {
+        "a.x": (0, 0),
+        "b.x": (1, 1),
+        "c.x": (None, 2),
+    }
+    assert len(both["hops"]) == 3
+    paged = [
+        client.get(f"/api/v2/lineage?column=a.x&limit=1&cursor={cursor}").json() for cursor in ("WzBd", "WzFd", "WzJd")
+    ]
+    assert [one for page in paged for one in page["columns"]] == both["columns"]
+    assert sum(len(page["hops"]) for page in paged) == 3
+
+
+def test_both_ways_of_a_dataset_without_columns(client: TestClient) -> None:
+    client.post(LINEAGE, json=told("count", written("counted", {"*": ["raw.x FILTER"]})))
+    for start, sides in (("/counted", {"/raw": (1, None)}), ("/raw", {"/raw": (0, 0), "/counted": (None, 1)})):
+        answer = client.get(f"/api/v2/lineage?namespace=file&dataset={start}&collapse=dataset").json()
+        found = {one["name"]: (one["up"], one["down"]) for one in answer["datasets"]}
+        assert {name: found[name] for name in sides} == sides
+
+
 def test_a_name_is_exact_or_an_ending_not_both_and_not_none(flights: TestClient) -> None:
     for question, status, words in (
         ("column=nothing_of_that", 404, "No dataset or column"),

@@ -18,6 +18,7 @@ TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer"}
 FLAG: Schema = {"type": "boolean"}
 NEXT: Schema = {"type": ["string", "null"], "description": "The cursor of the next page; null on the last."}
+_SIDE = "Only with direction=both: the distance on this side, null where it is not on it."
 _GUESS = "Nobody told this. Only with guess=true, and only where something is a guess."
 TRUNCATED: Schema = {
     "type": "array",
@@ -47,6 +48,11 @@ def _maybe_a_guess(schema: Schema, guess: Schema) -> Schema:
     return _may_be_absent(_also(schema, guess=guess | {"description": _GUESS}), "guess")
 
 
+def _with_sides(schema: Schema, side: Schema) -> Schema:
+    both = _also(schema, up=side | {"description": _SIDE}, down=side | {"description": _SIDE})
+    return _may_be_absent(_may_be_absent(both, "up"), "down")
+
+
 def _nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
@@ -68,7 +74,7 @@ STEP = _also(KIND, description=TEXT)
 WAY = _also(KIND, wholeDataset=FLAG)
 ENDS = {"input": COLUMN, "output": _may_be_absent(COLUMN, "field")}
 HOP = _object(**ENDS, transformations=_list(STEP), job=NAME)
-WALKED = {"start": START, "direction": {"enum": ["up", "down"]}}
+WALKED = {"start": START, "direction": {"enum": ["up", "down", "both"]}}
 IMPACTED = _object(field=TEXT, distance=NUMBER, transformations=_list(WAY))
 ROOT = _object(
     column=COLUMN,
@@ -80,18 +86,27 @@ ROOT = _object(
 )
 TOTAL = _object(datasets=NUMBER, columns=NUMBER, jobs=NUMBER)
 GRAPH = _object(
-    **WALKED, columns=_list(_also(COLUMN, distance=NUMBER)), hops=_list(HOP), truncated=TRUNCATED, next=NEXT
+    **WALKED,
+    columns=_list(_with_sides(_also(COLUMN, distance=NUMBER), _nullable(NUMBER))),
+    hops=_list(HOP),
+    truncated=TRUNCATED,
+    next=NEXT,
 )
 IDS = _object(
     **WALKED,
-    columns=_maybe_a_guess(_object(id=_list(NUMBER), distance=_list(NUMBER)), _list(FLAG)),
+    columns=_maybe_a_guess(
+        _with_sides(_object(id=_list(NUMBER), distance=_list(NUMBER)), _list(_nullable(NUMBER))), _list(FLAG)
+    ),
     truncated=TRUNCATED,
     next=NEXT,
 )
 COMPACT = _object(
     **WALKED,
     datasets=_object(id=_list(NUMBER), namespace=_list(TEXT), name=_list(TEXT)),
-    columns=_object(id=_list(NUMBER), dataset=_list(NUMBER), field=_list(TEXT), distance=_list(NUMBER)),
+    columns=_with_sides(
+        _object(id=_list(NUMBER), dataset=_list(NUMBER), field=_list(TEXT), distance=_list(NUMBER)),
+        _list(_nullable(NUMBER)),
+    ),
     transformations=_maybe_a_guess(
         _object(
             id=_list(NUMBER),
@@ -110,7 +125,7 @@ COMPACT = _object(
 )
 COLLAPSED = _object(
     **WALKED,
-    datasets=_list(_also(DATASET, distance=NUMBER)),
+    datasets=_list(_with_sides(_also(DATASET, distance=NUMBER), _nullable(NUMBER))),
     hops=_list(_object(input=NAME, output=NAME, transformations=_list(KIND), jobs=_list(NAME), edges=NUMBER)),
     truncated=TRUNCATED,
 )
@@ -124,6 +139,7 @@ BY_JOB = _object(job=NAME, columns=_list(_maybe_a_guess(_also(COLUMN, distance=N
 SCHEMAS: Mapping[str, Schema] = {
     "upstream": WALK,
     "downstream": WALK,
+    "lineage": WALK,
     "roots": _object(
         column=COLUMN,
         origin=_nullable(ROOT["properties"]["origin"]),

@@ -1,4 +1,4 @@
-"""``upstream`` and ``downstream``: all that is before or behind a column."""
+"""``upstream``, ``downstream`` and ``lineage``: all that is before or behind a column, or both."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -38,6 +38,12 @@ class WalkParameters(Named, Bounded, Paged):
     format: Drawn = "json"
 
 
+class LineageParameters(WalkParameters):
+    """A walk one way or both."""
+
+    direction: Direction = Direction.BOTH
+
+
 Walk = Annotated[WalkParameters, Query()]
 
 
@@ -51,6 +57,12 @@ def upstream(walk: Walk, asked: Asked) -> Response:
 def downstream(walk: Walk, asked: Asked) -> Response:
     """What is made from a column, or from any column of a dataset; columns of sources have a downstream too."""
     return asked.answered(lambda: _walked(walk, asked, Direction.DOWN))
+
+
+@router.get("/lineage", **described("lineage"))
+def lineage(walk: Annotated[LineageParameters, Query()], asked: Asked) -> Response:
+    """What a column is made from and what is made from it, with the distance on either side; no siblings."""
+    return asked.answered(lambda: _walked(walk, asked, walk.direction))
 
 
 def _walked(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:

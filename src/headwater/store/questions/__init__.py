@@ -18,6 +18,7 @@ from headwater.store.questions.answers import (
     Paths,
     Root,
     Roots,
+    Sides,
     Way,
 )
 from headwater.store.questions.changes import Change, changes_after, latest_event
@@ -79,6 +80,7 @@ __all__ = [
     "Reached",
     "Root",
     "Roots",
+    "Sides",
     "Way",
     "changes_after",
     "compact_from",

@@ -39,10 +39,11 @@ class KnownJob(Job):
 
 
 class Direction(str, Enum):
-    """Against the flow of data, or with it."""
+    """Against the flow of data, or with it; or each by itself, from the same start."""
 
     UP = "up"
     DOWN = "down"
+    BOTH = "both"
 
 
 class EdgeType(str, Enum):
@@ -88,6 +89,14 @@ UNBOUNDED = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
+class Sides:
+    """Of a walk both ways, the distances upstream and those downstream, by id."""
+
+    up: dict[int, int]
+    down: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Way:
     """How a column takes part in another, over all steps between them.
 
@@ -119,6 +128,7 @@ class Graph:
     """What a walk found: columns with their distance from the start, and the hops between them.
 
     ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; empty when it is whole.
+    ``sides`` are those of a walk both ways, whose distances are to the nearer side.
     """
 
     start: Column | KnownDataset
@@ -126,6 +136,7 @@ class Graph:
     columns: dict[Column, int]
     hops: tuple[Hop, ...]
     truncated: tuple[str, ...] = ()
+    sides: Sides | None = None
 
 
 class Origin(str, Enum):

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.questions.answers import Bounds, Direction
+from headwater.store.questions.answers import Bounds, Direction, Sides
 from headwater.store.questions.edges import Edges, Link
 from headwater.store.rows import rows_for
 
@@ -25,7 +25,7 @@ _OWNER = select(_FIELD.c.id, _FIELD.c.dataset_id)
 class Closure:
     """The columns that a walk reached with their distance, their datasets, and every link between them.
 
-    ``unexplored`` are columns behind which a limit kept the walk from looking.
+    ``unexplored`` are columns behind which a limit kept the walk from looking; ``sides`` are those of a walk both ways.
     """
 
     distance: dict[int, int]
@@ -33,6 +33,7 @@ class Closure:
     links: tuple[Link, ...]
     unexplored: frozenset[int]
     truncated: tuple[str, ...]
+    sides: Sides | None = None
 
 
 def walk(
@@ -51,12 +52,27 @@ def walk(
     return Closure(walker.distance, dataset_of, links, frozenset(unexplored), tuple(sorted(walker.truncated)))
 
 
+def joined(up: Closure, down: Closure) -> Closure:
+    """A walk up and one down from the same start as one."""
+    nearest = {node: min(far, up.distance.get(node, far)) for node, far in down.distance.items()}
+    return Closure(
+        up.distance | nearest,
+        up.dataset_of | down.dataset_of,
+        tuple(dict.fromkeys((*up.links, *down.links))),
+        up.unexplored | down.unexplored,
+        tuple(sorted({*up.truncated, *down.truncated})),
+        Sides(up.distance, down.distance),
+    )
+
+
 def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
-    """The datasets that links lead to, or from, and of which no column was met: with their distances."""
-    with_columns, step = set(closure.dataset_of.values()), 1 if direction is Direction.DOWN else -1
+    """The datasets that links lead to and of which no column was met: with their distances, 0 for that of the start."""
+    with_columns = set(closure.dataset_of.values())
+    downward = closure.sides.down if closure.sides is not None else closure.distance
+    before = {} if direction is Direction.UP else downward
     distance: dict[int, int] = {}
     for link in closure.links:
-        dataset, far = -link.output, closure.distance[link.input] + step
+        dataset, far = -link.output, before.get(link.input, -1) + 1
         if dataset > 0 and dataset not in with_columns:
             distance[dataset] = min(far, distance.get(dataset, far))
     return distance

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from headwater.model import Job, Transformation
 from headwater.store.questions import names
-from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, KnownDataset
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, KnownDataset, Sides
 from headwater.store.questions.closure import Closure, bare_datasets
 from headwater.store.questions.edges import Link
 from headwater.store.questions.exact import Name
@@ -36,6 +36,7 @@ class DatasetGraph:
     datasets: dict[KnownDataset, int]
     hops: tuple[DatasetHop, ...]
     truncated: tuple[str, ...] = ()
+    sides: Sides | None = None
 
 
 def datasets_from(
@@ -48,14 +49,22 @@ def datasets_from(
     """
     with store.read() as connection:
         start, closure, ways = walked(connection, name, direction, bounds)
-        nearest = bare_datasets(closure, direction)
-        for node, far in closure.distance.items():
-            dataset = closure.dataset_of[node]
-            nearest[dataset] = min(far, nearest.get(dataset, far))
+        bare = bare_datasets(closure, direction)
+        nearest = bare | _nearest(closure, closure.distance)
         known = names.datasets(connection, nearest, bounds.as_of)
         hops = _hops(connection, closure, known, ways)
     distance = {known[one]: far for one, far in sorted(nearest.items(), key=lambda item: (item[1], known[item[0]]))}
-    return DatasetGraph(start, direction, distance, hops, closure.truncated)
+    sides = closure.sides and Sides(_nearest(closure, closure.sides.up), bare | _nearest(closure, closure.sides.down))
+    return DatasetGraph(start, direction, distance, hops, closure.truncated, sides)
+
+
+def _nearest(closure: Closure, distance: Mapping[int, int]) -> dict[int, int]:
+    """The distance of the nearest column of each dataset."""
+    nearest: dict[int, int] = {}
+    for node, far in distance.items():
+        dataset = closure.dataset_of[node]
+        nearest[dataset] = min(far, nearest.get(dataset, far))
+    return nearest
 
 
 def _hops(

@@ -7,13 +7,13 @@ from sqlalchemy import Connection, select
 from headwater.model import Job, Transformation
 from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, KnownDataset
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, KnownDataset, Sides
 from headwater.store.questions.closure import Closure
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.guesses import GUESS_ID
 from headwater.store.questions.steps import Steps, reached
-from headwater.store.questions.walks import walk_at, walked
+from headwater.store.questions.walks import closure_at, walked
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
@@ -43,6 +43,7 @@ class Reached:
     distance: dict[int, int]
     truncated: tuple[str, ...]
     guessed: frozenset[int] = frozenset()
+    sides: Sides | None = None
 
 
 def compact_from(
@@ -74,12 +75,10 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        if bounds.edge_type is EdgeType.INDIRECT:
-            start, closure, _ = walked(connection, name, direction, bounds)
-        else:
-            start = find(connection, name, bounds.as_of)
-            closure = walk_at(connection, start, direction, bounds)
-    return Reached(start, direction, closure.distance, closure.truncated, _guessed(start, closure, direction))
+        start = find(connection, name, bounds.as_of)
+        closure = closure_at(connection, start, direction, bounds)
+    guessed = _guessed(start, closure, direction)
+    return Reached(start, direction, closure.distance, closure.truncated, guessed, closure.sides)
 
 
 def _guessed(start: Column | KnownDataset, closure: Closure, direction: Direction) -> frozenset[int]:
@@ -88,7 +87,9 @@ def _guessed(start: Column | KnownDataset, closure: Closure, direction: Directio
         return frozenset()
     begin = [node for node, far in closure.distance.items() if far == 0]
     rows = [] if isinstance(start, Column) else [-start.id]
-    return frozenset(closure.distance.keys() - reached([*begin, *rows], Steps(replace(closure, links=told), direction)))
+    ways = (Direction.UP, Direction.DOWN) if direction is Direction.BOTH else (direction,)
+    known = (reached([*begin, *rows], Steps(replace(closure, links=told), way)) for way in ways)
+    return frozenset(closure.distance.keys() - set().union(*known))
 
 
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:

@@ -83,7 +83,7 @@ class Edges:
                 (table.c[near[direction]], self._question(table, output).where(*valid))
                 for table, valid in self._valid(tables)
             ]
-            for direction in Direction
+            for direction in near
         }
 
     def _valid(self, tables: Tables) -> list[tuple[Table, list[ColumnElement[bool]]]]:

@@ -44,7 +44,7 @@ def walk_from(
         columns = names.columns(connection, closure.distance, bounds.as_of)
         distance = {columns[one]: far for one, far in closure.distance.items()}
         hops = named_hops(connection, closure.links, columns, ways, bounds.as_of)
-        return Graph(start, direction, distance, hops, closure.truncated)
+        return Graph(start, direction, distance, hops, closure.truncated, closure.sides)
 
 
 def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:

@@ -1,5 +1,7 @@
 """A walk from a name, in ids: what every answer about a graph begins with."""
 
+import time
+from dataclasses import replace
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -7,7 +9,7 @@ from sqlalchemy import Connection
 from headwater.model import Transformation
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Column, Direction, EdgeType, KnownDataset
-from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.closure import Closure, joined, walk
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.indirect import only_indirect
@@ -28,19 +30,29 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     start = find(connection, name, bounds.as_of)
-    closure = walk_at(connection, start, direction, bounds)
-    ways = names.transformations(connection, {link.transformation for link in closure.links})
-    if bounds.edge_type is EdgeType.INDIRECT:
-        closure = only_indirect(closure, start_ids(connection, start), ways, direction)
-    return Walked(start, closure, ways)
+    closure = closure_at(connection, start, direction, bounds)
+    return Walked(start, closure, names.transformations(connection, {link.transformation for link in closure.links}))
 
 
-def walk_at(connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds) -> Closure:
-    """Walks from a column, or from every column of a dataset, in ids alone."""
+def closure_at(connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds) -> Closure:
+    """Walks from a column, or from every column of a dataset, in ids alone; both ways share the time."""
+    if direction is not Direction.BOTH:
+        return _one_way(connection, start, direction, bounds)
+    ends = time.monotonic() + bounds.seconds
+    up = _one_way(connection, start, Direction.UP, bounds)
+    rest = replace(bounds, seconds=max(ends - time.monotonic(), 0.0))
+    return joined(up, _one_way(connection, start, Direction.DOWN, rest))
+
+
+def _one_way(connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds) -> Closure:
     begin = start_ids(connection, start)
     # A dataset of which no column is known may still have rows that depend on something.
     rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
-    return walk(connection, begin, direction, bounds, rows_of)
+    closure = walk(connection, begin, direction, bounds, rows_of)
+    if bounds.edge_type is not EdgeType.INDIRECT:
+        return closure
+    ways = names.transformations(connection, {link.transformation for link in closure.links})
+    return only_indirect(closure, begin, ways, direction)
 
 
 def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
