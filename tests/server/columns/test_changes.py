@@ -13,10 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.server.access import bearer
 from tests.server.columns.answers import Json
 from tests.store.conftest import told, written
 
-from headwater.store import Store
+from headwater.store import Store, open_store
+from headwater.store.keyring import issue
 from headwater.store.questions import changes_after, latest_event
 
 CHANGES = "/api/v2/changes"
@@ -24,15 +26,15 @@ PATIENCE = 120
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[], tuple[str, subprocess.Popen[bytes]]]]:
+def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen[bytes]]]]:
     """Starts servers on one store; each gives its address and its process."""
     processes = []
 
-    def start() -> tuple[str, subprocess.Popen[bytes]]:
+    def start(*options: str) -> tuple[str, subprocess.Popen[bytes]]:
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
-        command = [sys.executable, "-m", "headwater", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", "headwater", "serve", "--port", str(port), *options]
         store = {"HEADWATER_STORE": f"sqlite:///{tmp_path}/lineage.db"}
         processes.append(subprocess.Popen(command, env=dict(os.environ) | store))
         address = f"http://127.0.0.1:{port}"
@@ -93,6 +95,38 @@ def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve
         process.send_signal(signal.SIGTERM)
         assert read(lines) == {}
     assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_path: Path) -> None:
+    address, _ = serve("--auth")
+    with open_store(f"sqlite:///{tmp_path}/lineage.db") as store:
+        some, every = (bearer(issue(store, "one", "write", [pattern])[1]) for pattern in ("sales", "*"))
+
+    def tell(job: str, namespace: str, made: Json) -> None:
+        event = told(job, made | {"namespace": namespace})
+        event["job"]["namespace"] = "zzhush-jobs" if "zzhush" in job else "sales"
+        httpx.post(f"{address}/api/v1/lineage", json=event, headers=every, timeout=PATIENCE).raise_for_status()
+
+    with httpx.stream("GET", address + CHANGES, headers=some, timeout=PATIENCE) as stream:
+        said: list[str] = []
+        lines = (said.append(line) or line for line in stream.iter_lines())
+        assert read(lines)["event"] == "begin"
+        tell("zzhush", "zzhush", written("zzhush", {"zzhush": ["in.x"]}))
+        tell("zzhush", "sales", written("out", {"a": ["zzhush.zzhush"]}, symlinks=["zzhush.out"]))
+        tell("use", "sales", written("used", {"b": ["out.a", "zzhush.zzhush"]}))
+        first, second = read(lines), read(lines)
+    assert [(one["data"]["output"], one["data"]["job"]["namespace"]) for one in (first, second)] == [
+        ({"namespace": "sales", "name": "/out", "symlinks": []}, "hidden"),
+        ({"namespace": "sales", "name": "/used", "symlinks": []}, "sales"),
+    ]
+    assert second["data"]["edges"]["now"] == 2
+    assert [line for line in said if "zzhush" in line] == []
+    again = some | {"Last-Event-ID": "0"}
+    with httpx.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
+        lines = stream.iter_lines()
+        assert [read(lines)["event"], read(lines)["data"], read(lines)["data"]] == [
+            *("begin", first["data"], second["data"]),
+        ]
 
 
 def test_what_no_stream_gave_is_refused(client: Any) -> None:

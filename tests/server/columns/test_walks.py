@@ -99,10 +99,12 @@ def test_a_cycle_is_on_both_sides(client: TestClient) -> None:
 
 def test_both_ways_of_a_dataset_without_columns(client: TestClient) -> None:
     client.post(LINEAGE, json=told("count", written("counted", {"*": ["raw.x FILTER"]})))
-    for start, sides in (("/counted", {"/raw": (1, None)}), ("/raw", {"/raw": (0, 0), "/counted": (None, 1)})):
+    for start, sides in (
+        ("/counted", {"/counted": (0, 0), "/raw": (1, None)}),
+        ("/raw", {"/raw": (0, 0), "/counted": (None, 1)}),
+    ):
         answer = client.get(f"/api/v2/lineage?namespace=file&dataset={start}&collapse=dataset").json()
-        found = {one["name"]: (one["up"], one["down"]) for one in answer["datasets"]}
-        assert {name: found[name] for name in sides} == sides
+        assert {one["name"]: (one["up"], one["down"]) for one in answer["datasets"]} == sides
 
 
 def test_a_name_is_exact_or_an_ending_not_both_and_not_none(flights: TestClient) -> None:

@@ -1,5 +1,6 @@
 """``columns``, ``datasets``, ``coverage``: what is known, found by name, and what is missing."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -90,20 +91,28 @@ def _datasets(wanted: DatasetsParameters, asked: Question) -> Reply:
 
 
 def _coverage(wanted: CoverageParameters, asked: Question) -> Reply:
-    found = [one for one in coverage(asked.store, wanted.run) if _seen(one, asked)]
+    found = [_shown(one, asked) for one in coverage(asked.store, wanted.run) if _seen(one, asked)]
     if wanted.format == "csv":
         whole(wanted.limit, wanted.cursor)
         header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
         return tabled((header, [row for one in found for row in _rows(one)]))
     page = page_of(found, wanted.limit, wanted.cursor)
     counts = {kind.value: sum(one.covered is kind for one in found) for kind in Covered}
-    shown = [of_coverage(asked.shown(one)) for one in page.items]
+    shown = [of_coverage(one) for one in page.items]
     return told({"outputs": shown, "total": counts, "next": page.next})
 
 
 def _seen(one: Coverage, asked: Question) -> bool:
     about = one.output if one.output is not None else one.job
     return not is_hidden(about, asked.caller.sees)
+
+
+def _shown(one: Coverage, asked: Question) -> Coverage:
+    """Of a hidden job only what kinds of gaps there are: the rest is about what it reads and does."""
+    shown = asked.shown(one)
+    if not is_hidden(one.job, asked.caller.sees):
+        return shown
+    return replace(shown, gaps=tuple(replace(gap, what="", why="", output="") for gap in one.gaps))
 
 
 def _rows(one: Coverage) -> list[tuple[Any, ...]]:

@@ -114,15 +114,14 @@ class _Shown:
         owner = node.column.dataset.dataset
         shown, hidden = self._mask.dataset(owner), self._mask.hides(owner.namespace)
         kind = None if hidden else node.column.type or None
-        given = [replace(one, description="") for one in node.given] if hidden else node.given
         return {
             "namespace": shown.namespace,
             "dataset": shown.name,
             "datasetVersion": self._version(node.column),
             "field": self._mask.field(owner, node.column.name),
             "fieldType": kind if node.given else "",
-            **way_of(given),
-            "inputFields": [self._input(one) for one in given],
+            **way_of(node.given, self._mask),
+            "inputFields": [self._input(one) for one in node.given],
         }
 
     def _input(self, given: Given) -> Document:

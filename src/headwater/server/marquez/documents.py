@@ -12,6 +12,7 @@ from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.datasets import DatasetField, KeptDataset
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.catalog.jobs import KeptJob
+from headwater.store.catalog.runevents import ToldRun
 from headwater.store.catalog.runs import KeptRun
 from headwater.store.catalog.sources import UNTOLD
 from headwater.store.catalog.touched import Used
@@ -87,31 +88,30 @@ def column_lineage(lineage: Mapping[str, tuple[Given, ...]], mask: Mask) -> list
     if not lineage:
         return None
     return [
-        {"name": name, "inputFields": [input_field(one, mask) for one in given], **way_of(given)}
+        {"name": name, "inputFields": [input_field(one, mask) for one in given], **way_of(given, mask)}
         for name, given in sorted(lineage.items())
     ]
 
 
 def input_field(given: Given, mask: Mask) -> Document:
-    """A ColumnLineageInputField; of a hidden dataset without the description, which may tell of it."""
+    """A ColumnLineageInputField."""
     owner = given.column.dataset.dataset
-    hidden = mask.hides(owner.namespace)
     shown = mask.dataset(owner)
     return {
         "namespace": shown.namespace,
         "dataset": shown.name,
         "field": mask.field(owner, given.column.name),
-        "transformationDescription": None if hidden else given.description or None,
+        "transformationDescription": mask.description(given.description) or None,
         "transformationType": given.type,
     }
 
 
-def way_of(given: Iterable[Given]) -> Document:
+def way_of(given: Iterable[Given], mask: Mask) -> Document:
     """The deprecated members that stand for all input fields: those of the first that carries the value."""
     some = list(given)
     first = next((one for one in some if one.direct), some[0] if some else None)
     return {
-        "transformationDescription": first.description or None if first is not None else None,
+        "transformationDescription": mask.description(first.description) or None if first is not None else None,
         "transformationType": first.type if first is not None else None,
     }
 
@@ -132,8 +132,10 @@ def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, ma
 
 
 def run_document(kept: KeptRun, mask: Mask) -> Document:
-    """A Run."""
+    """A Run; of a hidden job only that it was, and when."""
     job, told = mask.job(kept.job), kept.told
+    if mask.hides(kept.job.namespace):
+        told = ToldRun(told.first_at, told.last_at)
     duration = None if None in (kept.started_at, kept.ended_at) else kept.ended_at - kept.started_at  # type: ignore[operator]
     return {
         "id": kept.uuid,

@@ -6,9 +6,13 @@ from typing import Any
 
 from headwater.model import Dataset, Job
 from headwater.store.catalog.pages import Sees
+from headwater.store.jsonvalues import record
 
 HIDDEN = "hidden"
 """The namespace of what is hidden."""
+
+_STEPS, _OLD = "transformations", "transformationDescription"
+"""Where a columnLineage facet describes steps, since 1-1-0 and in 1-0-0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,15 @@ class Mask:
         """The name of a dataset's field as it may be shown."""
         return _token(owner.namespace, owner.name, name) if self.hides(owner.namespace) else name
 
+    def description(self, told: str) -> str:
+        """What a step of lineage does as it may be shown: the text of an expression may name what is hidden."""
+        return told if self.sees is None else ""
+
     def value(self, told: Any) -> Any:
-        """JSON of events in which every object with a hidden ``namespace`` and a ``name`` is only a masked name."""
+        """JSON of events in which every object with a hidden ``namespace`` and a ``name`` is only a masked name.
+
+        Descriptions of steps are left out.
+        """
         if self.sees is None:
             return told
         if isinstance(told, list):
@@ -44,7 +55,14 @@ class Mask:
         namespace, name = told.get("namespace"), told.get("name")
         if isinstance(namespace, str) and isinstance(name, str) and self.hides(namespace):
             return self._only_name(Dataset(namespace, name), told.get("field"))
-        return {key: self.value(one) for key, one in told.items()}
+        return {key: self._steps(one) if key == _STEPS else self.value(one) for key, one in told.items() if key != _OLD}
+
+    def _steps(self, told: Any) -> Any:
+        if not isinstance(told, list):
+            return self.value(told)
+        return [
+            {key: self.value(one) for key, one in step.items() if key != "description"} for step in map(record, told)
+        ]
 
     def _only_name(self, named: Dataset, field: object) -> dict[str, str]:
         masked = self.dataset(named)

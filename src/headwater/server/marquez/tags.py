@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import ThePage
+from headwater.server.marquez.asked import ThePage, sight
 from headwater.server.marquez.bodies import TagBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.paths import NamedRoute
@@ -15,10 +15,10 @@ router = APIRouter(prefix="/api/v1/tags", tags=["tags"], route_class=NamedRoute)
 
 
 @router.get("")
-def listing(_: Reader, store: TheStore, page: ThePage) -> Json:
+def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The tags by name."""
     with store.read() as connection:
-        found = tags.listing(connection, page)
+        found = tags.listing(connection, page, sight(caller))
     return Json({"tags": [_document(one) for one in found.items]})
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, delete, func, insert, literal, select, union_all, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, or_, select, true, union_all, update
 
 from headwater.store import schema
-from headwater.store.catalog.pages import Listing, Page, paged
+from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.rows import rows_for
 from headwater.store.taggings import Owner, Tagging, put, tag_key
 
@@ -30,13 +30,29 @@ class Tags:
     fields: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
-def listing(connection: Connection, page: Page) -> Listing[Tag]:
-    """The tags by name: those that somebody described, and those that are only used."""
+def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Tag]:
+    """The tags by name: those that somebody described, and those that are only used.
+
+    A tag that is used, but only on what somebody may not see, is none for them.
+    """
+    mine = select(_TAGGING.c.tag_key).where(_on_seen(connection, sees))
     used = select(func.min(_TAGGING.c.tag).label("name"), literal("").label("description"))
-    used = used.where(_TAGGING.c.tag_key.not_in(select(_TAG.c.key))).group_by(_TAGGING.c.tag_key)
-    every = union_all(select(_TAG.c.name, _TAG.c.description), used).subquery()
+    used = used.where(_TAGGING.c.tag_key.not_in(select(_TAG.c.key)), _TAGGING.c.tag_key.in_(mine))
+    said = select(_TAG.c.name, _TAG.c.description)
+    said = said.where(or_(_TAG.c.key.in_(mine), _TAG.c.key.not_in(select(_TAGGING.c.tag_key))))
+    every = union_all(said, used.group_by(_TAGGING.c.tag_key)).subquery()
     found = paged(connection, select(every).order_by(every.c.name), page)
     return Listing(tuple(Tag(row.name, row.description) for row in found.items), found.total)
+
+
+def _on_seen(connection: Connection, sees: Sees) -> ColumnElement[bool]:
+    if sees is None:
+        return true()
+    dataset, job = schema.dataset.c, schema.job.c
+    return or_(
+        _TAGGING.c.dataset_id.in_(select(dataset.id).where(seen(connection, dataset.namespace, sees))),
+        _TAGGING.c.job_id.in_(select(job.id).where(seen(connection, job.namespace, sees))),
+    )
 
 
 def describe(connection: Connection, tag: Tag) -> Tag:

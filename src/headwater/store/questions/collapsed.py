@@ -54,8 +54,15 @@ def datasets_from(
         known = names.datasets(connection, nearest, bounds.as_of)
         hops = _hops(connection, closure, known, ways)
     distance = {known[one]: far for one, far in sorted(nearest.items(), key=lambda item: (item[1], known[item[0]]))}
-    sides = closure.sides and Sides(_nearest(closure, closure.sides.up), bare | _nearest(closure, closure.sides.down))
-    return DatasetGraph(start, direction, distance, hops, closure.truncated, sides)
+    return DatasetGraph(start, direction, distance, hops, closure.truncated, _sides(closure, bare))
+
+
+def _sides(closure: Closure, bare: Mapping[int, int]) -> Sides | None:
+    if closure.sides is None:
+        return None
+    begin = {dataset: 0 for dataset, far in bare.items() if far == 0}
+    up, down = (_nearest(closure, side) for side in (closure.sides.up, closure.sides.down))
+    return Sides(begin | up, {**bare, **down})
 
 
 def _nearest(closure: Closure, distance: Mapping[int, int]) -> dict[int, int]:

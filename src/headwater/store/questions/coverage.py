@@ -10,7 +10,7 @@ from headwater.model import Gap, Job
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL
 from headwater.store.questions import names
-from headwater.store.questions.answers import KnownDataset
+from headwater.store.questions.answers import KnownDataset, KnownJob
 from headwater.store.questions.endings import fit
 from headwater.store.questions.listing import find_run
 from headwater.store.rows import rows_for
@@ -68,7 +68,7 @@ def _outputs() -> Subquery:
     successful = _RUN.c.state.in_(SUCCESSFUL)
     latest_first = (case((successful, 0), else_=1), _RUN.c.state_at.desc(), _RUN.c.uuid)
     place = func.row_number().over(partition_by=(_RUN.c.job_id, _WRITES.c.dataset_id), order_by=latest_first)
-    columns = (_RUN.c.id, _RUN.c.uuid, _RUN.c.parent_id, _JOB.c.namespace, _JOB.c.name)
+    columns = (_RUN.c.id, _RUN.c.uuid, _RUN.c.parent_id, _RUN.c.job_id, _JOB.c.namespace, _JOB.c.name)
     question = select(
         *columns, _WRITES.c.dataset_id, _WRITES.c.has_lineage, place.label("place"), successful.label("successful")
     )
@@ -92,7 +92,9 @@ def _gaps(connection: Connection, runs: set[int]) -> dict[int, list[Gap]]:
 
 def _coverage(row: Any, output: KnownDataset | None, gaps: list[Gap]) -> Coverage:
     own = tuple(gap for gap in gaps if output is None or _is_about(gap, output))
-    return Coverage(row.uuid, Job(row.namespace, row.name), output, _covered(own, told=bool(row.has_lineage)), own)
+    return Coverage(
+        row.uuid, KnownJob(row.namespace, row.name, row.job_id), output, _covered(own, told=bool(row.has_lineage)), own
+    )
 
 
 def _is_about(gap: Gap, output: KnownDataset) -> bool:

@@ -1,0 +1,225 @@
+"""Who sees some namespaces only: no answer to any GET has a word of the others in it."""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pytest
+from fastapi.testclient import TestClient
+from tests.server.access import bearer
+from tests.store.conftest import told, written
+
+from headwater.server import ServerSettings, create_app
+from headwater.store import open_store
+from headwater.store.keyring import issue
+
+WORD = "zzhush"
+"""Stands in every name and text of what is hidden, and in nothing else."""
+
+LINEAGE = "/api/v1/lineage"
+HIDDEN, SEEN = f"{WORD}-space", "sales"
+RUNS = ("of sales", "of another", "of the hidden")
+NAMED = {"description": f"the {WORD} one"}
+ENDLESS = {"Last-Event-ID": "none of ours"}
+
+
+def way(description: str) -> list[dict[str, Any]]:
+    return [{"type": "DIRECT", "subtype": "IDENTITY", "description": description, "masking": False}]
+
+
+def field(namespace: str, name: str, column: str) -> dict[str, Any]:
+    return {"namespace": namespace, "name": name, "field": column, "transformations": way(f"upper({WORD})")}
+
+
+def hidden_dataset(*sources: dict[str, Any]) -> dict[str, Any]:
+    """A dataset of the hidden namespace; all that can be said of one has the word in it."""
+    column = f"{WORD}_salary"
+    return {
+        "namespace": HIDDEN,
+        "name": f"{WORD}/people",
+        "facets": {
+            "schema": {"fields": [{"name": column, "type": f"struct<{WORD}:int>", "description": WORD}]},
+            "documentation": NAMED,
+            "dataSource": {"name": f"{WORD}-source", "uri": f"jdbc:{WORD}://db"},
+            "ownership": {"owners": [{"name": f"team:{WORD}", "type": "OWNER"}]},
+            "tags": {"tags": [{"key": f"{WORD}-tag", "value": WORD, "source": WORD, "field": column}]},
+            "symlinks": {"identifiers": [{"namespace": f"{WORD}-hive", "name": f"{WORD}.people", "type": "TABLE"}]},
+            "columnLineage": {"fields": {column: {"inputFields": list(sources)}}, "dataset": list(sources)},
+            "version": {"datasetVersion": WORD},
+            "custom": {"about": WORD},
+        },
+    }
+
+
+def hidden_job(event: dict[str, Any]) -> dict[str, Any]:
+    """An event as one of a job of the hidden namespace."""
+    facets = {
+        "sql": {"query": f"SELECT {WORD}"},
+        "documentation": NAMED,
+        "sourceCodeLocation": {"type": "git", "url": f"https://example.org/{WORD}"},
+        "tags": {"tags": [{"key": f"{WORD}-job", "value": WORD, "source": WORD}]},
+        "jobType": {"jobType": WORD, "processingType": "BATCH", "integration": WORD},
+    }
+    run = {
+        "errorMessage": {"message": WORD, "programmingLanguage": WORD, "stackTrace": WORD},
+        "processing_engine": {"name": WORD, "version": WORD},
+        "headwater_coverage": {"gaps": [{"kind": "operator", "what": WORD, "why": WORD, "output": ""}]},
+    }
+    event["job"] = {"namespace": HIDDEN, "name": f"{WORD}-job", "facets": facets}
+    event["run"]["facets"] = run
+    return event
+
+
+def of_sales(output: dict[str, Any]) -> dict[str, Any]:
+    return output | {"namespace": SEEN}
+
+
+def events() -> list[dict[str, Any]]:
+    """sales:/in → hidden → sales:/out, and jobs of both sides that read and write what is on the other."""
+    out = of_sales(written("out", {"y": []}))
+    out["facets"]["columnLineage"]["fields"]["y"]["inputFields"] = [
+        field(HIDDEN, f"{WORD}/people", f"{WORD}_salary"),
+        field(SEEN, "/in", "x"),
+    ]
+    alias = {"namespace": f"{WORD}-hive", "name": f"{WORD}.out", "type": "TABLE"}
+    out["facets"]["symlinks"] = {"identifiers": [alias]}
+    parent = {"run": {"runId": "00000000-0000-4000-8000-00000000beef"}, "job": {"namespace": HIDDEN, "name": WORD}}
+    mine = told("report", out, minute=2, run=RUNS[0], run_facets={"parent": parent})
+    mine["job"]["namespace"] = SEEN
+    mine["inputs"] = [hidden_dataset(), {"namespace": SEEN, "name": "/in"}]
+    theirs = hidden_job(told("x", hidden_dataset(field(SEEN, "/in", "x")), minute=1, run=RUNS[2]))
+    theirs["inputs"] = [{"namespace": SEEN, "name": "/in"}]
+    into_mine = hidden_job(told("x", of_sales(written("late", None)), minute=3, run=RUNS[1]))
+    into_mine["inputs"] = [hidden_dataset()]
+    use = told("use", of_sales(written("used", {"z": []})), minute=4)
+    use["job"]["namespace"] = SEEN
+    use["outputs"][0]["facets"]["columnLineage"]["dataset"] = [field(SEEN, "/late", "w"), field(SEEN, "/out", "y")]
+    return [theirs, mine, into_mine, use]
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Requests with a key that sees sales."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('hidden')}/lineage.db"
+    with TestClient(create_app(ServerSettings(url))) as anybody:
+        assert anybody.post(LINEAGE, json=events()).status_code == 201
+        said = {"ownerName": WORD, "description": WORD}
+        assert anybody.put(f"/api/v1/namespaces/{HIDDEN}", json=said).is_success
+        assert anybody.put(f"/api/v1/tags/{WORD}-tag", json=NAMED).is_success
+    with open_store(url) as store:
+        _, token = issue(store, "sales", "read", [SEEN])
+    app = create_app(ServerSettings(url, auth=True))
+    with TestClient(app, headers=bearer(token), raise_server_exceptions=False) as client:
+        yield client
+
+
+def ids(client: TestClient) -> dict[str, str]:
+    """The ids of the runs, which whoever asks may have heard of."""
+    return {name: told("x", run=name)["run"]["runId"] for name in RUNS}
+
+
+VALUES = {
+    "namespace": (SEEN, HIDDEN),
+    "dataset": ("/out", "/in", "/late", f"{WORD}/people"),
+    "job": ("report", "use", f"{WORD}-job"),
+    "source": ("default", f"{WORD}-source"),
+    "version": ("x",),
+}
+NODES = [
+    *(f"dataset:{SEEN}:{name}" for name in ("/in", "/out", "/late")),
+    *(f"job:{SEEN}:{name}" for name in ("report", "use")),
+    *(f"datasetField:{SEEN}:{name}" for name in ("/out:y", "/in:x")),
+    *(f"dataset:{HIDDEN}:{WORD}/people", f"job:{HIDDEN}:{WORD}-job"),
+]
+FORMS = ["", *(f"&format={form}" for form in ("csv", "mermaid", "dot", "graphml"))]
+STARTS = [
+    *(f"namespace={SEEN}&dataset=/{name}" for name in ("in", "out", "late", "used")),
+    *(f"column={name}" for name in ("out.y", "in.x", "out", "late", f"{WORD}_salary", "people", f"{WORD}_salar")),
+    f"namespace={HIDDEN}&dataset={WORD}/people",
+    f"namespace={WORD}-hive&dataset={WORD}.out",
+]
+WALKED = ["", "&form=compact", "&form=ids", "&collapse=dataset", "&guess=true", "&limit=1", "&type=INDIRECT"]
+QUERIES = {
+    **{
+        f"/api/v2/{way}": [f"{start}{more}" for start, more in product(STARTS, [*WALKED, *FORMS[1:]])]
+        for way in ("upstream", "downstream", "lineage")
+    },
+    "/api/v2/roots": [f"{start}{more}" for start, more in product(STARTS, [*FORMS, "&guess=true"])],
+    "/api/v2/impact": [
+        f"{start}{more}" for start, more in product(STARTS, ["", "&by=job", "&format=csv", "&guess=true"])
+    ],
+    "/api/v2/paths": [
+        f"source={source}&target={target}{form}"
+        for (source, target), form in product(
+            [("in.x", "out.y"), (f"{WORD}_salary", "out.y"), ("out.y", f"people.{WORD}_salary")], FORMS
+        )
+    ],
+    "/api/v2/diff": [
+        f"{about}&before=2020-01-01{form}"
+        for about, form in product([*STARTS, f"job={WORD}-job", "job=use"], FORMS[:2])
+    ],
+    "/api/v2/columns": [
+        f"q={text}&limit={limit}" for text, limit in product((WORD, "x", "y", "out", "salary"), (1, 9))
+    ],
+    "/api/v2/datasets": [f"q={text}&limit={limit}" for text, limit in product(("", WORD, "out"), (1, 9))],
+    "/api/v2/coverage": ["", "format=csv", "limit=1", "run=0", *(f"run={{{place}}}" for place in range(len(RUNS)))],
+    "/api/v1/lineage": [f"nodeId={node}&withColumnLineage=true&depth=9" for node in NODES],
+    "/api/v1/column-lineage": [f"nodeId={node}&withDownstream=true&depth=9" for node in NODES],
+    "/api/v1/search": [f"q={text}" for text in ("%25", WORD, "out", "job")],
+    "/api/v2beta/search/jobs": [f"q={text}" for text in ("%25", WORD, "report")],
+    "/api/v2beta/search/datasets": [f"q={text}" for text in ("%25", WORD, "out")],
+    "/api/v1/runlineage/upstream": [f"runId={{{place}}}&depth=9" for place in range(len(RUNS))],
+    "/api/v1/jobs/runs/{run}/facets": ["type=run", "type=job"],
+}
+
+
+def requests(client: TestClient) -> Iterator[str]:
+    runs = list(ids(client).values())
+    for path, operations in client.app.openapi()["paths"].items():  # type: ignore[attr-defined]
+        if "get" not in operations:
+            continue
+        names = re.findall(r"\{(\w+)\}", path)
+        for values in product(*(runs if name == "run" else VALUES[name] for name in names)):
+            filled = path
+            for name, value in zip(names, values, strict=True):
+                filled = filled.replace(f"{{{name}}}", quote(value, safe=""))
+            for query in QUERIES.get(path, [""]):
+                yield f"{filled}?{query.format(*runs)}"
+
+
+def parts(request: str) -> set[str]:
+    """What the caller said, which an answer may say again."""
+    path, _, query = request.partition("?")
+    said = [*path.split("/"), *(one.partition("=")[2] for one in query.split("&"))]
+    return {unquote(one) for one in said if WORD in one}
+
+
+def test_no_answer_says_a_word_of_what_is_hidden(limited: TestClient) -> None:
+    found: dict[str, str] = {}
+    answered = 0
+    for request in requests(limited):
+        answer = limited.get(request, headers=ENDLESS)
+        assert answer.status_code in (200, 304, 400, 404, 409), (request, answer.text)
+        answered += answer.status_code == 200
+        text = f"{answer.headers} {answer.text}"
+        # A refusal may repeat what was asked for, and the search of Marquez marks it.
+        for part in sorted(parts(request), key=len, reverse=True) if answer.status_code >= 400 else ():
+            text = text.replace(part, "")
+        if WORD in text:
+            found[request] = text[max(text.index(WORD) - 200, 0) : text.index(WORD) + 100]
+    assert found == {}
+    assert answered > 200
+
+
+def test_the_word_is_there_for_who_sees_all(limited: TestClient) -> None:
+    store = limited.app.state.server.store  # type: ignore[attr-defined]
+    paths: dict[str, bool] = {}
+    with TestClient(create_app(ServerSettings(store.url))) as client:
+        for request in requests(limited):
+            answer = client.get(request, headers=ENDLESS)
+            path = request.partition("?")[0]
+            paths[path] = paths.get(path, False) or (answer.status_code == 200 and WORD in answer.text)
+    telling = {path for path, said in paths.items() if said}
+    assert {path for path in QUERIES if "{" not in path} <= telling, "a question that could not leak anything"
