@@ -223,3 +223,42 @@ def test_the_word_is_there_for_who_sees_all(limited: TestClient) -> None:
             paths[path] = paths.get(path, False) or (answer.status_code == 200 and WORD in answer.text)
     telling = {path for path, said in paths.items() if said}
     assert {path for path in QUERIES if "{" not in path} <= telling, "a question that could not leak anything"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "upstream?column={word}.out",
+        "upstream?column={word}.out&as_of=2027-01-01",
+        "upstream?namespace={word}-hive&dataset={word}.out",
+        "upstream?namespace=sales&dataset=/out&within={word}*",
+        "upstream?namespace=sales&dataset=/out&job={word}-job",
+        "downstream?column={word}_salary",
+        "impact?column=people.{word}_salary",
+        "paths?source={word}_salary&target=out.y",
+        "diff?job={word}-job&before=2020-01-01",
+        "diff?column={word}.out&before=2020-01-01",
+        "columns?q={word}",
+        "columns?q={word}.y",
+        "datasets?q={word}",
+    ],
+)
+def test_what_is_hidden_is_answered_as_what_is_not_there(limited: TestClient, question: str) -> None:
+    there, nowhere = (limited.get(f"/api/v2/{question.format(word=word)}") for word in (WORD, "qqnone"))
+    assert (there.status_code, there.text.replace(WORD, "qqnone")) == (nowhere.status_code, nowhere.text)
+
+
+def test_hidden_names_are_in_nobodys_way(limited: TestClient) -> None:
+    """An ending that one visible name has, and hidden ones, means the visible one."""
+    store = limited.app.state.server.store  # type: ignore[attr-defined]
+    with TestClient(create_app(ServerSettings(store.url))) as client:
+        other = written("used", {"z": ["raw.z"]}) | {"namespace": f"{WORD}-other"}
+        assert client.post(LINEAGE, json=told(f"{WORD}-other", other)).status_code == 201
+        assert client.get("/api/v2/upstream?column=used.z").status_code == 409
+    for question in (
+        "upstream?column=used.z",
+        "roots?column=used.z",
+        "upstream?column=z",
+        "paths?source=z&target=out.y",
+    ):
+        assert limited.get(f"/api/v2/{question}").status_code == 200

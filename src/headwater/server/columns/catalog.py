@@ -68,8 +68,7 @@ def covered(wanted: Annotated[CoverageParameters, Query()], asked: Asked) -> Res
 
 def _columns(wanted: SearchParameters, asked: Question) -> Reply:
     rank, last = place_of(wanted.cursor, (int, int)) if wanted.cursor is not None else (0, 0)
-    sees = None if asked.caller.sees_all else asked.caller.sees
-    found = find_columns(asked.store, wanted.q, wanted.limit, after=(rank, last), sees=sees)
+    found = find_columns(asked.store, wanted.q, wanted.limit, after=(rank, last), sees=asked.sees)
     shown = [
         of_column(asked.shown(one.column)) | {"id": one.column.id, "type": one.column.type, "match": one.match.value}
         for one in found.found
@@ -80,8 +79,7 @@ def _columns(wanted: SearchParameters, asked: Question) -> Reply:
 def _datasets(wanted: DatasetsParameters, asked: Question) -> Reply:
     namespace, name = place_of(wanted.cursor, (str, str)) if wanted.cursor is not None else (None, None)
     after = (namespace, name) if namespace is not None and name is not None else None
-    sees = None if asked.caller.sees_all else asked.caller.sees
-    page = dataset_page(asked.store, wanted.limit, text=wanted.q, after=after, sees=sees)
+    page = dataset_page(asked.store, wanted.limit, text=wanted.q, after=after, sees=asked.sees)
     shown = [
         of_dataset(asked.shown(dataset))
         | {"columns": [{"id": one.id, "field": one.name, "type": one.type} for one in given]}

@@ -31,7 +31,7 @@ def impact(wanted: Annotated[ImpactParameters, Query()], asked: Asked) -> Respon
 
 
 def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
-    answer = impact_of(asked.store, wanted.name(), wanted.bounds(asked.store, asked.limits))
+    answer = impact_of(asked.store, wanted.name(), asked.bounds(wanted))
     answer = asked.shown(answer, answer.start)
     if wanted.format == "csv":
         whole(wanted.limit, wanted.cursor)

@@ -45,7 +45,7 @@ def paths(wanted: Annotated[PathsParameters, Query()], asked: Asked) -> Response
 
 
 def _roots(wanted: RootsParameters, asked: Question) -> Reply:
-    answer = roots_of(asked.store, wanted.name(), wanted.bounds(asked.store, asked.limits))
+    answer = roots_of(asked.store, wanted.name(), asked.bounds(wanted))
     answer = asked.shown(answer, answer.column)
     if wanted.format == "json":
         document = of_roots(answer)
@@ -58,7 +58,7 @@ def _roots(wanted: RootsParameters, asked: Question) -> Reply:
 
 
 def _paths(wanted: PathsParameters, asked: Question) -> Reply:
-    bounds = wanted.bounds(asked.store, asked.limits)
+    bounds = asked.bounds(wanted)
     answer = paths_between(asked.store, wanted.source, wanted.target, most=wanted.most, bounds=bounds)
     answer = asked.shown(answer, answer.source, answer.target)
     if wanted.format == "json":

@@ -1,7 +1,7 @@
 """How questions are answered: hidden from whom it must be, with an ETag, in the form that was asked for."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Annotated, Any, TypeVar
 
@@ -10,16 +10,16 @@ from fastapi import Depends, Request, Response
 
 from headwater.answers.drawings import Arrow, dot, mermaid
 from headwater.answers.graphml import graphml
-from headwater.answers.hiding import hide, is_hidden
+from headwater.answers.hiding import Sees, hide, is_hidden
 from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.errors import AmbiguousName, QuestionError, UnknownName
 from headwater.model import Job
 from headwater.server.access import Caller
-from headwater.server.columns.asking import Drawn
+from headwater.server.columns.asking import Bounded, Drawn
 from headwater.server.server import Reader, Server, TheServer
 from headwater.server.settings import Limits
 from headwater.store import Store
-from headwater.store.questions import Column, KnownDataset, state_of
+from headwater.store.questions import Bounds, Column, KnownDataset, state_of
 
 JSON = "application/json"
 MEDIA = {"csv": "text/csv; charset=utf-8", "mermaid": "text/vnd.mermaid", "dot": "text/vnd.graphviz"}
@@ -55,6 +55,15 @@ class Question:
     def limits(self) -> Limits:
         """What bounds an answer."""
         return self.server.settings.limits
+
+    @property
+    def sees(self) -> Sees | None:
+        """Which namespaces the caller may see; None for all."""
+        return None if self.caller.sees_all else self.caller.sees
+
+    def bounds(self, wanted: Bounded) -> Bounds:
+        """The bounds of a walk, in which nothing can be asked for that the caller may not see."""
+        return replace(wanted.bounds(self.store, self.limits), sees=self.sees)
 
     def shown(self, answer: Answer, *starts: Column | KnownDataset | Job) -> Answer:
         """The answer as the caller may see it.

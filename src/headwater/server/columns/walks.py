@@ -74,7 +74,7 @@ def _walked(walk: WalkParameters, asked: Question, direction: Direction) -> Repl
         return _compact(walk, asked, direction)
     elif walk.form == "ids":
         return _ids(walk, asked, direction)
-    graph = walk_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    graph = walk_from(asked.store, walk.name(), direction, asked.bounds(walk))
     return _readable(walk, asked.shown(graph, graph.start))
 
 
@@ -103,7 +103,7 @@ def _place_of_hop(hop: Hop) -> tuple[str, ...]:
 
 
 def _compact(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
-    graph = compact_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    graph = compact_from(asked.store, walk.name(), direction, asked.bounds(walk))
     graph = asked.shown(graph, graph.start)
     closure = graph.closure
     window = Window(nearest_first(closure.distance), walk.limit, walk.cursor)
@@ -113,7 +113,7 @@ def _compact(walk: WalkParameters, asked: Question, direction: Direction) -> Rep
 
 
 def _ids(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
-    answer = reached_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    answer = reached_from(asked.store, walk.name(), direction, asked.bounds(walk))
     answer = replace(answer, start=asked.shown(answer.start, answer.start))
     window = Window(nearest_first(answer.distance), walk.limit, walk.cursor)
     return told(of_reached(answer, window.nodes) | {"next": window.next})
@@ -121,7 +121,7 @@ def _ids(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
 
 def _collapsed(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
     whole(walk.limit, walk.cursor)
-    found = datasets_from(asked.store, walk.name(), direction, walk.bounds(asked.store, asked.limits))
+    found = datasets_from(asked.store, walk.name(), direction, asked.bounds(walk))
     graph: DatasetGraph = asked.shown(found, found.start)
     if walk.format == "csv":
         return tabled(dataset_graph_sheet(graph, guess=walk.guess), graph.truncated)

@@ -1,9 +1,13 @@
 """What the questions give back: frozen values, with names beside ids."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from headwater.model import Dataset, Job, Subtype, Transformation
+
+Sees = Callable[[str], bool] | None
+"""Whether a namespace may be asked for; None when all may."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,7 +68,8 @@ class Bounds:
     An edge that is filtered out is not walked: one of another subtype, of another job (``NAME`` or
     ``NAMESPACE/NAME``), one that masks or does not, or that leads out of the namespaces (patterns as of the shell).
     Empty filters, and None, let every edge through. ``guess`` asks for the links too that nobody told
-    (`headwater.store.questions.guesses`).
+    (`headwater.store.questions.guesses`). ``sees`` says of which namespaces names may be asked for, in filters and at
+    the start: those of others are as if they were not there.
     """
 
     edge_type: EdgeType | None = None
@@ -77,6 +82,7 @@ class Bounds:
     jobs: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     guess: bool = False
+    sees: Sees = None
 
     @property
     def filtered(self) -> bool:

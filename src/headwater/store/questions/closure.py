@@ -141,7 +141,8 @@ class _Walker:
         unknown = set(datasets) - self._within.keys()
         question = select(_DATASET.c.id, _DATASET.c.namespace)
         for dataset, name in rows_for(self.connection, unknown, lambda some: question.where(_DATASET.c.id.in_(some))):
-            self._within[dataset] = any(fnmatchcase(name, pattern) for pattern in self.bounds.namespaces)
+            fits = any(fnmatchcase(name, pattern) for pattern in self.bounds.namespaces)
+            self._within[dataset] = fits and (self.bounds.sees is None or self.bounds.sees(name))
         return [link for link, dataset in zip(links, datasets, strict=True) if self._within[dataset]]
 
     def _new_datasets(self, datasets: Iterable[int]) -> list[int]:

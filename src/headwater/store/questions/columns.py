@@ -1,24 +1,23 @@
 """Columns whose names, or whose datasets' names, contain a text: the best first, in pages."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, true, tuple_
 
 from headwater.store import schema
 from headwater.store.keys import key_of
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.rarity import Sought, Wanted, datasets_named, few, first_fields
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
 _FIELD = schema.field
 _DATASET = schema.dataset
+_NAME = schema.dataset_name
 
-Sees = Callable[[str], bool]
-"""Whether a namespace may be shown."""
 Condition = ColumnElement[bool]
 
 
@@ -56,7 +55,7 @@ class DatasetPage:
 
 
 def find_columns(
-    store: Store, text: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees | None = None
+    store: Store, text: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
 ) -> FoundColumns:
     """Columns that contain a text; ``dataset.field`` asks for a part of each.
 
@@ -67,7 +66,7 @@ def find_columns(
     first, last = after
     with store.read() as connection:
         shown = _shown(connection, _FIELD.c.dataset_id, sees)
-        for rank, (match, sought, condition) in enumerate(_ranks(connection, text)):
+        for rank, (match, sought, condition) in enumerate(_ranks(connection, text, _asked_for(connection, sees))):
             if rank < first:
                 continue
             wanted = Wanted(and_(condition, *shown), last if rank == first else 0, most + 1 - len(found))
@@ -81,7 +80,7 @@ def find_columns(
 
 
 def dataset_page(
-    store: Store, most: int, *, text: str = "", after: tuple[str, str] | None = None, sees: Sees | None = None
+    store: Store, most: int, *, text: str = "", after: tuple[str, str] | None = None, sees: Sees = None
 ) -> DatasetPage:
     """Datasets whose names contain a text, with their columns in the order of their schemas."""
     place = tuple_(_DATASET.c.namespace, _DATASET.c.name)
@@ -91,7 +90,7 @@ def dataset_page(
         question = question.where(place > tuple_(*after))
     with store.read() as connection:
         if text:
-            question = question.where(_DATASET.c.id.in_(datasets_named(connection, text)))
+            question = question.where(_DATASET.c.id.in_(datasets_named(connection, text, _asked_for(connection, sees))))
         question = question.where(*_shown(connection, _DATASET.c.id, sees))
         rows = connection.execute(question.limit(most + 1)).all()
         known = names.datasets(connection, [row.id for row in rows[:most]])
@@ -110,7 +109,7 @@ def _columns(connection: Connection, datasets: Iterable[KnownDataset]) -> dict[i
     return found
 
 
-def _ranks(connection: Connection, text: str) -> Iterator[tuple[Match, Sought, Condition]]:
+def _ranks(connection: Connection, text: str, asked_for: Condition) -> Iterator[tuple[Match, Sought, Condition]]:
     """What each rank seeks, and its condition; no column meets those of two."""
     cut = max(text.rfind("."), text.rfind("/"))
     dataset, field = (text[:cut], text[cut + 1 :]) if 0 < cut < len(text) - 1 else ("", text)
@@ -123,16 +122,24 @@ def _ranks(connection: Connection, text: str) -> Iterator[tuple[Match, Sought, C
 
     same = _FIELD.c.folded_key == key_of(field.casefold())
     start, part = starts(_FIELD.c.name), contains(_FIELD.c.name)
-    owners = datasets_named(connection, dataset) if dataset else None
+    owners = datasets_named(connection, dataset, asked_for) if dataset else None
     owned = [_FIELD.c.dataset_id.in_(owners)] if owners is not None else []
     yield Match.EXACT, Sought(None, few(owners)), and_(same, *owned)
     yield Match.START, Sought(starts, few(owners)), and_(start, not_(same), *owned)
     yield Match.PART, Sought(contains, few(owners)), and_(part, not_(start), not_(same), *owned)
-    whole = datasets_named(connection, text)
+    whole = datasets_named(connection, text, asked_for)
     yield Match.DATASET, Sought(None, whole), and_(_FIELD.c.dataset_id.in_(whole), not_(and_(or_(part, same), *owned)))
 
 
-def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees | None) -> list[Condition]:
+def _asked_for(connection: Connection, sees: Sees) -> Condition:
+    """What keeps to names that may be asked for."""
+    if sees is None:
+        return true()
+    every = connection.execute(select(_NAME.c.namespace).distinct()).scalars()
+    return _NAME.c.namespace.in_([one for one in every if sees(one)])
+
+
+def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees) -> list[Condition]:
     """What keeps to datasets that may be shown and that have not lost their names to others."""
     conditions: list[Condition] = []
     gone = names.replaced(connection)

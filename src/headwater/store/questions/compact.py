@@ -75,7 +75,7 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of)
+        start = find(connection, name, bounds.as_of, bounds.sees)
         closure = closure_at(connection, start, direction, bounds)
     guessed = _guessed(start, closure, direction)
     return Reached(start, direction, closure.distance, closure.truncated, guessed, closure.sides)

@@ -67,9 +67,9 @@ def difference(
     earlier, later = replace(bounds, as_of=before), replace(bounds, as_of=after)
     with store.read() as connection:
         try:
-            about = find(connection, name, after)
+            about = find(connection, name, after, bounds.sees)
         except UnknownName:
-            about = find(connection, name, before)
+            about = find(connection, name, before, bounds.sees)
         then = (_links(connection, about, earlier), _links(connection, about, later))
         return _compared(connection, about, then, (before, after))
 
@@ -84,7 +84,7 @@ def difference_of_job(
     """
     mine = replace(bounds, jobs=(job,))
     with store.read() as connection:
-        ids = job_ids(connection, job)
+        ids = job_ids(connection, job, bounds.sees)
         table = schema.lineage
         written = select(table.c.output_id).where(table.c.job_id.in_(ids)).distinct()
         outputs = connection.execute(written).scalars().all()

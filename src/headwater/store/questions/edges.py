@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 from headwater.errors import UnknownName
 from headwater.store import schema
 from headwater.store.keys import key_of
-from headwater.store.questions.answers import Bounds, Direction, EdgeType
+from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
 from headwater.store.rows import rows_for
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
@@ -44,7 +44,7 @@ class Edges:
     def __init__(self, connection: Connection, bounds: Bounds) -> None:
         self._connection = connection
         self._bounds = bounds
-        self._jobs = sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name)})
+        self._jobs = sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})
 
     def of_fields(self, direction: Direction, fields: Sequence[int]) -> list[Link]:
         """The edges between columns that lead to these, or go from them."""
@@ -113,12 +113,12 @@ def _kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
     return kinds
 
 
-def job_ids(connection: Connection, name: str) -> list[int]:
-    """The jobs of a name, with or without its namespace in front."""
+def job_ids(connection: Connection, name: str, sees: Sees = None) -> list[int]:
+    """The jobs of a name that may be asked for, with or without its namespace in front."""
     cuts = [place for place, char in enumerate(name) if char == "/"]
     whole = [key_of(name[:cut], name[cut + 1 :]) for cut in cuts]
-    called = select(_JOB.c.id).where(or_(_JOB.c.name == name, _JOB.c.key.in_(whole)))
-    found = list(connection.execute(called).scalars())
+    called = select(_JOB.c.id, _JOB.c.namespace).where(or_(_JOB.c.name == name, _JOB.c.key.in_(whole)))
+    found = [row.id for row in connection.execute(called) if sees is None or sees(row.namespace)]
     if not found:
         raise UnknownName(f"No job is named {name[:200]!r}: expected a job's name, or NAMESPACE/NAME.")
     return found

@@ -11,7 +11,7 @@ from headwater.store import schema
 from headwater.store.fieldnames import former_name
 from headwater.store.keys import key_of
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.endings import ENDING, FOLDED_ENDING, FOLDED_WHOLE, Typed, fit, tail, typed
 from headwater.store.questions.exact import Exact, Name, find_exact
 from headwater.store.questions.near import near_names
@@ -31,20 +31,21 @@ Ranks = dict[int, int]
 """How well each id fits, 0 best."""
 
 
-def find_column(connection: Connection, name: Name, at: int | None = None) -> Column:
+def find_column(connection: Connection, name: Name, at: int | None = None, sees: Sees = None) -> Column:
     """The column whose full name ends in ``name`` (``gold.delays.avg_delay``, ``delays.avg_delay``).
 
     Parts are parted by ``.`` or ``/``; a part in backticks is taken as it stands. A whole name goes before
     an ending, equal case before other case, and a dataset's symlinks count as its names. Names are those of a
-    moment (microseconds since 1970), or of now; then a name that nothing has any more is found as well.
+    moment (microseconds since 1970), or of now; then a name that nothing has any more is found as well. Names in
+    namespaces that may not be asked for are as if they were not there.
 
     Raises:
         UnknownName: there is none; the message lists near ones.
         AmbiguousName: there are several; the message lists them.
     """
     if isinstance(name, Exact):
-        return _column(find_exact(connection, name, at))
-    found = names.columns(connection, _best(_columns(connection, typed(name), at)), at)
+        return _column(find(connection, name, at, sees))
+    found = names.columns(connection, _best(_columns(connection, typed(name), at, sees)), at)
     return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
 
 
@@ -54,11 +55,13 @@ def find_dataset(connection: Connection, name: str) -> KnownDataset:
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset", found)
 
 
-def find(connection: Connection, name: Name, at: int | None = None) -> Column | KnownDataset:
+def find(connection: Connection, name: Name, at: int | None = None, sees: Sees = None) -> Column | KnownDataset:
     """The dataset or column of that name; otherwise as `find_column`."""
     if isinstance(name, Exact):
+        if sees is not None and not sees(name.namespace):
+            raise UnknownName("No dataset that you may see has that name.")
         return find_exact(connection, name, at)
-    datasets, columns = _datasets(connection, typed(name).text, at), _columns(connection, typed(name), at)
+    datasets, columns = _datasets(connection, typed(name).text, at, sees), _columns(connection, typed(name), at, sees)
     best = min([*datasets.values(), *columns.values()], default=0)
     found: dict[int, Column | KnownDataset] = {}
     found |= names.columns(connection, _best(columns, best), at)
@@ -81,48 +84,51 @@ def _only(found: Mapping[int, Found]) -> Found:
     return next(iter(found.values()))
 
 
-def _datasets(connection: Connection, ending: str, at: int | None = None) -> Ranks:
+def _datasets(connection: Connection, ending: str, at: int | None = None, sees: Sees = None) -> Ranks:
     ranks: Ranks = {}
-    for row in _latest(connection, select(_NAME).where(_ends_in(ending)), at):
+    for row in _latest(connection, select(_NAME).where(_ends_in(ending)), at, sees):
         _note(ranks, row.dataset_id, fit(Dataset(row.namespace, row.name), ending), row)
     return ranks
 
 
-def _latest(connection: Connection, question: Select[Any], at: int | None) -> list[Row[Any]]:
+def _latest(connection: Connection, question: Select[Any], at: int | None, sees: Sees) -> list[Row[Any]]:
     """What each name means at a moment, or now; or meant last, when it means nothing any more."""
     if at is not None:
-        return list(connection.execute(question.where(_NAME.c.since <= at, _NAME.c.until > at)))
-    rows = connection.execute(question.order_by(_NAME.c.since)).all()
+        question = question.where(_NAME.c.since <= at, _NAME.c.until > at)
+    every = connection.execute(question.order_by(_NAME.c.since))
+    rows = [row for row in every if sees is None or sees(row.namespace)]
+    if at is not None:
+        return rows
     return list({(row.namespace, row.name, getattr(row, "field", "")): row for row in rows}.values())
 
 
-def _columns(connection: Connection, name: Typed, at: int | None) -> Ranks:
+def _columns(connection: Connection, name: Typed, at: int | None, sees: Sees) -> Ranks:
     if at is not None:
-        return _columns_then(connection, name, at) or _columns_anywhere(connection, name.text)
+        return _columns_then(connection, name, at, sees) or _columns_anywhere(connection, name.text, sees)
     ranks: Ranks = {}
     splits = {key_of(field.casefold()): (ending, field) for ending, field in name.splits()}
     known = select(_FIELD.c.folded_key).distinct()
     for row in rows_for(connection, splits, lambda some: known.where(_FIELD.c.folded_key.in_(some))):
-        _note_columns(connection, ranks, *splits[row.folded_key])
-    return ranks or _columns_anywhere(connection, name.text)
+        _note_columns(connection, ranks, *splits[row.folded_key], sees)
+    return ranks or _columns_anywhere(connection, name.text, sees)
 
 
-def _columns_then(connection: Connection, name: Typed, at: int) -> Ranks:
+def _columns_then(connection: Connection, name: Typed, at: int, sees: Sees) -> Ranks:
     """Columns by what they, and their datasets, were called at a moment."""
     ranks: Ranks = {}
     called = names.NamesThen(connection, at)
     for ending, field in name.splits():
         same = or_(_FIELD.c.folded_key == key_of(field.casefold()), _FIELD.c.dataset_id.in_(list(called.renames)))
-        for row in _latest(connection, _NAMED_FIELDS.where(same, _ends_in(ending)), at):
+        for row in _latest(connection, _NAMED_FIELDS.where(same, _ends_in(ending)), at, sees):
             then = former_name(called.renames.get(row.dataset_id, ()), row.field, at)
             if then.casefold() == field.casefold():
                 _note(ranks, row.id, _column_fit(row, then, ending, field), row)
     return ranks
 
 
-def _note_columns(connection: Connection, ranks: Ranks, ending: str, field: str) -> None:
+def _note_columns(connection: Connection, ranks: Ranks, ending: str, field: str, sees: Sees) -> None:
     question = _NAMED_FIELDS.where(_FIELD.c.folded_key == key_of(field.casefold()), _ends_in(ending))
-    for row in _latest(connection, question, None):
+    for row in _latest(connection, question, None, sees):
         _note(ranks, row.id, _column_fit(row, row.field, ending, field), row)
 
 
@@ -133,9 +139,14 @@ def _column_fit(row: Row[Any], called: str, ending: str, field: str) -> int | No
     return max(rank, FOLDED_ENDING if rank == ENDING else FOLDED_WHOLE)
 
 
-def _columns_anywhere(connection: Connection, field: str) -> Ranks:
-    same = select(_FIELD.c.id, _FIELD.c.name).where(_FIELD.c.folded_key == key_of(field.casefold())).limit(_MOST)
-    return {row.id: 2 * (ENDING if row.name == field else FOLDED_ENDING) for row in connection.execute(same)}
+def _columns_anywhere(connection: Connection, field: str, sees: Sees) -> Ranks:
+    same = _FIELD.c.folded_key == key_of(field.casefold())
+    if sees is not None:
+        found = _latest(connection, _NAMED_FIELDS.where(same), None, sees)[:_MOST]
+    else:
+        every = select(_FIELD.c.id, _FIELD.c.name.label("field")).where(same)
+        found = list(connection.execute(every.limit(_MOST)))
+    return {row.id: 2 * (ENDING if row.field == field else FOLDED_ENDING) for row in found}
 
 
 def _note(ranks: Ranks, key: int, rank: int | None, row: Row[Any]) -> None:

@@ -54,7 +54,7 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of)
+        start = find(connection, name, bounds.as_of, bounds.sees)
         begin = start_ids(connection, start)
         closure = walk(connection, begin, Direction.DOWN, bounds)
         ways = names.transformations(connection, {link.transformation for link in closure.links})

@@ -31,7 +31,7 @@ def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bound
         UnknownName, AmbiguousName: a name fits no column, or several.
     """
     with store.read() as connection:
-        first, second = (find_column(connection, name, bounds.as_of) for name in (one, other))
+        first, second = (find_column(connection, name, bounds.as_of, bounds.sees) for name in (one, other))
         source, target, closure = _oriented(connection, first, second, bounds)
         search = _Search(closure, source.id, target.id)
         found = list(islice(search.paths(), most))

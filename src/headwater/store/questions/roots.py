@@ -29,7 +29,7 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        column = find_column(connection, name, bounds.as_of)
+        column = find_column(connection, name, bounds.as_of, bounds.sees)
         closure = walk(connection, [column.id], Direction.UP, bounds)
         steps = Steps(closure, Direction.UP)
         origins = _origins(connection, closure, steps, bounds)

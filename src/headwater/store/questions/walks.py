@@ -29,7 +29,7 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
-    start = find(connection, name, bounds.as_of)
+    start = find(connection, name, bounds.as_of, bounds.sees)
     closure = closure_at(connection, start, direction, bounds)
     return Walked(start, closure, names.transformations(connection, {link.transformation for link in closure.links}))
 
