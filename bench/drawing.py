@@ -50,6 +50,21 @@ def costs(found: Mapping[str, tuple[float, Mapping[str, float]]], goal: float, p
     _save(figure, path)
 
 
+def over_edges(
+    plots: Mapping[str, Mapping[str, tuple[Sequence[int], Sequence[float]]]], path: Path, *, logarithmic: bool = True
+) -> None:
+    """A plot for each kind of figure, with a line for each series over the number of edges in the store."""
+    figure, axes = _figure(len(plots))
+    for place, (label, series) in zip(axes, plots.items(), strict=True):
+        for name, (edges, values) in series.items():
+            place.plot(edges, values, marker="o", markersize=3, linewidth=1, label=name)
+        place.set(xlabel="edges in the store", ylabel=label, xscale="log")
+        place.set(yscale="log") if logarithmic else place.set(ylim=(0, None))
+        place.grid(alpha=0.3)
+        place.legend(fontsize=7)
+    _save(figure, path)
+
+
 def _figure(plots: int) -> Any:
     import matplotlib as mpl
 

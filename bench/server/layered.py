@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Table
 from headwater.model import Dataset
 from headwater.store import Store, schema
 from headwater.store.keys import folded, key_of
+from headwater.store.questions import Exact
 
 WIDTH = 25
 """Columns of a dataset."""
@@ -66,14 +67,31 @@ def edges(shape: Shape) -> Iterator[Edge]:
                 yield shape.field(layer, place), shape.field(layer - 1, source), job, draw.randint(1, len(SUBTYPES))
 
 
+def start(shape: Shape, layer: int, number: int) -> Exact:
+    """The name of a column of a layer; numbers beyond the last begin anew."""
+    dataset, place = divmod(number % shape.columns, WIDTH)
+    return Exact("s3://lake", _name(layer, dataset), f"c{place}")
+
+
 def fill(store: Store, shape: Shape) -> int:
     """Writes the graph into an empty store; the number of its edges."""
     with store.write() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL session_replication_role = replica")  # no look at each foreign key
         _names(connection, shape)
         columns = ("output_field", "input_field", "job_id", "transformation_id", "valid_from")
         written = _insert(connection, schema.edge, columns, ((*edge, SINCE) for edge in edges(shape)))
+        if connection.dialect.name == "postgresql":
+            _count_on(connection)
     store.analyze()
     return written
+
+
+def _count_on(connection: Connection) -> None:
+    """Lets new rows have ids after those that were written."""
+    for table in (schema.dataset, schema.dataset_name, schema.field, schema.job, schema.transformation):
+        last = f"SELECT max(id) FROM {table.name}"
+        connection.exec_driver_sql(f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), ({last}))")
 
 
 def _names(connection: Connection, shape: Shape) -> None:

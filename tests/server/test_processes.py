@@ -10,6 +10,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -75,6 +76,19 @@ def test_a_server_that_is_told_to_end_answers_and_writes_what_it_has(
         assert "Traceback" not in server.said()
     assert load.refused == []
     assert sorted(kept(store)) == sorted(load.acknowledged)
+
+
+def test_answers_do_not_wait_for_the_clients_ack(forker: Forker, store: str, tmp_path: Path) -> None:
+    """Nagle's algorithm (RFC 896) and delayed ACKs (RFC 1122) would make each of these take 40 ms."""
+    with serving(forker, store, tmp_path / "log") as server:
+        connection, taken = connect(server.url), []
+        for _ in range(40):
+            begun = time.perf_counter()
+            connection.request("GET", "/health")
+            assert connection.getresponse().read()
+            taken.append(time.perf_counter() - begun)
+        connection.close()
+    assert min(taken) < 0.035
 
 
 def test_two_servers_write_to_one_file(forker: Forker, store: str, tmp_path: Path) -> None:

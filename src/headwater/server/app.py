@@ -24,6 +24,7 @@ from headwater.store import open_store
 ROUTERS = (events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
 
 GRACE = 5.0  # seconds in which an answer that was cut by its own limit can still be sent
+COMPRESSION = 4  # of 9: a large answer is 10 % longer than with 9, in an eighth of the time
 
 
 def create_app(settings: ServerSettings) -> FastAPI:
@@ -58,7 +59,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     problems.install(app)
     app.add_middleware(Deadline, seconds=longest)
     app.add_middleware(Bodies, most=settings.limits.body)
-    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=COMPRESSION)
     if settings.origins:
         app.add_middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
     app.add_middleware(Observed, metrics=metrics)

@@ -4,20 +4,21 @@ A streaming query is successful as long as it runs: it may never end, and what i
 """
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, and_, bindparam, insert, or_, select
+from sqlalchemy import Connection, Row, and_, bindparam, exists, insert, or_, select
 
 from headwater.model import ColumnLineage, Dependency
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
+from headwater.store.lookup import Lookup
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 from headwater.store.symlinks import dataset_id
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span
+from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span, Tables, add_first
 from headwater.store.withdrawal import Pair, withdraw
 
 _RUNNING = "RUNNING"
@@ -27,6 +28,8 @@ _EVENT = schema.event.c
 _TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
 _TELL = insert(_LINEAGE)
+_DATASET = schema.dataset.c
+_UNTOLD = Lookup(select(_DATASET.id).where(~exists().where(_LINEAGE.c.output_id == _DATASET.id)), _DATASET.id)
 _AT, _UUID = _LINEAGE.c.at, _RUN.c.uuid
 _TOLD = select(_AT, _UUID, _LINEAGE.c.digest).join(schema.run, schema.run.c.id == _LINEAGE.c.run_id)
 _TOLD = _TOLD.where(_LINEAGE.c.job_id == bindparam("job"), _LINEAGE.c.output_id == bindparam("output")).limit(1)
@@ -57,14 +60,53 @@ class Case(NamedTuple):
     telling: list[Row[Any]]
 
 
+class FirstTold:
+    """What is told of outputs of which nothing is known: it is compared with nothing, and written all at once.
+
+    ``outputs`` are datasets that the batch tells lineage of.
+    """
+
+    def __init__(self, connection: Connection, outputs: Collection[int]) -> None:
+        self._connection = connection
+        self._untold = {row[0] for row in _UNTOLD.bare(connection, outputs)}
+        self._kept: set[int] = set()
+        self._rows: list[dict[str, Any]] = []
+        self._edges: dict[Tables, list[tuple[int, ...]]] = {FIELD_EDGES: [], DATASET_EDGES: []}
+
+    def take(self, run: Row[Any], output: int, told: Told) -> bool:
+        """Keeps what a run tells of an output, or says that something is known of it already."""
+        if output in self._kept:
+            self.flush()
+        if output not in self._untold:
+            return False
+        self._untold.remove(output)
+        self._kept.add(output)
+        self._rows.append(_row(run, output, told))
+        for tables, edges in ((FIELD_EDGES, told.fields), (DATASET_EDGES, told.dataset)):
+            self._edges[tables] += [(*edge, run.job_id, told.since) for edge in edges]
+        return True
+
+    def flush(self) -> None:
+        """Writes what was kept, before somebody reads it."""
+        if self._rows:
+            self._connection.execute(_TELL, self._rows)
+        for tables, rows in self._edges.items():
+            add_first(self._connection, tables, rows)
+            rows.clear()
+        self._kept.clear()
+        self._rows.clear()
+
+
 def settle(writer: Writer) -> None:
     """Makes the edges of every unsettled run what the run's events say by now."""
     while writer.unsettled:
-        cases = _cases(writer, sorted(writer.unsettled))
+        told = [(case, _told(writer, case)) for case in _cases(writer, sorted(writer.unsettled))]
         writer.moved |= writer.unsettled
         writer.unsettled.clear()
-        for case in cases:
-            _settle(writer, case)
+        first = FirstTold(writer.connection, {output for _, outputs in told for output in outputs})
+        for case, outputs in told:
+            _settle(writer, case, outputs, first)
+        first.flush()
 
 
 def _cases(writer: Writer, runs: list[int]) -> list[Case]:
@@ -82,15 +124,17 @@ def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
     return found
 
 
-def _settle(writer: Writer, case: Case) -> None:
-    run, told = case.run, _told(writer, case)
+def _settle(writer: Writer, case: Case, told: dict[int, Told], first: "FirstTold") -> None:
+    run = case.run
     outdated = [_pair(row) for row in case.known if not _still_so(row, run, told)]
     if outdated:
+        first.flush()
         withdraw(writer, outdated)
         writer.unsettled.add(run.id)
         return
     for output in told.keys() - {row.output_id for row in case.known}:
-        _tell(writer, run, output, told[output])
+        if not first.take(run, output, told[output]):
+            _tell(writer, run, output, told[output])
 
 
 def _pair(row: Row[Any]) -> Pair:
@@ -161,8 +205,11 @@ def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
         window = Span(told.since, end)
         scope.paint(FIELD_EDGES, window, told.fields)
         scope.paint(DATASET_EDGES, window, told.dataset)
-    values = {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": told.since, "digest": told.digest}
-    writer.connection.execute(_TELL, values)
+    writer.connection.execute(_TELL, _row(run, output, told))
+
+
+def _row(run: Row[Any], output: int, told: Told) -> dict[str, Any]:
+    return {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": told.since, "digest": told.digest}
 
 
 def _neighbours(writer: Writer, run: Row[Any], output: int, since: int) -> tuple[Any, Any]:

@@ -16,11 +16,11 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
-    insert,
     select,
 )
 
 from headwater.store import schema
+from headwater.store.bulk import add_rows
 from headwater.store.schema import FOREVER
 
 Row = dict[str, int]
@@ -63,6 +63,10 @@ def _mine(table: Table) -> ColumnElement[bool]:
     return and_(into, table.c.job_id == bindparam("job"))
 
 
+def _columns(table: Table) -> tuple[str, ...]:
+    return _output(table).name, "input_field", "transformation_id", "job_id", "valid_from"
+
+
 def _edges(table: Table) -> Select[Any]:
     return select(_output(table), table.c.input_field, table.c.transformation_id, table.c.valid_from).where(
         _mine(table)
@@ -79,6 +83,11 @@ def _near(tables: Tables) -> Select[Any]:
     start, end = tables.history.c.valid_from, tables.history.c.valid_to
     near = and_(end >= bindparam("window_start", type_=end.type), start <= bindparam("window_end", type_=start.type))
     return _edges(tables.history).add_columns(end).where(near)
+
+
+def add_first(connection: Connection, tables: Tables, rows: Sequence[tuple[int, ...]]) -> None:
+    """Edges that hold from now on, of outputs of which nothing was known: each with its job and since when."""
+    add_rows(connection, tables.current, _columns(tables.current), rows)
 
 
 def repainted(spans: Sequence[Span], window: Span, *, present: bool) -> list[Span]:
@@ -151,17 +160,11 @@ class Scope:
         _delete(self.connection, tables.history, keys)
 
     def _add(self, tables: Tables, new: list[tuple[Edge, Span]]) -> None:
-        current: list[Row] = []
-        past: list[Row] = []
-        for edge, span in new:
-            row = self._row(tables, edge) | {"valid_from": span.start}
-            if span.end == FOREVER:
-                current.append(row)
-            else:
-                past.append(row | {"valid_to": span.end})
-        for table, rows in ((tables.current, current), (tables.history, past)):
-            if rows:
-                self.connection.execute(insert(table), rows)
+        current = [(*edge, self.job, span.start) for edge, span in new if span.end == FOREVER]
+        past = [(*edge, self.job, *span) for edge, span in new if span.end != FOREVER]
+        columns = _columns(tables.current)
+        add_rows(self.connection, tables.current, columns, current)
+        add_rows(self.connection, tables.history, (*columns, "valid_to"), past)
 
     def _row(self, tables: Tables, edge: Edge) -> Row:
         return {

@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, Connection, Insert, Table, Update, and_, bind
 from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.store import schema
+from headwater.store.bulk import change_rows
 from headwater.store.keys import key_of
 from headwater.store.rows import rows_for
 
@@ -111,8 +112,6 @@ _TOLD = select(_DATASET.c.id, _DATASET.c.schema_at, _DATASET.c.schema_digest)
 _TELL = update(_DATASET).where(_DATASET.c.id == bindparam("dataset"))
 _TELL = _TELL.values(schema_digest=bindparam("digest"), schema_at=bindparam("moment"))
 _UNPLACE = update(_FIELD).where(_FIELD.c.dataset_id == bindparam("dataset")).values(ordinal=None, type="")
-_PLACE = update(_FIELD).where(_FIELD.c.id == bindparam("field"))
-_PLACE = _PLACE.values(ordinal=bindparam("place"), type=bindparam("kind"))
 
 
 def write_schemas(connection: Connection, told: dict[int, ToldSchema]) -> None:
@@ -128,9 +127,5 @@ def write_schemas(connection: Connection, told: dict[int, ToldSchema]) -> None:
     rows = [{"dataset": dataset, "digest": one.digest, "moment": one.at} for dataset, one in later.items()]
     write(connection, _TELL, rows)
     write(connection, _UNPLACE, [{"dataset": dataset} for dataset in changed])
-    placed = [
-        {"field": field, "place": place, "kind": kind}
-        for one in changed.values()
-        for place, (field, kind) in enumerate(one.fields)
-    ]
-    write(connection, _PLACE, placed)
+    placed = [(place, kind, field) for one in changed.values() for place, (field, kind) in enumerate(one.fields)]
+    change_rows(connection, _FIELD, ("ordinal", "type", "id"), placed)

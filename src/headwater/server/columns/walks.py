@@ -108,7 +108,7 @@ def _compact(walk: WalkParameters, asked: Question, direction: Direction) -> Rep
     closure = graph.closure
     window = Window(nearest_first(closure.distance), walk.limit, walk.cursor)
     window.join(closure.dataset_of)
-    links = window.edges(closure.links, (link[:2] for link in closure.links))
+    links = window.edges(closure.rows, ((row[0], row[1]) for row in closure.rows))
     return told(of_compact(graph, window.nodes, links) | {"next": window.next})
 
 

@@ -5,35 +5,45 @@ of a dataset are joined to it by the dataset's own node, written as its id with 
 """
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
+from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, Sides
-from headwater.store.questions.edges import Edges, Link
-from headwater.store.rows import rows_for
+from headwater.store.questions.edges import Edges, Link, Row
 
 _FIELD = schema.field
 _DATASET = schema.dataset
 _OWNER = select(_FIELD.c.id, _FIELD.c.dataset_id)
+_OWNER_OF = Lookup(_OWNER, _FIELD.c.id)
+_COLUMNS_OF = Lookup(_OWNER, _FIELD.c.dataset_id)
+_NAMESPACE_OF = Lookup(select(_DATASET.c.id, _DATASET.c.namespace), _DATASET.c.id)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Closure:
     """The columns that a walk reached with their distance, their datasets, and every link between them.
 
-    ``unexplored`` are columns behind which a limit kept the walk from looking; ``sides`` are those of a walk both ways.
+    ``rows`` are the links as plain tuples, which large answers have no time to name. ``unexplored`` are columns behind
+    which a limit kept the walk from looking; ``sides`` are those of a walk both ways.
     """
 
     distance: dict[int, int]
     dataset_of: dict[int, int]
-    links: tuple[Link, ...]
+    rows: tuple[Row, ...]
     unexplored: frozenset[int]
     truncated: tuple[str, ...]
     sides: Sides | None = None
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """The links; none comes twice."""
+        return tuple(map(Link._make, self.rows))
 
 
 def walk(
@@ -47,9 +57,21 @@ def walk(
     walker = _Walker(connection, Edges(connection, bounds), direction, bounds, rows_of)
     unexplored = walker.run(start)
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
-    links = tuple(walker.links)
-    dataset_of = {node: walker.dataset_of[node] for node in walker.distance}
-    return Closure(walker.distance, dataset_of, links, frozenset(unexplored), tuple(sorted(walker.truncated)))
+    rows = tuple(walker.rows)
+    return Closure(walker.distance, walker.owners(walker.distance), rows, frozenset(unexplored), walker.limits)
+
+
+def reach(
+    connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds, rows_of: Collection[int] = ()
+) -> Closure:
+    """As `walk`, in less time: the columns with their distance and the limits that cut the walk, and nothing else.
+
+    Raises:
+        UnknownName: the bounds name a job that the store does not know.
+    """
+    walker = _Walker(connection, Edges(connection, bounds, only_ends=True), direction, bounds, rows_of)
+    unexplored = walker.run(start)
+    return Closure(walker.distance, {}, (), frozenset(unexplored), walker.limits)
 
 
 def joined(up: Closure, down: Closure) -> Closure:
@@ -58,7 +80,7 @@ def joined(up: Closure, down: Closure) -> Closure:
     return Closure(
         up.distance | nearest,
         up.dataset_of | down.dataset_of,
-        tuple(dict.fromkeys((*up.links, *down.links))),
+        tuple(dict.fromkeys((*up.rows, *down.rows))),
         up.unexplored | down.unexplored,
         tuple(sorted({*up.truncated, *down.truncated})),
         Sides(up.distance, down.distance),
@@ -71,10 +93,10 @@ def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
     downward = closure.sides.down if closure.sides is not None else closure.distance
     before = {} if direction is Direction.UP else downward
     distance: dict[int, int] = {}
-    for link in closure.links:
-        dataset, far = -link.output, before.get(link.input, -1) + 1
-        if dataset > 0 and dataset not in with_columns:
-            distance[dataset] = min(far, distance.get(dataset, far))
+    for source, output, *_ in closure.rows:
+        if output < 0 and -output not in with_columns:
+            far = before.get(source, -1) + 1
+            distance[-output] = min(far, distance.get(-output, far))
     return distance
 
 
@@ -86,76 +108,84 @@ class _Walker:
     bounds: Bounds
     rows_of: Collection[int]
     distance: dict[int, int] = field(default_factory=dict)
-    dataset_of: dict[int, int] = field(default_factory=dict)
-    links: list[Link] = field(default_factory=list)
-    truncated: set[str] = field(default_factory=set)
+    rows: list[Row] = field(default_factory=list)
+    _truncated: set[str] = field(default_factory=set)
+    _dataset_of: dict[int, int] = field(default_factory=dict)
     _datasets: set[int] = field(default_factory=set)
     _within: dict[int, bool] = field(default_factory=dict)
 
-    def run(self, start: Collection[int]) -> list[int]:
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Those that cut the walk."""
+        return tuple(sorted(self._truncated))
+
+    def run(self, start: Collection[int]) -> Collection[int]:
         """Walks until nothing new comes or a limit is met; gives back what then stood open."""
         ends = time.monotonic() + self.bounds.seconds
-        frontier = self._reach(start, 0)
+        frontier = self._reach(set(start), 0)
         level = 0
         while (frontier or level == 0) and not self._full(ends):
             found = self._links(frontier)
             if found and level == self.bounds.depth:
-                self.truncated.add("depth")
+                self._truncated.add("depth")
                 return frontier
-            self.links += found
+            self.rows += found
             level += 1
             frontier = self._reach(self._ends(found), level)
         return frontier
 
+    def owners(self, fields: Collection[int]) -> dict[int, int]:
+        """The dataset of each field; which are asked for once, because most walks never need to know."""
+        unknown = [one for one in fields if one not in self._dataset_of]
+        if unknown:
+            self._dataset_of |= _OWNER_OF.bare(self.connection, unknown)
+        return {one: self._dataset_of[one] for one in fields}
+
     def _full(self, ends: float) -> bool:
         if len(self.distance) > self.bounds.columns:
-            self.truncated.add("columns")
+            self._truncated.add("columns")
         if time.monotonic() > ends:
-            self.truncated.add("time")
-        return bool(self.truncated)
+            self._truncated.add("time")
+        return bool(self._truncated)
 
-    def _reach(self, fields: Iterable[int], level: int) -> list[int]:
-        new = [one for one in dict.fromkeys(fields) if one not in self.distance]
-        self.distance.update(dict.fromkeys(new, level))
-        self._learn_datasets(new)
+    def _reach(self, fields: set[int], level: int) -> set[int]:
+        new = fields.difference(self.distance)
+        self.distance |= dict.fromkeys(new, level)
         return new
 
-    def _learn_datasets(self, fields: Iterable[int]) -> None:
-        unknown = [one for one in fields if one not in self.dataset_of]
-        rows = rows_for(self.connection, unknown, lambda some: _OWNER.where(_FIELD.c.id.in_(some)))
-        self.dataset_of |= dict(map(tuple, rows))
-
-    def _links(self, frontier: list[int]) -> list[Link]:
+    def _links(self, frontier: set[int]) -> list[Row]:
         found = self.edges.of_fields(self.direction, frontier)
-        near = frontier
-        if self.direction is Direction.UP:
-            near = self._new_datasets((*self.rows_of, *(self.dataset_of[one] for one in frontier)))
-        found += self.edges.of_datasets(self.direction, near)
+        if self.edges.whole:
+            found += self.edges.of_datasets(self.direction, self._near(frontier))
         return self._in_namespaces(found) if self.bounds.namespaces else found
 
-    def _in_namespaces(self, links: list[Link]) -> list[Link]:
+    def _near(self, frontier: set[int]) -> Collection[int]:
+        """What links to whole datasets are asked by: upstream the datasets, downstream the columns."""
+        if self.direction is Direction.DOWN:
+            return frontier
+        return self._new_datasets({*self.rows_of, *self.owners(frontier).values()})
+
+    def _in_namespaces(self, links: list[Row]) -> list[Row]:
         """The links whose far end is in one of the namespaces that were asked for."""
-        far = [link.input if self.direction is Direction.UP else link.output for link in links]
-        self._learn_datasets({one for one in far if one > 0})
-        datasets = [self.dataset_of[one] if one > 0 else -one for one in far]
-        unknown = set(datasets) - self._within.keys()
-        question = select(_DATASET.c.id, _DATASET.c.namespace)
-        for dataset, name in rows_for(self.connection, unknown, lambda some: question.where(_DATASET.c.id.in_(some))):
+        end = 0 if self.direction is Direction.UP else 1
+        far = [link[end] for link in links]
+        owner_of = self.owners({one for one in far if one > 0})
+        datasets = [owner_of[one] if one > 0 else -one for one in far]
+        for dataset, name in _NAMESPACE_OF.bare(self.connection, set(datasets) - self._within.keys()):
             fits = any(fnmatchcase(name, pattern) for pattern in self.bounds.namespaces)
             self._within[dataset] = fits and (self.bounds.sees is None or self.bounds.sees(name))
         return [link for link, dataset in zip(links, datasets, strict=True) if self._within[dataset]]
 
-    def _new_datasets(self, datasets: Iterable[int]) -> list[int]:
-        new = [one for one in dict.fromkeys(datasets) if one not in self._datasets]
-        self._datasets.update(new)
+    def _new_datasets(self, datasets: set[int]) -> set[int]:
+        new = datasets - self._datasets
+        self._datasets |= new
         return new
 
-    def _ends(self, links: list[Link]) -> Iterable[int]:
+    def _ends(self, links: list[Row]) -> set[int]:
         if self.direction is Direction.UP:
-            return [link.input for link in links]
-        outputs = [link.output for link in links if link.output > 0]
-        new = self._new_datasets(-link.output for link in links if link.output < 0)
-        rows = rows_for(self.connection, new, lambda some: _OWNER.where(_FIELD.c.dataset_id.in_(some)))
-        of_whole = dict(map(tuple, rows))
-        self.dataset_of |= of_whole
-        return [*outputs, *of_whole]
+            return {link[0] for link in links}
+        outputs = {link[1] for link in links}
+        wholes = {one for one in outputs if one < 0}
+        of_whole = dict(_COLUMNS_OF.bare(self.connection, self._new_datasets({-one for one in wholes})))
+        self._dataset_of |= of_whole
+        return (outputs - wholes).union(of_whole)

@@ -6,19 +6,19 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Job, Transformation
 from headwater.store import schema
+from headwater.store.lookup import Lookup
 from headwater.store.questions import names
-from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, KnownDataset, Sides
-from headwater.store.questions.closure import Closure
+from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, KnownDataset, Sides
+from headwater.store.questions.closure import Closure, reach, walk
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
-from headwater.store.questions.guesses import GUESS_ID
+from headwater.store.questions.guesses import GUESS_ID, follows_guesses
 from headwater.store.questions.steps import Steps, reached
 from headwater.store.questions.walks import closure_at, walked
-from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
 _FIELD = schema.field
-_NAMES = select(_FIELD.c.id, _FIELD.c.name, _FIELD.c.dataset_id)
+_NAMES = Lookup(select(_FIELD.c.id, _FIELD.c.name, _FIELD.c.dataset_id), _FIELD.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def compact_from(
     """
     with store.read() as connection:
         start, closure, ways = walked(connection, name, direction, bounds)
-        owners = {*closure.dataset_of.values(), *(-link.output for link in closure.links if link.output < 0)}
+        owners = {*closure.dataset_of.values(), *(-row[1] for row in closure.rows if row[1] < 0)}
         return CompactGraph(
             start,
             direction,
@@ -64,7 +64,7 @@ def compact_from(
             _field_names(connection, closure, bounds.as_of),
             names.datasets(connection, owners, bounds.as_of),
             ways,
-            dict(names.jobs(connection, {link.job for link in closure.links})),
+            dict(names.jobs(connection, {row[3] for row in closure.rows})),
         )
 
 
@@ -76,23 +76,31 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
     """
     with store.read() as connection:
         start = find(connection, name, bounds.as_of, bounds.sees)
-        closure = closure_at(connection, start, direction, bounds)
-    guessed = _guessed(start, closure, direction)
-    return Reached(start, direction, closure.distance, closure.truncated, guessed, closure.sides)
+        told_apart = bounds.edge_type is EdgeType.INDIRECT or follows_guesses(bounds)
+        closure = closure_at(connection, start, direction, bounds, walk if told_apart else reach)
+    return Reached(
+        start,
+        direction,
+        closure.distance,
+        closure.truncated,
+        _guessed(start, closure, direction),
+        closure.sides,
+    )
 
 
 def _guessed(start: Column | KnownDataset, closure: Closure, direction: Direction) -> frozenset[int]:
-    told = tuple(link for link in closure.links if link.transformation != GUESS_ID)
-    if len(told) == len(closure.links):
+    told = tuple(row for row in closure.rows if row[2] != GUESS_ID)
+    if len(told) == len(closure.rows):
         return frozenset()
     begin = [node for node, far in closure.distance.items() if far == 0]
     rows = [] if isinstance(start, Column) else [-start.id]
     ways = (Direction.UP, Direction.DOWN) if direction is Direction.BOTH else (direction,)
-    known = (reached([*begin, *rows], Steps(replace(closure, links=told), way)) for way in ways)
+    known = (reached([*begin, *rows], Steps(replace(closure, rows=told), way)) for way in ways)
     return frozenset(closure.distance.keys() - set().union(*known))
 
 
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:
-    rows = rows_for(connection, closure.distance, lambda some: _NAMES.where(_FIELD.c.id.in_(some)))
     called = names.NamesThen(connection, at)
-    return {row.id: called(row) for row in rows} if called.renames else {row[0]: row[1] for row in rows}
+    if called.renames:
+        return {row.id: called(row) for row in _NAMES(connection, closure.distance)}
+    return {row[0]: row[1] for row in _NAMES.bare(connection, closure.distance)}

@@ -106,9 +106,10 @@ def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _T
     """The links into whole datasets and all of their columns."""
     into, field = list(datasets), schema.field
     question = select(field.c.id)
-    rows = rows_for(connection, into, lambda some: question.where(field.c.dataset_id.in_(some)))
-    fields, edges = [row.id for row in rows], Edges(connection, bounds)
-    return _Then((*edges.of_fields(Direction.UP, fields), *edges.of_datasets(Direction.UP, into)))
+    of_datasets = rows_for(connection, into, lambda some: question.where(field.c.dataset_id.in_(some)))
+    fields, edges = [row.id for row in of_datasets], Edges(connection, bounds)
+    rows = [*edges.of_fields(Direction.UP, fields), *edges.of_datasets(Direction.UP, into)]
+    return _Then(tuple(map(Link._make, rows)))
 
 
 def _compared(

@@ -1,7 +1,7 @@
 """Which edges a question follows: those of now or of a moment, all or those that a filter lets through."""
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Collection
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 from headwater.errors import UnknownName
 from headwater.store import schema
 from headwater.store.keys import key_of
+from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
-from headwater.store.rows import rows_for
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 
 _WAY = schema.transformation
@@ -27,11 +27,12 @@ class Link(NamedTuple):
     job: int
 
 
-_LINK = partial(tuple.__new__, Link)  # half the time of Link._make, which looks at what it is given
+Row = tuple[int, ...]
+"""A link as a plain tuple, or its two ends alone."""
 
 
-Questions = dict[Direction, list[tuple[ColumnElement[int], Select[Any]]]]
-"""By direction what to ask, and the column that holds the near end of an edge."""
+Questions = dict[Direction, list[Lookup]]
+"""By direction what to ask about the near ends of edges."""
 
 
 class Edges:
@@ -41,29 +42,32 @@ class Edges:
         UnknownName: the bounds name a job that the store does not know.
     """
 
-    def __init__(self, connection: Connection, bounds: Bounds) -> None:
+    def __init__(self, connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> None:
         self._connection = connection
         self._bounds = bounds
+        self._only_ends = only_ends
         self._jobs = sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})
 
-    def of_fields(self, direction: Direction, fields: Sequence[int]) -> list[Link]:
+    @cached_property
+    def whole(self) -> bool:
+        """Whether there is any edge to a whole dataset at all: a look at the first spares many others."""
+        questions = self._dataset_questions[Direction.UP]
+        guesses = follows_guesses(self._bounds)
+        return guesses or any(self._connection.execute(one.question.limit(1)).first() is not None for one in questions)
+
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> list[Row]:
         """The edges between columns that lead to these, or go from them."""
-        found: list[Link] = []
-        for near, question in self._field_questions[direction]:
-            found += map(_LINK, self._rows(near, question, fields))
-        return found
+        return [row for question in self._field_questions[direction] for row in question.bare(self._connection, fields)]
 
-    def of_datasets(self, direction: Direction, ids: Sequence[int]) -> Iterator[Link]:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> list[Row]:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
-        for near, question in self._dataset_questions[direction]:
-            for source, output, way, job in self._rows(near, question, ids):
-                yield Link(source, -output, way, job)
+        rows = (row for question in self._dataset_questions[direction] for row in question.bare(self._connection, ids))
+        found: list[Row] = [(source, -output, *how) for source, output, *how in rows]
         if follows_guesses(self._bounds):
-            for source, output, job in Guesses(self._connection, self._bounds.as_of, self._jobs).of(direction, ids):
-                yield Link(source, -output, GUESS_ID, job)
-
-    def _rows(self, near: ColumnElement[int], question: Select[Any], ids: Sequence[int]) -> Iterator[Any]:
-        return rows_for(self._connection, ids, lambda some: question.where(near.in_(some)))
+            guesses = Guesses(self._connection, self._bounds.as_of, self._jobs).of(direction, ids)
+            rows_of_guesses = ((source, -output, GUESS_ID, job) for source, output, job in guesses)
+            found += [row[:2] if self._only_ends else row for row in rows_of_guesses]
+        return found
 
     @cached_property
     def _field_questions(self) -> Questions:
@@ -80,7 +84,7 @@ class Edges:
         near = {Direction.UP: output, Direction.DOWN: "input_field"}
         return {
             direction: [
-                (table.c[near[direction]], self._question(table, output).where(*valid))
+                Lookup(self._question(table, output).where(*valid), table.c[near[direction]])
                 for table, valid in self._valid(tables)
             ]
             for direction in near
@@ -95,7 +99,8 @@ class Edges:
         return [(current, [current.c.valid_from <= moment]), (history, [since, until])]
 
     def _question(self, table: Table, output: str) -> Select[Any]:
-        question = select(table.c.input_field, table.c[output], table.c.transformation_id, table.c.job_id)
+        told = () if self._only_ends else ("transformation_id", "job_id")
+        question = select(table.c.input_field, table.c[output], *(table.c[name] for name in told))
         if self._bounds.jobs:
             question = question.where(table.c.job_id.in_(self._jobs))
         kinds = _kinds(self._bounds)

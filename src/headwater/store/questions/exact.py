@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, LargeBinary, bindparam, or_, select
 
 from headwater.errors import UnknownName
 from headwater.model import Dataset
@@ -13,6 +13,12 @@ from headwater.store.questions.answers import Column, KnownDataset
 
 _NAME = schema.dataset_name
 _FIELD = schema.field
+_KEY = bindparam("the_key", type_=LargeBinary())
+_MEANINGS = select(_NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
+_MEANINGS = _MEANINGS.where(or_(_NAME.c.key == _KEY, _NAME.c.first_key == _KEY)).order_by(_NAME.c.since)
+# By its name and not its key: a planner may take the index of folded keys, and read every `id` of the store.
+_COLUMN = select(_FIELD.c.id, _FIELD.c.name, _FIELD.c.type)
+_COLUMN = _COLUMN.where(_FIELD.c.dataset_id == bindparam("dataset"), _FIELD.c.name == bindparam("called"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +52,7 @@ def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Co
 
 
 def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDataset:
-    key = key_of(name.namespace, name.dataset)
-    rows = connection.execute(
-        select(_NAME).where(or_(_NAME.c.key == key, _NAME.c.first_key == key)).order_by(_NAME.c.since)
-    ).all()
+    rows = connection.execute(_MEANINGS, {"the_key": key_of(name.namespace, name.dataset)}).all()
     then = [row.dataset_id for row in rows if at is None or row.since <= at < row.until]
     if not then:
         raise UnknownName(f"No dataset of the store is named {_shown(name)}. Search for it, or name another.")
@@ -59,8 +62,7 @@ def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDatase
 def _columns(connection: Connection, dataset: KnownDataset, field: str, at: int | None) -> list[Column]:
     if at is not None:
         return names.columns_of(connection, dataset, at)
-    # By its name and not its key: a planner may take the index of folded keys, and read every `id` of the store.
-    rows = connection.execute(select(_FIELD).where(_FIELD.c.dataset_id == dataset.id, _FIELD.c.name == field))
+    rows = connection.execute(_COLUMN, {"dataset": dataset.id, "called": field})
     return [Column(dataset, row.name, row.type, row.id) for row in rows]
 
 

@@ -26,7 +26,7 @@ def only_indirect(
     ]
     shown = after.union(start, *((link.input, link.output) for link in kept))
     distance = {node: far for node, far in closure.distance.items() if node in shown}
-    return replace(closure, distance=distance, links=tuple(kept))
+    return replace(closure, distance=distance, rows=tuple(kept))
 
 
 def _near(link: Link, *, up: bool) -> int:

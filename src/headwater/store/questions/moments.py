@@ -12,6 +12,11 @@ from headwater.store.store import Store
 
 _RUN = schema.run
 _LINEAGE = schema.lineage
+_LATEST = select(schema.event.c.id, schema.event.c.digest).order_by(schema.event.c.id.desc()).limit(1)
+_HIDDEN = [
+    select(func.count(), func.max(hidden)).where(hidden.is_not(None))
+    for hidden in (schema.dataset.c.hidden_at, schema.job.c.hidden_at)
+]
 _LOST_PLUS = re.compile(r"(?<=[\d.]) (?=\d\d:?\d\d$)")  # "+" in a URL's query means a space
 
 
@@ -51,12 +56,8 @@ def state_of(connection: Connection) -> str:
 
     It looks at the latest event, and at what deletions leave behind; neither reads more than a few pages.
     """
-    event = schema.event
-    latest = connection.execute(select(event.c.id, event.c.digest).order_by(event.c.id.desc()).limit(1)).first()
-    hidden = [
-        connection.execute(select(func.count(table.c.hidden_at), func.max(table.c.hidden_at))).one()
-        for table in (schema.dataset, schema.job)
-    ]
+    latest = connection.execute(_LATEST).first()
+    hidden = [connection.execute(question).one() for question in _HIDDEN]
     told = (latest.id, latest.digest.hex()) if latest is not None else ()
     return repr((told, *(tuple(row) for row in hidden)))
 

@@ -8,31 +8,36 @@ from sqlalchemy import Connection, Row, Select, func, or_, select
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
 from headwater.store.fieldnames import FieldRename, former_name
+from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.guesses import GUESS, GUESS_ID
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 
+_NAME, _DATASET, _FIELD, _JOB, _WAY = (
+    table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)
+)
+_NAMES_OF = Lookup(select(schema.dataset_name), _NAME.dataset_id)
+_DATASETS = Lookup(select(_DATASET.id, _DATASET.namespace, _DATASET.name), _DATASET.id)
+_FIELDS = Lookup(select(schema.field), _FIELD.id)
+_JOBS = Lookup(select(_JOB.id, _JOB.namespace, _JOB.name), _JOB.id)
+_WAYS = Lookup(select(schema.transformation), _WAY.id)
+_DECLARED = Lookup(select(schema.symlink.c.other_id), schema.symlink.c.other_id)
+
 
 def datasets(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, KnownDataset]:
     """Datasets by id, with their other names: those of now, or of a moment."""
-    name = schema.dataset_name
     named: dict[int, list[Row[Any]]] = {}
-    for row in rows_for(connection, ids, lambda some: select(name).where(name.c.dataset_id.in_(some))):
+    for row in _NAMES_OF(connection, ids):
         named.setdefault(row.dataset_id, []).append(row)
     then = {key: _names_at(rows, at) for key, rows in named.items()}
     declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
-    table = schema.dataset
-    return {
-        row.id: _known(row, then.get(row.id, ()), declared)
-        for row in rows_for(connection, ids, lambda some: select(table).where(table.c.id.in_(some)))
-    }
+    return {row.id: _known(row, then.get(row.id, ()), declared) for row in _DATASETS(connection, ids)}
 
 
 def columns(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, Column]:
     """Columns by id, by their names of now, or of a moment."""
-    field = schema.field
-    rows = list(rows_for(connection, ids, lambda some: select(field).where(field.c.id.in_(some))))
+    rows = list(_FIELDS(connection, ids))
     owners = datasets(connection, {row.dataset_id for row in rows}, at)
     called = NamesThen(connection, at)
     return {row.id: Column(owners[row.dataset_id], called(row), row.type, row.id) for row in rows}
@@ -79,9 +84,7 @@ def replaced(connection: Connection) -> set[int]:
 
 def jobs(connection: Connection, ids: Collection[int]) -> dict[int, Job]:
     """Jobs by id."""
-    job = schema.job
-    rows = rows_for(connection, ids, lambda some: select(job).where(job.c.id.in_(some)))
-    return {row.id: KnownJob(row.namespace, row.name, row.id) for row in rows}
+    return {id_: KnownJob(namespace, name, id_) for id_, namespace, name in _JOBS.bare(connection, ids)}
 
 
 def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[int, Job]:
@@ -106,8 +109,7 @@ def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[
 
 def transformations(connection: Connection, ids: Collection[int]) -> dict[int, Transformation]:
     """Transformations by id."""
-    table = schema.transformation
-    rows = rows_for(connection, ids, lambda some: select(table).where(table.c.id.in_(some)))
+    rows = _WAYS(connection, ids)
     told = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
     return told | {GUESS_ID: GUESS} if GUESS_ID in ids else told
 
@@ -124,8 +126,7 @@ def _names_at(rows: list[Row[Any]], at: int | None) -> list[Row[Any]]:
 
 def _declared(connection: Connection, names: list[int]) -> set[int]:
     """Of some names those that are other names of another (SymlinksDatasetFacet)."""
-    link = schema.symlink.c.other_id
-    return {row.other_id for row in rows_for(connection, names, lambda some: select(link).where(link.in_(some)))}
+    return {row.other_id for row in _DECLARED(connection, names)}
 
 
 def _known(row: Row[Any], names: Iterable[Row[Any]], declared: Collection[int]) -> KnownDataset:

@@ -76,7 +76,7 @@ def _in_order(wanted: Wanted) -> Select[Any]:
 
 
 def datasets_named(connection: Connection, text: str, asked_for: Condition) -> Sequence[int] | Select[Any]:
-    """The ids of the datasets of whose names that may be asked for one contains a text; of many, the question for them."""
+    """The ids of the datasets of whose names that may be asked for one contains a text; the question for many."""
     named = select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(tail(text), autoescape=True), asked_for)
     found = connection.execute(named.limit(_FEW_NAMES + 1)).scalars().all()
     return found if len(found) <= _FEW_NAMES else named

@@ -1,6 +1,7 @@
 """A walk from a name, in ids: what every answer about a graph begins with."""
 
 import time
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from headwater.store.questions.closure import Closure, joined, walk
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.indirect import only_indirect
+
+Walk = Callable[[Connection, Collection[int], Direction, Bounds, Collection[int]], Closure]
+"""How to walk: `walk`, or `reach` where the columns are enough."""
 
 
 class Walked(NamedTuple):
@@ -31,27 +35,31 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
     """
     start = find(connection, name, bounds.as_of, bounds.sees)
     closure = closure_at(connection, start, direction, bounds)
-    return Walked(start, closure, names.transformations(connection, {link.transformation for link in closure.links}))
+    return Walked(start, closure, names.transformations(connection, {row[2] for row in closure.rows}))
 
 
-def closure_at(connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds) -> Closure:
+def closure_at(
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk
+) -> Closure:
     """Walks from a column, or from every column of a dataset, in ids alone; both ways share the time."""
     if direction is not Direction.BOTH:
-        return _one_way(connection, start, direction, bounds)
+        return _one_way(connection, start, direction, bounds, by)
     ends = time.monotonic() + bounds.seconds
-    up = _one_way(connection, start, Direction.UP, bounds)
+    up = _one_way(connection, start, Direction.UP, bounds, by)
     rest = replace(bounds, seconds=max(ends - time.monotonic(), 0.0))
-    return joined(up, _one_way(connection, start, Direction.DOWN, rest))
+    return joined(up, _one_way(connection, start, Direction.DOWN, rest, by))
 
 
-def _one_way(connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds) -> Closure:
+def _one_way(
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk
+) -> Closure:
     begin = start_ids(connection, start)
     # A dataset of which no column is known may still have rows that depend on something.
     rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
-    closure = walk(connection, begin, direction, bounds, rows_of)
+    closure = by(connection, begin, direction, bounds, rows_of)
     if bounds.edge_type is not EdgeType.INDIRECT:
         return closure
-    ways = names.transformations(connection, {link.transformation for link in closure.links})
+    ways = names.transformations(connection, {row[2] for row in closure.rows})
     return only_indirect(closure, begin, ways, direction)
 
 

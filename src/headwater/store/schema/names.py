@@ -14,7 +14,7 @@ from sqlalchemy import (
     text,
 )
 
-from headwater.store.schema.base import BEGINNING, FOREVER, ID, metadata
+from headwater.store.schema.base import BEGINNING, FOREVER, ID, metadata, of_the_few
 
 dataset = Table(
     "dataset",
@@ -35,6 +35,7 @@ dataset = Table(
     Column("first_at", BigInteger),
     Column("last_at", BigInteger),
     Column("hidden_at", BigInteger),
+    of_the_few("dataset_hidden", "hidden_at"),
 )
 """``first_at`` and ``last_at`` are when events first and last spoke of it. Who deletes it hides it until it is told of
 again, by an event later than ``hidden_at``."""
@@ -53,7 +54,7 @@ dataset_name = Table(
     Column("until", BigInteger, nullable=False, server_default=text(str(FOREVER))),
     UniqueConstraint("key", name="dataset_name_key"),
     Index("dataset_name_dataset", "dataset_id"),
-    Index("dataset_name_first", "first_key"),
+    of_the_few("dataset_name_first", "first_key"),
 )
 """A name and the dataset that it means from a moment on, up to but not including another.
 

@@ -15,7 +15,7 @@ from sqlalchemy import (
     func,
 )
 
-from headwater.store.schema.base import ID, metadata
+from headwater.store.schema.base import ID, metadata, of_the_few
 
 job = Table(
     "job",
@@ -36,6 +36,7 @@ job = Table(
     Column("last_at", BigInteger),
     Column("hidden_at", BigInteger),
     UniqueConstraint("key", name="job_key"),
+    of_the_few("job_hidden", "hidden_at"),
 )
 
 run = Table(

@@ -1,0 +1,162 @@
+"""``make bench-server``: how fast a server reads and takes in, and how large its store is, as edges become more."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from bench import drawing
+from bench.figures import table
+from bench.server import ingest, reads
+from bench.server.ingest import Size, Taken
+from bench.server.layered import Shape, fill
+from bench.server.places import Places, places
+from bench.server.reads import Timing
+from headwater.store import open_store
+
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+DEEP = Shape(100_000, layers=18, spread=11)
+"""Closures of this have some 15,000 edges."""
+
+MOST_ROWS = 1_000_000
+"""Rows per run beyond which the peer is not asked."""
+
+PLOTS = Path("docs/img")
+SQLITE, POSTGRES = "SQLite", "PostgreSQL"
+
+
+@dataclass(slots=True)
+class Results:
+    """All that one run measured, written to a file after each step."""
+
+    path: Path
+    timings: list[Timing] = field(default_factory=list)
+    taken: list[Taken] = field(default_factory=list)
+    sizes: list[Size] = field(default_factory=list)
+
+    def note(self, kind: str, found: Iterable[Any]) -> None:
+        """Adds figures as they come."""
+        for one in found:
+            getattr(self, kind).append(one)
+            print(" ".join(_shown(value) for value in asdict(one).values()), file=sys.stderr, flush=True)
+            self._write()
+
+    def _write(self) -> None:
+        kinds = {name: [asdict(one) for one in getattr(self, name)] for name in ("timings", "taken", "sizes")}
+        self.path.write_text(json.dumps({"load": os.getloadavg(), **kinds}, indent=1) + "\n")
+
+
+def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
+    """Every size, the deep graph, and the same lineage over many runs."""
+    if options.events:
+        _empty(at, options.events, results)
+    for number, shape in enumerate([*map(Shape, options.sizes), DEEP]):
+        deep = shape is DEEP
+        for place, url in ((SQLITE, at.sqlite(f"size{number}")), (POSTGRES, at.postgres(f"size{number}"))):
+            with open_store(url) as store:
+                fill(store, shape)
+                results.note("timings", reads.of_store(shape, place, store, options.starts))
+                results.note("sizes", [ingest.size(store, place, 0)])
+                if place == POSTGRES:
+                    for runs in (one for one in options.runs if one * shape.edges <= MOST_ROWS):
+                        results.note("timings", reads.of_per_run_rows(shape, store, runs, options.starts))
+            if options.events and not deep:
+                results.note("taken", ingest.rates(url, place, shape.edges, options.events))
+    _again(at, results)
+
+
+def _empty(at: Places, events: int, results: Results) -> None:
+    for place, url in ((SQLITE, at.sqlite("empty")), (POSTGRES, at.postgres("empty"))):
+        results.note("taken", ingest.rates(url, place, 0, events))
+
+
+def _again(at: Places, results: Results) -> None:
+    """The same jobs once and ten times."""
+    for place, url in ((SQLITE, at.sqlite("again")), (POSTGRES, at.postgres("again"))):
+        results.note("sizes", ingest.sizes(url, place, jobs=100, runs=(1, 10)))
+
+
+def report(results: Results) -> Iterator[str]:
+    """Tables of all figures."""
+    head = ["question", "edges", "layers", "asked", "p50 ms", "p95 ms", "CPU ms", "columns", "at most"]
+    for place, timings in groupby(sorted(results.timings, key=attrgetter("place")), attrgetter("place")):
+        yield f"\n{place}\n"
+        yield table(head, [_timing_row(one) for one in timings])
+    head = ["events", "edges before", "events", "events/s", "CPU ms an event"]
+    yield "\n" + table(head, [_taken_row(one) for one in results.taken])
+    head = ["store", "runs", "distinct edges", "bytes", "bytes an edge"]
+    rows = [[one.place, str(one.runs), f"{one.count:,}", f"{one.bytes:,}", f"{one.each:.1f}"] for one in results.sizes]
+    yield "\n" + table(head, rows)
+
+
+def _timing_row(one: Timing) -> list[str]:
+    times = [f"{value:,.1f}" for value in (one.p50, one.p95, one.cpu)]
+    return [
+        one.question,
+        f"{one.edges:,}",
+        str(one.layers),
+        str(one.asked),
+        *times,
+        f"{one.columns:,}",
+        f"{one.most:,}",
+    ]
+
+
+def _taken_row(one: Taken) -> list[str]:
+    return [f"{one.place}, {one.kind}", f"{one.edges:,}", f"{one.events:,}", f"{one.rate:,.0f}", f"{one.cpu:.2f}"]
+
+
+def draw(results: Results, folder: Path) -> None:
+    """Times of questions, and events a second, over the number of edges."""
+    layered = [one for one in results.timings if one.layers != DEEP.layers]
+    upstream = [one for one in layered if one.question.startswith("upstream")]
+    times = _series(upstream, lambda one: f"{one.place}: {one.question.removeprefix('upstream').strip(' ,')}", "p95")
+    drawing.over_edges({"ms at p95, upstream": times}, folder / "server-reads.svg")
+    filled = [one for one in results.taken if one.edges]
+    rates = _series(filled, lambda one: f"{one.place}, {one.kind}", "rate")
+    sizes = _series([one for one in results.sizes if not one.runs], attrgetter("place"), "each", "count")
+    plots = {"events a second": rates, "bytes a distinct edge": sizes}
+    drawing.over_edges(plots, folder / "server-ingest.svg", logarithmic=False)
+
+
+def _series(
+    found: Sequence[Any], name: Any, value: str, over: str = "edges"
+) -> dict[str, tuple[list[int], list[float]]]:
+    series: dict[str, tuple[list[int], list[float]]] = {}
+    for one in found:
+        edges, values = series.setdefault(name(one), ([], []))
+        edges.append(getattr(one, over))
+        values.append(getattr(one, value))
+    return series
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def main() -> None:
+    """Measure, print and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="edges of the graphs of 12 layers")
+    parser.add_argument("--runs", type=int, nargs="*", default=(1, 10), help="runs of each job in the peer's rows")
+    parser.add_argument("--starts", type=int, default=100, help="columns to ask about")
+    parser.add_argument("--events", type=int, default=2_000, help="events of each kind at each size; 0 for none")
+    parser.add_argument("--results", type=Path, default=Path("bench-server.json"))
+    parser.add_argument("--plots", type=Path, default=PLOTS)
+    options = parser.parse_args()
+    results = Results(options.results)
+    with tempfile.TemporaryDirectory() as folder, places(Path(folder)) as at:
+        measure(at, options, results)
+    print(*report(results), sep="\n")
+    draw(results, options.plots)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""How many events a server takes: batches over HTTP from several connections, and what becomes of size over runs."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from bench.server.layered import WIDTH
+from bench.server.places import cpu_of, serving
+from headwater.store import Store, open_store
+
+EDGES = 2 * WIDTH
+"""Column edges of an event."""
+
+CONNECTIONS = 2
+BATCH = 100
+_BEGUN = datetime(2026, 2, 1, tzinfo=UTC)
+_PRODUCER = "https://example.org/bench"
+_COLUMNS = [f"c{place}" for place in range(WIDTH)]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Events a second with so many edges in the store before; ``cpu`` is the server's, in ms an event.
+
+    ``kind`` says whether the events tell lineage that is new or that of a run before.
+    """
+
+    edges: int
+    place: str
+    kind: str
+    events: int
+    seconds: float
+    cpu: float
+
+    @property
+    def rate(self) -> float:
+        """Events a second."""
+        return self.events / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Distinct edges and the bytes of their table with its index, after so many runs of the same lineage."""
+
+    edges: int
+    place: str
+    runs: int
+    count: int
+    bytes: int
+
+    @property
+    def each(self) -> float:
+        """Bytes for a distinct edge."""
+        return self.bytes / max(1, self.count)
+
+
+def event(job: int, run: int) -> Json:
+    """A run that makes a table of `WIDTH` columns, each from a column of two others: one whole and one not."""
+    fields = {name: {"inputFields": [_input(job, 0, name), _input(job, 1, name)]} for name in _COLUMNS}
+    schema = {"fields": [{"name": name, "type": "string"} for name in _COLUMNS]}
+    facets = {"schema": schema, "columnLineage": {"fields": fields}}
+    moment = _BEGUN + timedelta(seconds=job, hours=run)
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": moment.isoformat(),
+        "producer": _PRODUCER,
+        "run": {"runId": str(UUID(int=(job << 32) + run + 1))},
+        "job": {"namespace": "prod", "name": f"ingest_{job}"},
+        "inputs": [{"namespace": "s3://lake", "name": _table(job, side)} for side in (0, 1)],
+        "outputs": [{"namespace": "s3://lake", "name": f"made/table_{job:06}", "facets": facets}],
+    }
+
+
+def _input(job: int, side: int, name: str) -> Json:
+    way = {"type": "DIRECT", "subtype": "TRANSFORMATION" if side else "IDENTITY", "masking": False, "description": ""}
+    return {"namespace": "s3://lake", "name": _table(job, side), "field": name, "transformations": [way]}
+
+
+def _table(job: int, side: int) -> str:
+    """Ten jobs read each table."""
+    return f"raw/table_{(job + side) // 10:06}"
+
+
+def bodies(jobs: Sequence[int], run: int) -> list[bytes]:
+    """Events of jobs as requests."""
+    return [
+        json.dumps([event(job, run) for job in jobs[begin : begin + BATCH]]).encode()
+        for begin in range(0, len(jobs), BATCH)
+    ]
+
+
+def rates(url: str, place: str, edges: int, count: int) -> Iterator[Taken]:
+    """A server takes so many events: of new jobs, and then of the same jobs once more."""
+    jobs = range(count)
+    with serving(url) as (address, pid):
+        _send(address, bodies(range(count, count + BATCH), 0))
+        for kind, run in (("new lineage", 1), ("lineage as before", 2)):
+            requests = bodies(jobs, run)
+            cpu, begun = cpu_of(pid), time.perf_counter()
+            _send(address, requests)
+            seconds = time.perf_counter() - begun
+            yield Taken(edges, place, kind, count, seconds, 1e3 * (cpu_of(pid) - cpu) / count)
+
+
+def _send(address: str, requests: Sequence[bytes]) -> None:
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(partial(_send_some, address), [requests[n::CONNECTIONS] for n in range(CONNECTIONS)]))
+
+
+def _send_some(address: str, requests: Sequence[bytes]) -> None:
+    connection = HTTPConnection(urlsplit(address).netloc)
+    for body in requests:
+        connection.request("POST", "/api/v1/lineage", body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        said = answer.read()
+        assert answer.status == 201, said
+    connection.close()
+
+
+def sizes(url: str, place: str, jobs: int, runs: Sequence[int]) -> Iterator[Size]:
+    """The size of the edges after so many runs of the same jobs."""
+    done = 0
+    for until in runs:
+        with serving(url) as (address, _):
+            for run in range(done, until):
+                _send(address, bodies(range(jobs), run))
+        done = until
+        with open_store(url) as store:
+            yield size(store, place, until)
+
+
+def size(store: Store, place: str, runs: int) -> Size:
+    """The size of the edges that hold now, with their index."""
+    with store.read() as connection:
+        count = int(connection.exec_driver_sql("SELECT count(*) FROM edge").scalar_one())
+        bytes_ = int(connection.exec_driver_sql(_BYTES[connection.dialect.name]).scalar_one())
+    return Size(count, place, runs, count, bytes_)
+
+
+_BYTES = {
+    "sqlite": "SELECT sum(pgsize) FROM dbstat WHERE name IN ('edge', 'edge_down')",
+    "postgresql": "SELECT pg_total_relation_size('edge')",
+}

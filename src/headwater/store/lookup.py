@@ -1,0 +1,65 @@
+"""Questions about ids that are asked often: made once, because to make one takes longer than to answer it."""
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Select,
+    Text,
+    any_,
+    bindparam,
+    func,
+    select,
+)
+from sqlalchemy import cast as as_type
+
+_AT_ONCE = 20_000
+_IDS = bindparam("ids", type_=Text())
+_IN_JSON = select(func.json_each(_IDS).table_valued("value").c.value)
+_IN_ARRAY = any_(as_type(_IDS, ARRAY(BigInteger())))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookup:
+    """The rows whose column ``near`` is one of some ids.
+
+    The ids go as one text, a JSON list or an array: PostgreSQL's driver takes a microsecond and more for each element
+    of a list.
+    """
+
+    question: Select[Any]
+    near: ColumnElement[int]
+    _made: dict[str, Select[Any]] = field(default_factory=dict, init=False, repr=False)
+
+    def __call__(self, connection: Connection, ids: Collection[int]) -> Iterator[Any]:
+        """The rows for these ids."""
+        for result in self._results(connection, ids):
+            yield from result.all()
+
+    def bare(self, connection: Connection, ids: Collection[int]) -> list[tuple[Any, ...]]:
+        """The rows as the driver gives them: in half the time, and right for numbers and texts."""
+        found: list[tuple[Any, ...]] = []
+        for result in self._results(connection, ids):
+            found += result.cursor.fetchall()
+            result.close()
+        return found
+
+    def _results(self, connection: Connection, ids: Collection[int]) -> Iterator[CursorResult[Any]]:
+        dialect, ordered = connection.dialect.name, list(ids)
+        if dialect not in self._made:
+            self._made[dialect] = self._make(dialect)
+        for begin in range(0, len(ordered), _AT_ONCE):
+            listed = json.dumps(ordered[begin : begin + _AT_ONCE])
+            if dialect != "sqlite":
+                listed = f"{{{listed[1:-1]}}}"
+            yield connection.execute(self._made[dialect], {"ids": listed})
+
+    def _make(self, dialect: str) -> Select[Any]:
+        return self.question.where(self.near.in_(_IN_JSON) if dialect == "sqlite" else self.near == _IN_ARRAY)
