@@ -29,7 +29,7 @@ MOST_ROWS = 1_000_000
 """Rows per run beyond which the peer is not asked."""
 
 PLOTS = Path("docs/img")
-SQLITE, POSTGRES = "SQLite", "PostgreSQL"
+STORES = SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 
 
 @dataclass(slots=True)
@@ -50,37 +50,34 @@ class Results:
 
     def _write(self) -> None:
         kinds = {name: [asdict(one) for one in getattr(self, name)] for name in ("timings", "taken", "sizes")}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps({"load": os.getloadavg(), **kinds}, indent=1) + "\n")
 
 
 def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
     """Every size, the deep graph, and the same lineage over many runs."""
-    if options.events:
-        _empty(at, options.events, results)
-    for number, shape in enumerate([*map(Shape, options.sizes), DEEP]):
-        deep = shape is DEEP
-        for place, url in ((SQLITE, at.sqlite(f"size{number}")), (POSTGRES, at.postgres(f"size{number}"))):
-            with open_store(url) as store:
-                fill(store, shape)
-                results.note("timings", reads.of_store(shape, place, store, options.starts))
-                results.note("sizes", [ingest.size(store, place, 0)])
-                if place == POSTGRES:
-                    for runs in (one for one in options.runs if one * shape.edges <= MOST_ROWS):
-                        results.note("timings", reads.of_per_run_rows(shape, store, runs, options.starts))
-            if options.events and not deep:
+    shapes = [*map(Shape, options.sizes), *([] if options.sizes_only else [DEEP])]
+    for place in options.stores:
+        make = at.sqlite if place == SQLITE else at.postgres
+        if not options.sizes_only:
+            results.note("taken", ingest.rates(make("empty"), place, 0, options.events))
+        for number, shape in enumerate(shapes):
+            url = make(f"size{number}")
+            _asked(url, shape, place, options, results)
+            if shape is not DEEP:
                 results.note("taken", ingest.rates(url, place, shape.edges, options.events))
-    _again(at, results)
+        if not options.sizes_only:
+            results.note("sizes", ingest.sizes(make("again"), place, jobs=100, runs=(1, 10)))
 
 
-def _empty(at: Places, events: int, results: Results) -> None:
-    for place, url in ((SQLITE, at.sqlite("empty")), (POSTGRES, at.postgres("empty"))):
-        results.note("taken", ingest.rates(url, place, 0, events))
-
-
-def _again(at: Places, results: Results) -> None:
-    """The same jobs once and ten times."""
-    for place, url in ((SQLITE, at.sqlite("again")), (POSTGRES, at.postgres("again"))):
-        results.note("sizes", ingest.sizes(url, place, jobs=100, runs=(1, 10)))
+def _asked(url: str, shape: Shape, place: str, options: argparse.Namespace, results: Results) -> None:
+    with open_store(url) as store:
+        fill(store, shape)
+        results.note("timings", reads.of_store(shape, place, store, options.starts))
+        results.note("sizes", [ingest.size(store, place, 0)])
+        if place == POSTGRES:
+            for runs in (one for one in options.runs if one * shape.edges <= MOST_ROWS):
+                results.note("timings", reads.of_per_run_rows(shape, store, runs, options.starts))
 
 
 def report(results: Results) -> Iterator[str]:
@@ -147,8 +144,10 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="edges of the graphs of 12 layers")
     parser.add_argument("--runs", type=int, nargs="*", default=(1, 10), help="runs of each job in the peer's rows")
     parser.add_argument("--starts", type=int, default=100, help="columns to ask about")
-    parser.add_argument("--events", type=int, default=2_000, help="events of each kind at each size; 0 for none")
-    parser.add_argument("--results", type=Path, default=Path("bench-server.json"))
+    parser.add_argument("--events", type=int, default=2_000, help="events of each kind at each size")
+    parser.add_argument("--stores", nargs="*", choices=STORES, default=STORES)
+    parser.add_argument("--sizes-only", action="store_true", help="without the deep graph, an empty store, many runs")
+    parser.add_argument("--results", type=Path, default=Path("build/bench-server.json"))
     parser.add_argument("--plots", type=Path, default=PLOTS)
     options = parser.parse_args()
     results = Results(options.results)

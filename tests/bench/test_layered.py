@@ -48,9 +48,9 @@ def closure(start: Start, direction: Direction) -> set[int]:
 def test_a_layered_graph_has_the_closures_of_its_edges(url: str, direction: Direction) -> None:
     with open_store(url) as store:
         assert fill(store, SHAPE) == len(list(edges(SHAPE)))
-        for start in starts(SHAPE, direction, 5):
-            expected = closure(start, direction)
-            assert len(expected) > 20
+        wanted = {start: closure(start, direction) for start in starts(SHAPE, direction, 5)}
+        assert max(map(len, wanted.values())) > 20
+        for start, expected in wanted.items():
             assert set(reached_from(store, start.name, direction).distance) == expected
             assert set(compact_from(store, start.name, direction).closure.distance) == expected
 
