@@ -21,6 +21,7 @@ from headwater.errors import StoreError
 from headwater.store import Store
 from headwater.store.questions import Direction, Exact, ImpactedDataset, impact_of, reached_from, roots_of
 
+WAYS = (Direction.UP, Direction.DOWN)
 WARMING = 5
 FEW = 5
 PATIENCE = 30
@@ -89,7 +90,7 @@ def of_store(shape: Shape, place: str, store: Store, count: int) -> Iterator[Tim
     """Questions to a store: in this process, and over HTTP to a server process."""
     with serving(store.url) as (address, pid):
         connection = HTTPConnection(urlsplit(address).netloc)
-        for direction in Direction:
+        for direction in WAYS:
             asked, stream = starts(shape, direction, count), f"{direction.value}stream"
             yield timing(shape, (place, f"{stream} ids"), Ask(partial(_ids, store, direction)), asked)
             for form in ("ids", "compact"):
@@ -98,7 +99,7 @@ def of_store(shape: Shape, place: str, store: Store, count: int) -> Iterator[Tim
                 yield timing(shape, (place, f"{stream} {form}, HTTP"), how, asked)
         connection.close()
     some = max(FEW, count // 4)
-    up, down = (starts(shape, direction, some) for direction in Direction)
+    up, down = (starts(shape, direction, some) for direction in WAYS)
     yield timing(shape, (place, "roots"), Ask(lambda one: roots_of(store, one.name).roots), up)
     yield timing(shape, (place, "impact"), Ask(lambda one: impact_of(store, one.name).datasets, _impacted), down)
 
@@ -108,7 +109,7 @@ def of_per_run_rows(shape: Shape, store: Store, runs: int, count: int) -> Iterat
     perrun.fill(store, runs)
     place = f"rows of {runs} run{'s' * (runs > 1)} each"
     forms = (("each field once", perrun.REACHED, count), ("all paths", perrun.PATHS, FEW))
-    for (title, question, most), direction in product(forms, Direction):
+    for (title, question, most), direction in product(forms, WAYS):
         kind = (place, f"{direction.value}stream, {title}")
         try:
             ask = partial(_per_run, store, question, direction)

@@ -44,7 +44,7 @@ def closure(start: Start, direction: Direction) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("direction", [Direction.UP, Direction.DOWN])
 def test_a_layered_graph_has_the_closures_of_its_edges(url: str, direction: Direction) -> None:
     with open_store(url) as store:
         assert fill(store, SHAPE) == len(list(edges(SHAPE)))
@@ -55,7 +55,7 @@ def test_a_layered_graph_has_the_closures_of_its_edges(url: str, direction: Dire
             assert set(compact_from(store, start.name, direction).closure.distance) == expected
 
 
-@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("direction", [Direction.UP, Direction.DOWN])
 def test_the_rows_of_each_run_have_the_same_closures(at: Places, direction: Direction) -> None:
     with open_store(at.postgres(f"t{uuid.uuid4().hex}")) as store:
         fill(store, SHAPE)

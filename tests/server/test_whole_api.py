@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -32,7 +32,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("whole")
     forker = Forker()
     with serving(forker, f"sqlite:///{folder}/lineage.db", folder / "output") as server:
-        httpx.post(f"{server.url}/api/v1/lineage", content=EVENTS.read_bytes()).raise_for_status()
+        httpx2.post(f"{server.url}/api/v1/lineage", content=EVENTS.read_bytes()).raise_for_status()
         yield server.url
     forker.close()
 

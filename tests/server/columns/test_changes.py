@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.server.access import bearer
 from tests.server.columns.answers import Json
@@ -41,8 +41,8 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen[
         ends = time.monotonic() + PATIENCE
         while time.monotonic() < ends:
             try:
-                httpx.get(f"{address}/api/v2/datasets", timeout=PATIENCE)
-            except httpx.TransportError:
+                httpx2.get(f"{address}/api/v2/datasets", timeout=PATIENCE)
+            except httpx2.TransportError:
                 time.sleep(0.2)
             else:
                 break
@@ -68,17 +68,17 @@ def read(lines: Iterator[str]) -> Json:
 
 def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve: Any) -> None:
     (address, process), (other, _) = serve(), serve()
-    with httpx.stream("GET", address + CHANGES, timeout=PATIENCE) as stream:
+    with httpx2.stream("GET", address + CHANGES, timeout=PATIENCE) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert read(lines) == {"event": "begin", "id": "0", "data": {}}
         events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.y"]}), minute=1, run="one")]
-        httpx.post(f"{other}/api/v1/lineage", json=events, timeout=PATIENCE)
+        httpx2.post(f"{other}/api/v1/lineage", json=events, timeout=PATIENCE)
         first = read(lines)
         assert (first["event"], first["data"]["change"]) == ("lineage", "first")
         assert first["data"]["edges"] == {"now": 2, "added": 2, "removed": 0}
         events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.z"]}), minute=minute) for minute in (2, 3)]
-        httpx.post(f"{address}/api/v1/lineage", json=events, timeout=PATIENCE)
+        httpx2.post(f"{address}/api/v1/lineage", json=events, timeout=PATIENCE)
         second = read(lines)
         assert second["data"] | {"run": ""} == {
             "change": "changed",
@@ -89,7 +89,7 @@ def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve
             "edges": {"now": 2, "added": 1, "removed": 1},
         }
     again = {"Last-Event-ID": first["id"]}
-    with httpx.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
+    with httpx2.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
         lines = stream.iter_lines()
         assert (read(lines)["id"], read(lines)) == (first["id"], second)
         process.send_signal(signal.SIGTERM)
@@ -105,9 +105,9 @@ def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_
     def tell(job: str, namespace: str, made: Json) -> None:
         event = told(job, made | {"namespace": namespace})
         event["job"]["namespace"] = "zzhush-jobs" if "zzhush" in job else "sales"
-        httpx.post(f"{address}/api/v1/lineage", json=event, headers=every, timeout=PATIENCE).raise_for_status()
+        httpx2.post(f"{address}/api/v1/lineage", json=event, headers=every, timeout=PATIENCE).raise_for_status()
 
-    with httpx.stream("GET", address + CHANGES, headers=some, timeout=PATIENCE) as stream:
+    with httpx2.stream("GET", address + CHANGES, headers=some, timeout=PATIENCE) as stream:
         said: list[str] = []
         lines = (said.append(line) or line for line in stream.iter_lines())
         assert read(lines)["event"] == "begin"
@@ -122,7 +122,7 @@ def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_
     assert second["data"]["edges"]["now"] == 2
     assert [line for line in said if "zzhush" in line] == []
     again = some | {"Last-Event-ID": "0"}
-    with httpx.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
+    with httpx2.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
         lines = stream.iter_lines()
         assert [read(lines)["event"], read(lines)["data"], read(lines)["data"]] == [
             *("begin", first["data"], second["data"]),

@@ -77,7 +77,7 @@ class Edges:
     def _dataset_questions(self) -> Questions:
         # Edges to whole datasets are always INDIRECT (OpenLineage columnLineage facet 1-2-0, ``dataset``).
         if self._bounds.edge_type is EdgeType.DIRECT:
-            return {direction: [] for direction in Direction}
+            return {Direction.UP: [], Direction.DOWN: []}
         return self._questions(DATASET_EDGES, "output_dataset")
 
     def _questions(self, tables: Tables, output: str) -> Questions:
