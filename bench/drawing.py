@@ -61,7 +61,7 @@ def over_edges(
         place.set(xlabel="edges in the store", ylabel=label, xscale="log")
         place.set(yscale="log") if logarithmic else place.set(ylim=(0, None))
         place.grid(alpha=0.3)
-        place.legend(fontsize=7)
+        place.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=2)
     _save(figure, path)
 
 
