@@ -164,7 +164,6 @@ def test_what_a_stream_told_after_it_is_no_guess(store: Store, words: Any) -> No
         (Bounds(guess=True, namespaces=("f*",)), True),
         (Bounds(guess=True, namespaces=("hive",)), False),
     ],
-    ids=str,
 )
 def test_filters_hold_for_guesses(shop: Store, bounds: Bounds, followed: bool) -> None:
     for found in (walk_from(shop, "/out", Direction.UP, bounds), walk_from(shop, "silver.x", Direction.DOWN, bounds)):
