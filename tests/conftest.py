@@ -14,6 +14,9 @@ PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
 """The pandas API of Spark asks for it, and warns when a Spark runs already."""
 
 
+LONG = ("server", "store")
+
+
 class ByFolder(LoadScopeScheduling):
     """The tests of a folder go to one process: they share the applications and servers that they have started."""
 
@@ -26,10 +29,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFolder:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Folders that need Spark first, the rest fills up the end."""
+    """Folders that need Spark first, then those that take minutes; the rest fills up the end."""
     folders = {item: item.path.relative_to(HERE).parts[0] for item in items}
     slow = {folders[item] for item in items if item.get_closest_marker("spark")}
-    items.sort(key=lambda item: folders[item] not in slow)
+    items.sort(key=lambda item: (folders[item] not in slow, folders[item] not in LONG))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

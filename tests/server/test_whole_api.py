@@ -16,7 +16,7 @@ EVENTS = Path(__file__).parents[2] / "docs" / "flights.json"
 STREAM = "/api/v2/changes"
 """What it sends has no end; tests/server/columns/test_changes.py reads it."""
 
-EACH = 20
+EACH = 12
 API = schemathesis.openapi.from_dict(create_app(ServerSettings()).openapi()).exclude(path=STREAM)
 OPERATIONS = {one.ok().label: one.ok() for one in API.get_all_operations()}
 ASKED = [

