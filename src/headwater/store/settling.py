@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, and_, bindparam, exists, insert, or_, select
 
-from headwater.model import ColumnLineage, Dependency
+from headwater.model import ColumnLineage, Dataset, Dependency
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
@@ -190,11 +190,12 @@ def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> tupl
 
 def _sources(writer: Writer, told: frozenset[Dependency], at: int) -> dict[Dependency, tuple[int, int]]:
     """The ids of field and transformation of each dependency."""
-    owners = {named: dataset_id(writer, named, at) for named in {one.input.dataset for one in told}}
-    return {
-        one: (writer.field(owners[one.input.dataset], one.input.name, at), writer.transformation(one.transformation))
-        for one in told
-    }
+    named: dict[Dataset, set[str]] = {}
+    for one in told:
+        named.setdefault(one.input.dataset, set()).add(one.input.name)
+    # All of a dataset at once: events may be the first to tell of its fields.
+    fields = {one: writer.fields(dataset_id(writer, one, at), sorted(names), at) for one, names in named.items()}
+    return {one: (fields[one.input.dataset][one.input.name], writer.transformation(one.transformation)) for one in told}
 
 
 def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
