@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 import requests
 from tests.ports import free_port
+from tests.server.conftest import forker as forker  # noqa: PLC0414 - a fixture
 from tests.server.processes import ROOT, Forker, ServerProcess, serving
 
 from headwater.store import open_store
@@ -95,13 +96,6 @@ def steps(document: dict[str, Any]) -> set[str]:
 def _short(place: dict[str, str]) -> str:
     """The last word of the dataset's name, and the column; ``*`` for all of them."""
     return f"{re.split(r'[/.]', place['name'])[-1]}.{place.get('field', '*')}"
-
-
-@pytest.fixture(scope="session")
-def forker() -> Iterator[Forker]:
-    made = Forker()
-    yield made
-    made.close()
 
 
 @pytest.fixture

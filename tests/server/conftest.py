@@ -5,9 +5,18 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from tests.server.processes import Forker
 from tests.store.conftest import postgres as postgres  # noqa: PLC0414 - a fixture
 
 from headwater.server import ServerSettings, create_app
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[Forker]:
+    """Starts servers in processes of their own."""
+    made = Forker()
+    yield made
+    made.close()
 
 
 @pytest.fixture

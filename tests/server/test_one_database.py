@@ -25,13 +25,6 @@ Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def forker() -> Iterator[Forker]:
-    made = Forker()
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     with running_postgres(tmp_path_factory.mktemp("one") / "data", "SELECT 1;") as running:
         yield running

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPSConnection
@@ -36,13 +35,6 @@ from headwater.store import open_store
 from headwater.store.keyring import issue
 
 ROUNDS = int(os.environ.get("HEADWATER_KILL_ROUNDS", "50"))
-
-
-@pytest.fixture(scope="module")
-def forker() -> Iterator[Forker]:
-    made = Forker()
-    yield made
-    made.close()
 
 
 @pytest.fixture

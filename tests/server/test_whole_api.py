@@ -27,14 +27,12 @@ ASKED = [
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(forker: Forker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that has the events of the example."""
     folder = tmp_path_factory.mktemp("whole")
-    forker = Forker()
     with serving(forker, f"sqlite:///{folder}/lineage.db", folder / "output") as server:
         httpx2.post(f"{server.url}/api/v1/lineage", content=EVENTS.read_bytes()).raise_for_status()
         yield server.url
-    forker.close()
 
 
 @pytest.mark.parametrize(("operation", "mode"), ASKED, ids=str)

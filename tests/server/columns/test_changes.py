@@ -1,13 +1,10 @@
 """The stream of changes, from a server in a process of its own."""
 
 import json
-import os
 import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import httpx2
 import pytest
 from tests.server.access import bearer
 from tests.server.columns.answers import Json
+from tests.server.processes import PATIENCE, Forker, ServerProcess, serving
 from tests.store.conftest import told, written
 
 from headwater.store import Store, open_store
@@ -22,36 +20,19 @@ from headwater.store.keyring import issue
 from headwater.store.questions import changes_after, latest_event
 
 CHANGES = "/api/v2/changes"
-PATIENCE = 120
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, subprocess.Popen[bytes]]]]:
-    """Starts servers on one store; each gives its address and its process."""
-    processes = []
+def serve(forker: Forker, tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
+    """Starts servers on one store."""
+    numbers = count()
+    with ExitStack() as running:
 
-    def start(*options: str) -> tuple[str, subprocess.Popen[bytes]]:
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
-        command = [sys.executable, "-m", "headwater", "serve", "--port", str(port), *options]
-        store = {"HEADWATER_STORE": f"sqlite:///{tmp_path}/lineage.db"}
-        processes.append(subprocess.Popen(command, env=dict(os.environ) | store))
-        address = f"http://127.0.0.1:{port}"
-        ends = time.monotonic() + PATIENCE
-        while time.monotonic() < ends:
-            try:
-                httpx2.get(f"{address}/api/v2/datasets", timeout=PATIENCE)
-            except httpx2.TransportError:
-                time.sleep(0.2)
-            else:
-                break
-        return address, processes[-1]
+        def start(*options: str) -> ServerProcess:
+            output = tmp_path / f"log {next(numbers)}"
+            return running.enter_context(serving(forker, f"sqlite:///{tmp_path}/lineage.db", output, *options))
 
-    yield start
-    for process in processes:
-        process.kill()
-        process.wait()
+        yield start
 
 
 def read(lines: Iterator[str]) -> Json:
@@ -67,18 +48,18 @@ def read(lines: Iterator[str]) -> Json:
 
 
 def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve: Any) -> None:
-    (address, process), (other, _) = serve(), serve()
-    with httpx2.stream("GET", address + CHANGES, timeout=PATIENCE) as stream:
+    server, other = serve(), serve()
+    with httpx2.stream("GET", server.url + CHANGES, timeout=PATIENCE) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert read(lines) == {"event": "begin", "id": "0", "data": {}}
         events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.y"]}), minute=1, run="one")]
-        httpx2.post(f"{other}/api/v1/lineage", json=events, timeout=PATIENCE)
+        httpx2.post(f"{other.url}/api/v1/lineage", json=events, timeout=PATIENCE)
         first = read(lines)
         assert (first["event"], first["data"]["change"]) == ("lineage", "first")
         assert first["data"]["edges"] == {"now": 2, "added": 2, "removed": 0}
         events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.z"]}), minute=minute) for minute in (2, 3)]
-        httpx2.post(f"{address}/api/v1/lineage", json=events, timeout=PATIENCE)
+        httpx2.post(f"{server.url}/api/v1/lineage", json=events, timeout=PATIENCE)
         second = read(lines)
         assert second["data"] | {"run": ""} == {
             "change": "changed",
@@ -89,16 +70,15 @@ def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve
             "edges": {"now": 2, "added": 1, "removed": 1},
         }
     again = {"Last-Event-ID": first["id"]}
-    with httpx2.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
+    with httpx2.stream("GET", server.url + CHANGES, headers=again, timeout=PATIENCE) as stream:
         lines = stream.iter_lines()
         assert (read(lines)["id"], read(lines)) == (first["id"], second)
-        process.send_signal(signal.SIGTERM)
+        assert server.stop() in (0, -signal.SIGTERM)
         assert read(lines) == {}
-    assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
 
 
 def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_path: Path) -> None:
-    address, _ = serve("--auth")
+    address = serve("--auth").url
     with open_store(f"sqlite:///{tmp_path}/lineage.db") as store:
         some, every = (bearer(issue(store, "one", "write", [pattern])[1]) for pattern in ("sales", "*"))
 
