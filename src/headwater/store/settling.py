@@ -5,6 +5,8 @@ A streaming query is successful as long as it runs: it may never end, and what i
 
 import zlib
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -38,14 +40,15 @@ _BEFORE = _TOLD.where(or_(_AT < _MOMENT, and_(_AT == _MOMENT, _UUID < _THE_UUID)
 _AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))).order_by(_AT, _UUID)
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True)
+class Told:
     """The edges that one run told of one output, and from when on they hold."""
 
     fields: frozenset[Edge]
     dataset: frozenset[Edge]
     since: int
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """Equal for equal edges."""
         edges = repr((sorted(self.fields), sorted(self.dataset)))
@@ -161,7 +164,7 @@ def _told(writer: Writer, case: Case) -> dict[int, Told]:
         if not (succeeded or streams):
             continue
         for output, edges in _of_event(writer, known, known.at if streams else run.state_at).items():
-            told[output] = edges._replace(since=min(edges.since, told.get(output, edges).since))
+            told[output] = replace(edges, since=min(edges.since, told.get(output, edges).since))
     return told
 
 
