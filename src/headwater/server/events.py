@@ -35,7 +35,7 @@ async def ingest(request: Request, caller: Writer, server: TheServer) -> Respons
         value = await asyncio.to_thread(read_json, await request.body())
         if isinstance(value, list):
             return await _batch(value, caller, server)
-        event = _event(value, caller)
+        event = await asyncio.to_thread(_event, value, caller)
     except (EventError, HTTPException):
         server.metrics.refused(1)
         raise
