@@ -4,11 +4,11 @@ The store reads whatever it can of an event, because a job that has run will not
 HTTP can be told what is wrong, and is.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headwater.errors import EventError
+from headwater.store.jsonvalues import UNFIT, Record
 
 LONGEST_NAME = 4_000
 """Characters of a namespace, a name or a field: four times what object stores allow."""
@@ -16,12 +16,9 @@ LONGEST_NAME = 4_000
 STATES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 """OpenLineage 2-0-2, RunEvent, ``eventType``."""
 
-_UNFIT = re.compile("[\0\ud800-\udfff]")
 _OBJECTS = (("run",), ("job",), ("dataset",), ("run", "facets"), ("job", "facets"), ("dataset", "facets"))
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a string"}
 _NAMED = ("namespace", "name", "field")
-
-Record = dict[str, Any]
 
 
 def require_shape(event: object) -> None:
@@ -103,8 +100,8 @@ def _require_names(names: Iterable[object]) -> None:
         raise EventError(
             f"A name of {len(longest):,} characters, {_shown(longest)}: expected at most {LONGEST_NAME:,}."
         )
-    if _UNFIT.search("".join(given)):
-        unfit = next(filter(_UNFIT.search, given))
+    if UNFIT.search("".join(given)):
+        unfit = next(filter(UNFIT.search, given))
         raise EventError(f"The name {_shown(unfit)} has a NUL or half a character in it: no database stores that.")
 
 

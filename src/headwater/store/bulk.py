@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Table
 
-_AT_ONCE = 20_000
+from headwater.store.rows import AT_ONCE
+
 Rows = Sequence[tuple[Any, ...]]
 
 
@@ -43,8 +44,8 @@ def _one_by_one(connection: Connection, statement: str, rows: Rows) -> None:
 def _as_arrays(table: Table, columns: Sequence[str], rows: Rows) -> Iterator[tuple[str, tuple[Any, ...]]]:
     kinds = [_kind(table.c[name].type) for name in columns]
     arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    for begin in range(0, len(rows), _AT_ONCE):
-        values = zip(*rows[begin : begin + _AT_ONCE], strict=True)
+    for begin in range(0, len(rows), AT_ONCE):
+        values = zip(*rows[begin : begin + AT_ONCE], strict=True)
         yield arrays, tuple(_listed(kind, column) for kind, column in zip(kinds, values, strict=True))
 
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 Record = dict[str, Any]
 Value = TypeVar("Value")
 _NOTHING: Record = {}
-_UNFIT = re.compile("[\0\ud800-\udfff]")
+UNFIT = re.compile("[\0\ud800-\udfff]")
+"""What cannot be stored: PostgreSQL stores no NUL, neither database stores a lone surrogate."""
 
 
 def record(value: object, *path: str) -> Record:
@@ -33,7 +34,7 @@ def records(value: object, *path: str) -> list[Record]:
 def text(value: object, *path: str) -> str:
     """The string at ``path``, fit to be stored, or an empty one.
 
-    PostgreSQL stores no NUL, neither database stores a lone surrogate; both become U+FFFD.
+    What is `UNFIT` becomes U+FFFD.
 
     >>> text({"a": {"b": "x"}}, "a", "b"), text({"a": 1}, "a")
     ('x', '')
@@ -43,7 +44,7 @@ def text(value: object, *path: str) -> str:
         found = found.get(step) if isinstance(found, dict) else None
     if not isinstance(found, str):
         return ""
-    return found if found.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)
+    return found if found.isprintable() else UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)
 
 
 def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Value]]:

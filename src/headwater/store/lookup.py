@@ -20,7 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as as_type
 
-_AT_ONCE = 20_000
+from headwater.store.rows import AT_ONCE
+
 _IDS = bindparam("ids", type_=Text())
 _IN_JSON = select(func.json_each(_IDS).table_valued("value").c.value)
 _IN_ARRAY = any_(as_type(_IDS, ARRAY(BigInteger())))
@@ -55,8 +56,8 @@ class Lookup:
         dialect, ordered = connection.dialect.name, list(ids)
         if dialect not in self._made:
             self._made[dialect] = self._make(dialect)
-        for begin in range(0, len(ordered), _AT_ONCE):
-            listed = json.dumps(ordered[begin : begin + _AT_ONCE])
+        for begin in range(0, len(ordered), AT_ONCE):
+            listed = json.dumps(ordered[begin : begin + AT_ONCE])
             if dialect != "sqlite":
                 listed = f"{{{listed[1:-1]}}}"
             yield connection.execute(self._made[dialect], {"ids": listed})

@@ -19,7 +19,9 @@ from sqlalchemy import (
 )
 
 Key = TypeVar("Key", int, str, bytes)
-_AT_ONCE = 20_000
+AT_ONCE = 20_000
+"""Ids or rows in one statement."""
+
 _KEYS_AT_ONCE = 5_000  # well under SQLite's limit for parameters, 32,766
 _SIDES = ("one", "other")
 _TYPES: dict[type, Any] = {int: BigInteger(), str: Text(), bytes: LargeBinary()}
@@ -34,7 +36,7 @@ def rows_for(connection: Connection, ids: Collection[Key], question: Callable[[A
     ordered = list(ids)
     kind = type(ordered[0]) if ordered else int
     as_list = kind is bytes and connection.dialect.name == "sqlite"
-    size = _KEYS_AT_ONCE if as_list else _AT_ONCE
+    size = _KEYS_AT_ONCE if as_list else AT_ONCE
     for begin in range(0, len(ordered), size):
         some = ordered[begin : begin + size]
         yield from connection.execute(question(some if as_list else _listed(connection, kind, some))).all()
@@ -45,8 +47,8 @@ def pairs_for(
 ) -> Iterator[Any]:
     """The rows of a question about pairs of numbers, given to it as a table of two columns; otherwise as `rows_for`."""
     ordered = list(pairs)
-    for begin in range(0, len(ordered), _AT_ONCE):
-        yield from connection.execute(question(_paired(connection, ordered[begin : begin + _AT_ONCE]))).all()
+    for begin in range(0, len(ordered), AT_ONCE):
+        yield from connection.execute(question(_paired(connection, ordered[begin : begin + AT_ONCE]))).all()
 
 
 def _paired(connection: Connection, some: list[tuple[int, int]]) -> FromClause:
