@@ -17,6 +17,7 @@ from headwater.cli.options import StoreOption
 from headwater.cli.output import note, print_lines
 from headwater.errors import SettingError
 from headwater.store import Store, open_store
+from headwater.store.garbage import collect_seldom
 
 _AT_ONCE = 500  # events in one transaction
 _ENDINGS = (".ndjson", ".jsonl", ".json", ".ndjson.gz", ".jsonl.gz", ".json.gz")
@@ -34,6 +35,7 @@ def ingest(
     ] = None,
 ) -> None:
     """Take OpenLineage events of any producer into the store; what is there already changes nothing."""
+    collect_seldom()
     taken = _Taken()
     with open_store(store) as opened:
         if source.startswith(topics.SCHEME):

@@ -6,6 +6,7 @@ The closed sets are those of the OpenLineage ``columnLineage`` facet 1-2-0.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from types import MappingProxyType
 
 from headwater.model.dataset import Dataset
@@ -131,7 +132,7 @@ class Dependency:
     transformation: Transformation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnLineage:
     """The lineage of one output dataset.
 
@@ -142,12 +143,21 @@ class ColumnLineage:
     fields: Mapping[str, frozenset[Dependency]] = field(default_factory=lambda: MappingProxyType({}))
     dataset: frozenset[Dependency] = frozenset()
 
-    @property
-    def dependencies(self) -> frozenset[Dependency]:
-        """What the output depends on, all of its fields together."""
-        return self.dataset.union(*self.fields.values())
+    @cached_property
+    def edges(self) -> tuple[tuple[str | None, Dependency], ...]:
+        """Every output field with each of its dependencies; last, with None, what touches every column alike."""
+        of_fields = [(name, one) for name, inputs in self.fields.items() for one in inputs]
+        return (*of_fields, *((None, one) for one in self.dataset))
+
+    @cached_property
+    def sources(self) -> Mapping[Dataset, tuple[str, ...]]:
+        """The names of the fields that edges start from, by dataset."""
+        named: dict[Dataset, set[str]] = {}
+        for _, one in self.edges:
+            named.setdefault(one.input.dataset, set()).add(one.input.name)
+        return MappingProxyType({dataset: tuple(sorted(names)) for dataset, names in named.items()})
 
     @property
     def inputs(self) -> frozenset[Dataset]:
         """Every dataset that an edge starts from."""
-        return frozenset(edge.input.dataset for edge in self.dependencies)
+        return frozenset(self.sources)

@@ -24,6 +24,7 @@ from headwater.server.environment import environment_of, settings_from
 from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, Listening, ServerSettings
 from headwater.store import open_store, store_url
+from headwater.store.garbage import collect_seldom
 
 LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""
@@ -62,7 +63,9 @@ def from_environment() -> FastAPI:
         SettingError: a variable that cannot be used.
     """
     logs.configure(os.environ.get(_LOG_FORMAT, "text"))
-    return create_app(settings_from(os.environ))
+    app = create_app(settings_from(os.environ))
+    collect_seldom()
+    return app
 
 
 class _Announcing(uvicorn.Server):
@@ -80,6 +83,7 @@ class _Announcing(uvicorn.Server):
 
 def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Announce) -> None:
     server = _Announcing(_config(app, listening), announce)
+    collect_seldom()
     try:
         server.run([place])
     except KeyboardInterrupt:

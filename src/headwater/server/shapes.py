@@ -4,11 +4,11 @@ The store reads whatever it can of an event, because a job that has run will not
 HTTP can be told what is wrong, and is.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from headwater.errors import EventError
-from headwater.store.jsonvalues import UNFIT, Record
+from headwater.store.jsonvalues import UNFIT, Record, record, records, remembered_by_content
 
 LONGEST_NAME = 4_000
 """Characters of a namespace, a name or a field: four times what object stores allow."""
@@ -34,7 +34,7 @@ def require_shape(event: object) -> None:
     state = event.get("eventType")
     if state is not None and (not isinstance(state, str) or state.upper() not in STATES):
         raise EventError(f"eventType is {_shown(state)}: expected one of {', '.join(sorted(STATES))}.")
-    _require_names(list(_names(event)))
+    _require_names(_names(event))
 
 
 def _part(value: Record, path: tuple[str, ...], kind: type) -> Any:
@@ -48,17 +48,14 @@ def _part(value: Record, path: tuple[str, ...], kind: type) -> Any:
 
 
 def _names(event: Record) -> Iterator[object]:
-    """Everything that names a job, a dataset or a field."""
+    """Everything outside of facets that names a job or a dataset; looks at the facets by the way."""
     yield from _of(event.get("job") or {})
     for dataset in _datasets(event):
         yield from _of(dataset)
         facets = _part(dataset, ("facets",), dict)
-        for one in _objects(facets, "schema", "fields"):
-            yield one.get("name")
-        for one in _objects(facets, "symlinks", "identifiers"):
-            yield from _of(one)
-        yield from _of_lineage(facets, "columnLineage", "inputFields", "dataset")
-        yield from _of_lineage(facets, "lineage", "inputs", "inputs")
+        for name, require in _NAMING_FACETS.items():
+            if facets.get(name) is not None:
+                require(facets[name])
 
 
 def _datasets(event: Record) -> Iterator[Record]:
@@ -71,22 +68,42 @@ def _datasets(event: Record) -> Iterator[Record]:
         yield event["dataset"]
 
 
-def _of_lineage(facets: Record, facet: str, inputs: str, whole: str) -> Iterator[object]:
+@remembered_by_content(2000)
+def _schema(facet: object) -> None:
+    _require_names([one.get("name") for one in records(facet, "fields")])
+
+
+@remembered_by_content(2000)
+def _symlinks(facet: object) -> None:
+    _require_names([name for one in records(facet, "identifiers") for name in _of(one)])
+
+
+@remembered_by_content(1000)
+def _column_lineage(facet: object) -> None:
+    _require_names(_of_lineage(facet, "inputFields", "dataset"))
+
+
+@remembered_by_content(1000)
+def _lineage(facet: object) -> None:
+    _require_names(_of_lineage(facet, "inputs", "inputs"))
+
+
+def _of_lineage(facet: object, inputs: str, whole: str) -> Iterator[object]:
     """The names in a facet that says what columns are made of; where they stand differs."""
-    told = facets.get(facet)
-    fields = told.get("fields") if isinstance(told, dict) else None
-    for name, field in fields.items() if isinstance(fields, dict) else ():
+    for name, field in record(facet, "fields").items():
         yield name
-        for one in _objects({"field": field}, "field", inputs):
+        for one in records(field, inputs):
             yield from _of(one)
-    for one in _objects(facets, facet, whole):
+    for one in records(facet, whole):
         yield from _of(one)
 
 
-def _objects(facets: Record, facet: str, name: str) -> Iterator[Record]:
-    told = facets.get(facet)
-    listed = told.get(name) if isinstance(told, dict) else None
-    return (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else iter(())
+_NAMING_FACETS: dict[str, Callable[[object], None]] = {
+    "schema": _schema,
+    "symlinks": _symlinks,
+    "columnLineage": _column_lineage,
+    "lineage": _lineage,
+}
 
 
 def _of(named: Record) -> Iterator[object]:

@@ -9,7 +9,7 @@ from headwater.model import (
     SchemaField,
     Symlink,
 )
-from headwater.store.jsonvalues import Record, record, records, remembered, text
+from headwater.store.jsonvalues import Record, record, records, remembered, remembered_by_content, text
 
 _LIFECYCLE = "lifecycleStateChange"
 _NAMES = "headwater_names"
@@ -45,7 +45,7 @@ def description(value: Record) -> DatasetDescription:
     named = dataset(value)
     return DatasetDescription(
         named,
-        tuple(_schema(facets)),
+        _schema(facets.get("schema")),
         tuple(_symlinks(facets)),
         text(facets, _LIFECYCLE, _LIFECYCLE),
         text(facets, "dataSource", "name"),
@@ -73,9 +73,10 @@ def _field_changes(facets: Record) -> list[FieldChange]:
     return [change for change in told if change.former and change.present and change.former != change.present]
 
 
-def _schema(facets: Record) -> list[SchemaField]:
-    fields = records(facets, "schema", "fields")
-    return [_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")]
+@remembered_by_content(2000)
+def _schema(facet: object) -> tuple[SchemaField, ...]:
+    fields = records(facet, "fields")
+    return tuple([_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")])
 
 
 @remembered(5000)

@@ -10,9 +10,11 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.store import schema
+from headwater.store.bulk import add_rows, new_ids
 from headwater.store.events import Event
 from headwater.store.fieldnames import FieldRename, first_name, present_name
-from headwater.store.keys import key_of
+from headwater.store.keys import key_of, keys_of
+from headwater.store.lookup import Lookup
 from headwater.store.meanings import Meaning
 from headwater.store.pending import Pending
 from headwater.store.rows import rows_for
@@ -77,11 +79,24 @@ class Writer:
         known = self._fields.get(dataset_id)
         if known is None:
             known = self._fields[dataset_id] = self._load_fields(dataset_id)
-        missing = [name for name in dict.fromkeys(names) if name not in known]
-        if missing:
-            added = self.connection.execute(_ADD_FIELDS, [self._new_field(dataset_id, name) for name in missing])
-            known.update((row.name, row.id) for row in added)
+        self.add_fields({dataset_id: names})
         return known
+
+    def add_fields(self, names: Mapping[int, Iterable[str]]) -> None:
+        """Adds what is missing of the fields of datasets, all at once; of those that were read, and not renamed."""
+        missing = [
+            (dataset, name)
+            for dataset, wanted in names.items()
+            if (known := self._fields.get(dataset)) is not None
+            for name in dict.fromkeys(wanted)
+            if name not in known
+        ]
+        ids = new_ids(self.connection, schema.field, len(missing)) if missing else ()
+        rows = []
+        for (dataset, name), field_id in zip(missing, ids, strict=True):
+            self._fields[dataset][name] = field_id
+            rows.append((field_id, *self._new_field(dataset, name).values()))
+        add_rows(self.connection, schema.field, ("id", *_OF_NEW_FIELD), rows)
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
         """When which fields of a dataset got other names; most stores know of none."""
@@ -135,8 +150,8 @@ class Writer:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
         self._fields |= {one: {} for one in wanted}
-        for row in rows_for(self.connection, wanted, lambda some: _ALL_FIELDS.where(_FIELD.dataset_id.in_(some))):
-            self._fields[row.dataset_id][row.name] = row.id
+        for dataset, name, field_id in _FIELDS_OF.bare(self.connection, wanted):
+            self._fields[dataset][name] = field_id
 
     def flush(self) -> None:
         """Writes what is pending, before somebody reads it."""
@@ -161,8 +176,7 @@ class Writer:
 
     def _new_field(self, dataset_id: int, name: str) -> Values:
         self.pending.field_name(name)
-        own = {"key": key_of(name), "folded_key": key_of(name.casefold())}
-        return {"dataset_id": dataset_id, "name": name, **own, "type": ""}
+        return dict(zip(_OF_NEW_FIELD, (dataset_id, name, *keys_of(name), ""), strict=True))
 
     def add(self, table: Table, values: dict[str, Any]) -> int:
         """The id of a new row."""
@@ -171,9 +185,9 @@ class Writer:
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
 _FIELD = schema.field.c
-_ALL_FIELDS = select(_FIELD.dataset_id, _FIELD.name, _FIELD.id)
+_FIELDS_OF = Lookup(select(_FIELD.dataset_id, _FIELD.name, _FIELD.id), _FIELD.dataset_id)
 _FIELDS = select(_FIELD.name, _FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
-_ADD_FIELDS = insert(schema.field).returning(_FIELD.name, _FIELD.id)
+_OF_NEW_FIELD = ("dataset_id", "name", "key", "folded_key", "type")
 _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
 _RENAME = schema.field_rename.c

@@ -1,5 +1,6 @@
 """Keys of names, which may be longer than a database can index; and the form in which endings are found."""
 
+from functools import lru_cache
 from hashlib import blake2b
 
 from headwater.model import Dataset
@@ -12,6 +13,12 @@ def key_of(*parts: str) -> bytes:
     False
     """
     return blake2b(b"".join(b"%d:%s" % (len(p.encode()), p.encode()) for p in parts), digest_size=16).digest()
+
+
+@lru_cache(maxsize=10_000)
+def keys_of(field: str) -> tuple[bytes, bytes]:
+    """The key of a field's name, and that of the name whatever its case: the same few names come again and again."""
+    return key_of(field), key_of(field.casefold())
 
 
 def folded(dataset: Dataset) -> str:

@@ -3,7 +3,7 @@
 from headwater.errors import EventError
 from headwater.model import ColumnLineage, Dependency, InputField, Subtype, Transformation
 from headwater.store.facets import dataset
-from headwater.store.jsonvalues import Record, record, records, remembered, text
+from headwater.store.jsonvalues import Record, record, records, remembered, remembered_by_content, text
 
 _OLD_TYPES = {"IDENTITY": Transformation(Subtype.IDENTITY), "MASKED": Transformation(Subtype.TRANSFORMATION, True)}
 
@@ -18,7 +18,10 @@ def column_lineage(output: Record, entry: Record) -> ColumnLineage | None:
         EventError: a facet is there but is not what the specification says.
     """
     told = record(output, "facets", "lineage") or entry
-    return _explicit(told) if _names_columns(told) else _column_lineage(output)
+    if _names_columns(told):
+        return _explicit(told)
+    facet = record(output, "facets").get("columnLineage")
+    return None if facet is None else _column_lineage(facet)
 
 
 def _names_columns(told: Record) -> bool:
@@ -26,6 +29,7 @@ def _names_columns(told: Record) -> bool:
     return bool(record(told, "fields")) or any(text(one, "field") for one in records(told, "inputs"))
 
 
+@remembered_by_content(1000)
 def _explicit(told: Record) -> ColumnLineage:
     fields = {
         text(name): _edges(records(field, "inputs"), Subtype.CONDITIONAL)
@@ -39,18 +43,16 @@ def _edges(inputs: list[Record], unnamed: Subtype) -> frozenset[Dependency]:
     return frozenset(_dependencies([one for one in inputs if text(one, "field")], {}, unnamed))
 
 
-def _column_lineage(value: Record) -> ColumnLineage | None:
-    """The columnLineage facet of an output dataset, None when it has none.
+@remembered_by_content(1000)
+def _column_lineage(facet: object) -> ColumnLineage:
+    """The columnLineage facet of an output dataset.
 
     Versions 1-0-0 to 1-2-0 are read; an input field without transformations counts as TRANSFORMATION,
     because its producer says that the value depends on it and not how.
 
     Raises:
-        EventError: the facet is there but not an object with ``fields`` or ``dataset``.
+        EventError: the facet is not an object with ``fields`` or ``dataset``.
     """
-    facet = record(value, "facets").get("columnLineage")
-    if facet is None:
-        return None
     if not isinstance(record(facet).get("fields", {}), dict) or not isinstance(facet, dict):
         raise EventError("The columnLineage facet is no object with an object `fields`. Correct the producer.")
     fields = {

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import insert, select
 
-from headwater.model import Dataset, Dependency, Job
+from headwater.model import Dataset, DatasetDescription, Job
 from headwater.store import schema
+from headwater.store.bulk import add_rows, new_ids
 from headwater.store.events import Event
 from headwater.store.ids import KnownRun, Writer
-from headwater.store.keys import key_of
+from headwater.store.keys import folded, key_of
 from headwater.store.meanings import Meaning
 from headwater.store.rows import rows_for
+from headwater.store.schema import BEGINNING, FOREVER
 from headwater.store.upserts import Values
 
 _RUN = schema.run
@@ -36,9 +38,11 @@ def load(writer: Writer, events: Sequence[Event]) -> None:
     writer.know_jobs({*runs.values(), *(event.job for event in events)})
     _load_runs(writer, runs)
     lineages = [output.lineage for event in events for output in event.outputs if output.lineage is not None]
-    told = frozenset[Dependency]().union(*(lineage.dependencies for lineage in lineages))
-    writer.know_transformations({dependency.transformation for dependency in told})
-    _load_names(writer, {*_datasets(events), *(dependency.input.dataset for dependency in told)})
+    writer.know_transformations({one.transformation for lineage in lineages for _, one in lineage.edges})
+    _load_names(writer, {*_datasets(events), *(dataset for lineage in lineages for dataset in lineage.sources)})
+    if not any(event.renames for event in events):
+        _add_datasets(writer, events)
+        _add_fields(writer, events)
 
 
 def _runs(event: Event) -> Iterator[tuple[str, Job]]:
@@ -57,11 +61,17 @@ def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
         writer.runs |= {row.uuid: KnownRun(row.id, new[row.uuid]) for row in added}
 
 
-def _datasets(events: Iterable[Event]) -> Iterator[Dataset]:
+def _described(events: Iterable[Event]) -> Iterator[tuple[DatasetDescription, int]]:
+    """Each dataset that events describe, and when they do."""
     for event in events:
         for seen in (*event.inputs, *(output.description for output in event.outputs)):
-            yield seen.dataset
-            yield from (link.dataset for link in seen.symlinks)
+            yield seen, event.at
+
+
+def _datasets(events: Iterable[Event]) -> Iterator[Dataset]:
+    for seen, _ in _described(events):
+        yield seen.dataset
+        yield from (link.dataset for link in seen.symlinks)
 
 
 def _load_names(writer: Writer, named: Iterable[Dataset]) -> None:
@@ -75,3 +85,36 @@ def _load_names(writer: Writer, named: Iterable[Dataset]) -> None:
         ):
             writer.names[Dataset(namespace, name)].append(Meaning(*meaning))
     writer.know_fields({meaning.dataset for known in writer.names.values() for meaning in known})
+
+
+def _add_datasets(writer: Writer, events: Sequence[Event]) -> None:
+    """Adds the datasets that nothing is known of, except where a name may turn out to be that of another dataset."""
+    linked = {link.dataset for seen, _ in _described(events) for link in seen.symlinks}
+    named = dict.fromkeys(seen.dataset for seen, _ in _described(events) if not seen.symlinks)
+    new = [one for one in named if one not in linked and not writer.names[one]]
+    if not new:
+        return
+    owners = new_ids(writer.connection, schema.dataset, len(new))
+    rows = [(owner, one.namespace, one.name) for owner, one in zip(owners, new, strict=True)]
+    add_rows(writer.connection, schema.dataset, ("id", "namespace", "name"), rows)
+    meanings = [
+        Meaning(row, owner, BEGINNING, FOREVER)
+        for row, owner in zip(new_ids(writer.connection, _NAME, len(new)), owners, strict=True)
+    ]
+    names = [
+        (meaning.id, key_of(one.namespace, one.name), one.namespace, one.name, folded(one), meaning.dataset)
+        for meaning, one in zip(meanings, new, strict=True)
+    ]
+    add_rows(writer.connection, _NAME, ("id", "key", "namespace", "name", "folded", "dataset_id"), names)
+    writer.names |= {one: [meaning] for one, meaning in zip(new, meanings, strict=True)}
+    writer.know_fields(owners)
+
+
+def _add_fields(writer: Writer, events: Sequence[Event]) -> None:
+    """Adds the fields that events describe of datasets that are known."""
+    wanted: dict[int, dict[str, None]] = {}
+    for seen, at in _described(events):
+        for meaning in writer.names[seen.dataset] if seen.schema else ():
+            if meaning.covers(at) and not writer.renames(meaning.dataset):
+                wanted.setdefault(meaning.dataset, {}).update(dict.fromkeys(field.name for field in seen.schema))
+    writer.add_fields(wanted)

@@ -4,23 +4,20 @@ A streaming query is successful as long as it runs: it may never end, and what i
 """
 
 import zlib
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, bindparam, exists, insert, or_, select
+from sqlalchemy import Row, select
 
-from headwater.model import ColumnLineage, Dataset, Dependency
+from headwater.model import ColumnLineage, Dataset
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
-from headwater.store.lookup import Lookup
 from headwater.store.rows import rows_for
-from headwater.store.schema import FOREVER
 from headwater.store.symlinks import dataset_id
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span, Tables, add_first
+from headwater.store.telling import Telling, Told
+from headwater.store.timeline import Edge
 from headwater.store.withdrawal import Pair, withdraw
 
 _RUNNING = "RUNNING"
@@ -29,30 +26,9 @@ _RUN = schema.run
 _EVENT = schema.event.c
 _TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
-_TELL = insert(_LINEAGE)
-_DATASET = schema.dataset.c
-_UNTOLD = Lookup(select(_DATASET.id).where(~exists().where(_LINEAGE.c.output_id == _DATASET.id)), _DATASET.id)
-_AT, _UUID = _LINEAGE.c.at, _RUN.c.uuid
-_TOLD = select(_AT, _UUID, _LINEAGE.c.digest).join(schema.run, schema.run.c.id == _LINEAGE.c.run_id)
-_TOLD = _TOLD.where(_LINEAGE.c.job_id == bindparam("job"), _LINEAGE.c.output_id == bindparam("output")).limit(1)
-_MOMENT, _THE_UUID = bindparam("moment", type_=_AT.type), bindparam("the_uuid", type_=_UUID.type)
-_BEFORE = _TOLD.where(or_(_AT < _MOMENT, and_(_AT == _MOMENT, _UUID < _THE_UUID))).order_by(_AT.desc(), _UUID.desc())
-_AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))).order_by(_AT, _UUID)
 
-
-@dataclass(frozen=True)
-class Told:
-    """The edges that one run told of one output, and from when on they hold."""
-
-    fields: frozenset[Edge]
-    dataset: frozenset[Edge]
-    since: int
-
-    @cached_property
-    def digest(self) -> bytes:
-        """Equal for equal edges."""
-        edges = repr((sorted(self.fields), sorted(self.dataset)))
-        return blake2b(edges.encode(), digest_size=16).digest()
+Heard = tuple[Event, int]
+"""An event that tells lineage, and from when on that holds."""
 
 
 class Case(NamedTuple):
@@ -60,56 +36,22 @@ class Case(NamedTuple):
 
     run: Row[Any]
     known: list[Row[Any]]
-    telling: list[Row[Any]]
-
-
-class FirstTold:
-    """What is told of outputs of which nothing is known: it is compared with nothing, and written all at once.
-
-    ``outputs`` are datasets that the batch tells lineage of.
-    """
-
-    def __init__(self, connection: Connection, outputs: Collection[int]) -> None:
-        self._connection = connection
-        self._untold = {row[0] for row in _UNTOLD.bare(connection, outputs)}
-        self._kept: set[int] = set()
-        self._rows: list[dict[str, Any]] = []
-        self._edges: dict[Tables, list[tuple[int, ...]]] = {FIELD_EDGES: [], DATASET_EDGES: []}
-
-    def take(self, run: Row[Any], output: int, told: Told) -> bool:
-        """Keeps what a run tells of an output, or says that something is known of it already."""
-        if output in self._kept:
-            self.flush()
-        if output not in self._untold:
-            return False
-        self._untold.remove(output)
-        self._kept.add(output)
-        self._rows.append(_row(run, output, told))
-        for tables, edges in ((FIELD_EDGES, told.fields), (DATASET_EDGES, told.dataset)):
-            self._edges[tables] += [(*edge, run.job_id, told.since) for edge in edges]
-        return True
-
-    def flush(self) -> None:
-        """Writes what was kept, before somebody reads it."""
-        if self._rows:
-            self._connection.execute(_TELL, self._rows)
-        for tables, rows in self._edges.items():
-            add_first(self._connection, tables, rows)
-            rows.clear()
-        self._kept.clear()
-        self._rows.clear()
+    heard: list[Heard]
 
 
 def settle(writer: Writer) -> None:
     """Makes the edges of every unsettled run what the run's events say by now."""
     while writer.unsettled:
-        told = [(case, _told(writer, case)) for case in _cases(writer, sorted(writer.unsettled))]
+        cases = _cases(writer, sorted(writer.unsettled))
+        _add_fields(writer, [heard for case in cases for heard in case.heard])
+        told = [(case, _told(writer, case)) for case in cases]
         writer.moved |= writer.unsettled
         writer.unsettled.clear()
-        first = FirstTold(writer.connection, {output for _, outputs in told for output in outputs})
+        pairs = {(case.run.job_id, output) for case, outputs in told for output in outputs}
+        telling = Telling(writer.connection, pairs)
         for case, outputs in told:
-            _settle(writer, case, outputs, first)
-        first.flush()
+            _settle(writer, case, outputs, telling)
+        telling.flush()
 
 
 def _cases(writer: Writer, runs: list[int]) -> list[Case]:
@@ -117,7 +59,7 @@ def _cases(writer: Writer, runs: list[int]) -> list[Case]:
     known = _by_run(rows_for(connection, runs, lambda some: select(_LINEAGE).where(_LINEAGE.c.run_id.in_(some))))
     telling = _by_run(rows_for(connection, runs, lambda some: _TELLING.where(_EVENT.run_id.in_(some))))
     rows = rows_for(connection, runs, lambda some: select(_RUN).where(_RUN.c.id.in_(some)))
-    return [Case(run, known.get(run.id, []), telling.get(run.id, [])) for run in rows]
+    return [Case(run, known.get(run.id, []), list(_heard(writer, run, telling.get(run.id, [])))) for run in rows]
 
 
 def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
@@ -127,17 +69,34 @@ def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
     return found
 
 
-def _settle(writer: Writer, case: Case, told: dict[int, Told], first: "FirstTold") -> None:
+def _heard(writer: Writer, run: Row[Any], telling: list[Row[Any]]) -> Iterator[Heard]:
+    """The events of a run that count: all of one that succeeded, and what a stream tells while it runs."""
+    succeeded = run.state in SUCCESSFUL
+    for row in telling:
+        if not succeeded and row.type != _RUNNING:
+            continue
+        known = writer.read.get(row.digest) or _read_again(writer, row.id)
+        streams = row.type == _RUNNING and known.about.streaming
+        if succeeded or streams:
+            yield known, known.at if streams else run.state_at
+
+
+def _read_again(writer: Writer, event_id: int) -> Event:
+    payload = select(schema.event.c.payload).where(schema.event.c.id == event_id)
+    return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
+
+
+def _settle(writer: Writer, case: Case, told: dict[int, Told], telling: Telling) -> None:
     run = case.run
     outdated = [_pair(row) for row in case.known if not _still_so(row, run, told)]
     if outdated:
-        first.flush()
+        telling.flush()
         withdraw(writer, outdated)
+        telling.forget(outdated)
         writer.unsettled.add(run.id)
         return
     for output in told.keys() - {row.output_id for row in case.known}:
-        if not first.take(run, output, told[output]):
-            _tell(writer, run, output, told[output])
+        telling.tell(run, output, told[output])
 
 
 def _pair(row: Row[Any]) -> Pair:
@@ -149,28 +108,35 @@ def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
     return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.since, now.digest)
 
 
+def _add_fields(writer: Writer, heard: list[Heard]) -> None:
+    """Adds the fields that lineage is the first to tell of, all at once."""
+    wanted: dict[int, dict[str, None]] = {}
+    for event, _ in heard:
+        for output in event.outputs:
+            for named, fields in _fields(output.description.dataset, output.lineage):
+                wanted.setdefault(dataset_id(writer, named, event.at), {}).update(dict.fromkeys(fields))
+    wanted = {owner: fields for owner, fields in wanted.items() if not writer.renames(owner)}
+    writer.know_fields(wanted)
+    writer.add_fields(wanted)
+
+
+def _fields(output: Dataset, lineage: ColumnLineage | None) -> Iterator[tuple[Dataset, Iterable[str]]]:
+    """The fields that lineage names, by dataset."""
+    if lineage is not None:
+        yield output, lineage.fields
+        yield from lineage.sources.items()
+
+
 def _told(writer: Writer, case: Case) -> dict[int, Told]:
     """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle").
 
     What a stream tells holds since it first told lineage of that output: one run has one time for each.
     """
     told: dict[int, Told] = {}
-    run, succeeded = case.run, case.run.state in SUCCESSFUL
-    for row in case.telling:
-        if not succeeded and row.type != _RUNNING:
-            continue
-        known = writer.read.get(row.digest) or _read_again(writer, row.id)
-        streams = row.type == _RUNNING and known.about.streaming
-        if not (succeeded or streams):
-            continue
-        for output, edges in _of_event(writer, known, known.at if streams else run.state_at).items():
+    for event, since in case.heard:
+        for output, edges in _of_event(writer, event, since).items():
             told[output] = replace(edges, since=min(edges.since, told.get(output, edges).since))
     return told
-
-
-def _read_again(writer: Writer, event_id: int) -> Event:
-    payload = select(schema.event.c.payload).where(schema.event.c.id == event_id)
-    return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
 
 
 def _of_event(writer: Writer, event: Event, since: int) -> dict[int, Told]:
@@ -179,44 +145,22 @@ def _of_event(writer: Writer, event: Event, since: int) -> dict[int, Told]:
         if output.lineage is not None:
             owner = dataset_id(writer, output.description.dataset, event.at)
             fields, dataset = _edges(writer, owner, output.lineage, event.at)
-            earlier = told.get(owner, Told(frozenset(), frozenset(), since))
-            told[owner] = Told(earlier.fields | fields, earlier.dataset | dataset, since)
+            earlier = told.get(owner)
+            now = Told(fields, dataset, since)
+            told[owner] = now if earlier is None else Told(earlier.fields | fields, earlier.dataset | dataset, since)
     return told
 
 
 def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> tuple[frozenset[Edge], frozenset[Edge]]:
     ids = writer.fields(output, lineage.fields, at)
-    sources = _sources(writer, lineage.dependencies, at)
-    fields = {Edge(ids[name], *sources[one]) for name, inputs in lineage.fields.items() for one in inputs}
-    return frozenset(fields), frozenset(Edge(output, *sources[one]) for one in lineage.dataset)
-
-
-def _sources(writer: Writer, told: frozenset[Dependency], at: int) -> dict[Dependency, tuple[int, int]]:
-    """The ids of field and transformation of each dependency."""
-    named: dict[Dataset, set[str]] = {}
-    for one in told:
-        named.setdefault(one.input.dataset, set()).add(one.input.name)
-    # All of a dataset at once: events may be the first to tell of its fields.
-    fields = {one: writer.fields(dataset_id(writer, one, at), sorted(names), at) for one, names in named.items()}
-    return {one: (fields[one.input.dataset][one.input.name], writer.transformation(one.transformation)) for one in told}
-
-
-def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
-    scope = Scope(writer.connection, run.job_id, output)
-    before, after = _neighbours(writer, run, output, told.since)
-    end = after.at if after is not None else FOREVER
-    if told.since < end and (before is None or before.digest != told.digest):
-        window = Span(told.since, end)
-        scope.paint(FIELD_EDGES, window, told.fields)
-        scope.paint(DATASET_EDGES, window, told.dataset)
-    writer.connection.execute(_TELL, _row(run, output, told))
-
-
-def _row(run: Row[Any], output: int, told: Told) -> dict[str, Any]:
-    return {"job_id": run.job_id, "output_id": output, "run_id": run.id, "at": told.since, "digest": told.digest}
-
-
-def _neighbours(writer: Writer, run: Row[Any], output: int, since: int) -> tuple[Any, Any]:
-    """The runs just before and just after that told lineage of the same job's output; equal times go by run id."""
-    place = {"job": run.job_id, "output": output, "moment": since, "the_uuid": run.uuid}
-    return writer.connection.execute(_BEFORE, place).first(), writer.connection.execute(_AFTER, place).first()
+    sources = {one: writer.fields(dataset_id(writer, one, at), names, at) for one, names in lineage.sources.items()}
+    told = [
+        Edge(
+            output if name is None else ids[name],
+            sources[one.input.dataset][one.input.name],
+            writer.transformation(one.transformation),
+        )
+        for name, one in lineage.edges
+    ]
+    of_fields = len(told) - len(lineage.dataset)
+    return frozenset(told[:of_fields]), frozenset(told[of_fields:])

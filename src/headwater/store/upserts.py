@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.store import schema
 from headwater.store.bulk import change_rows
-from headwater.store.keys import key_of
+from headwater.store.keys import keys_of
 from headwater.store.rows import rows_for
 
 _RUN = schema.run
@@ -74,7 +74,8 @@ def new_field_name(dialect: str) -> Insert:
 
 def field_name(name: str) -> Values:
     """The row of a name of fields."""
-    return {"key": key_of(name), "folded_key": key_of(name.casefold()), "name": name}
+    key, folded_key = keys_of(name)
+    return {"key": key, "folded_key": folded_key, "name": name}
 
 
 @cache
