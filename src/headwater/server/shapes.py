@@ -68,22 +68,22 @@ def _datasets(event: Record) -> Iterator[Record]:
         yield event["dataset"]
 
 
-@remembered_by_content(2000)
+@remembered_by_content(16 << 20)
 def _schema(facet: object) -> None:
     _require_names([one.get("name") for one in records(facet, "fields")])
 
 
-@remembered_by_content(2000)
+@remembered_by_content(16 << 20)
 def _symlinks(facet: object) -> None:
     _require_names([name for one in records(facet, "identifiers") for name in _of(one)])
 
 
-@remembered_by_content(1000)
+@remembered_by_content(64 << 20)
 def _column_lineage(facet: object) -> None:
     _require_names(_of_lineage(facet, "inputFields", "dataset"))
 
 
-@remembered_by_content(1000)
+@remembered_by_content(64 << 20)
 def _lineage(facet: object) -> None:
     _require_names(_of_lineage(facet, "inputs", "inputs"))
 

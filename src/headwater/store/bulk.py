@@ -1,20 +1,102 @@
 """Many rows at once: PostgreSQL takes a column of them as one parameter, SQLite one row after the other."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Table
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Insert,
+    Table,
+    Text,
+    Update,
+    bindparam,
+    cast,
+    column,
+    func,
+    select,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.types import TypeEngine
 
 from headwater.store.rows import AT_ONCE
 
 Rows = Sequence[tuple[Any, ...]]
+Given: TypeAlias = Mapping[str, ColumnElement[Any]]
+"""What is given for each row, by name."""
+
+Upsert: TypeAlias = "postgresql.Insert | sqlite.Insert"
 
 
-def new_ids(connection: Connection, table: Table, count: int) -> Sequence[int]:
-    """Ids for so many new rows of a table, in a transaction that writes alone."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """A change of rows that are there, for many at once; ``make`` gets what is given for each, of these types."""
+
+    given: Mapping[str, TypeEngine[Any]]
+    make: Callable[[Given], Update]
+    _made: dict[str, Update] = field(default_factory=dict, init=False, repr=False)
+
+    def __call__(self, connection: Connection, rows: Rows) -> None:
+        """Makes it for rows of what is given; none is about the same row as another."""
+        dialect = connection.dialect.name
+        if dialect not in self._made:
+            self._made[dialect] = self.make(_given(dialect, self.given))
+        _run(connection, self._made[dialect], tuple(self.given), rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Addition:
+    """New rows of a table, many at once; ``settle`` says what becomes of one that is there already."""
+
+    table: Table
+    columns: tuple[str, ...]
+    settle: Callable[[Upsert], Insert]
+    _made: dict[str, Insert] = field(default_factory=dict, init=False, repr=False)
+
+    def __call__(self, connection: Connection, rows: Rows) -> None:
+        """Adds rows, given in the order of the columns; none has the key of another."""
+        dialect = connection.dialect.name
+        if dialect not in self._made:
+            self._made[dialect] = self.settle(self._insert(dialect))
+        _run(connection, self._made[dialect], self.columns, rows)
+
+    def _insert(self, dialect: str) -> Upsert:
+        given = _given(dialect, {name: self.table.c[name].type for name in self.columns})
+        if dialect == "sqlite":
+            return sqlite.insert(self.table).values(given)
+        return postgresql.insert(self.table).from_select(self.columns, select(*given.values()))
+
+
+def _given(dialect: str, types: Mapping[str, TypeEngine[Any]]) -> Given:
+    """A parameter for each name on SQLite, a column of a table of all rows on PostgreSQL."""
+    if dialect == "sqlite":
+        return {name: bindparam(f"given_{name}", type_=kind) for name, kind in types.items()}
+    arrays = [cast(bindparam(f"given_{name}", type_=Text()), ARRAY(kind)) for name, kind in types.items()]
+    columns = [column(name, kind) for name, kind in types.items()]
+    return dict(func.unnest(*arrays).table_valued(*columns, name="given").render_derived().c.items())
+
+
+def _run(connection: Connection, statement: Insert | Update, names: Sequence[str], rows: Rows) -> None:
+    keys = [f"given_{name}" for name in names]
+    if connection.dialect.name != "sqlite":
+        for listed in _arrays(rows):
+            connection.execute(statement, dict(zip(keys, listed, strict=True)))
+    elif rows:
+        connection.execute(statement, [dict(zip(keys, row, strict=True)) for row in rows])
+
+
+def new_ids(connection: Connection, table: Table, count: int, given: int = 0) -> Sequence[int]:
+    """Ids for so many new rows of a table, in a transaction that writes alone.
+
+    ``given`` is the last that went to a row which is not written yet.
+    """
     if connection.dialect.name == "sqlite":
         last = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table.name}").scalar_one()
-        return range(last + 1, last + 1 + count)
+        first = max(int(last), given) + 1
+        return range(first, first + count)
     sequence = f"pg_get_serial_sequence('{table.name}', 'id')"
     return connection.exec_driver_sql(f"SELECT nextval({sequence}) FROM generate_series(1, {count})").scalars().all()
 
@@ -30,42 +112,39 @@ def add_rows(connection: Connection, table: Table, columns: Sequence[str], rows:
         connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays})", listed)
 
 
-def change_rows(connection: Connection, table: Table, columns: Sequence[str], rows: Rows) -> None:
-    """Sets columns of rows that are there; the last of the columns is the key."""
-    *changed, key = columns
-    if connection.dialect.name == "sqlite":
-        sets = ", ".join(f"{name} = ?" for name in changed)
-        _one_by_one(connection, f"UPDATE {table.name} SET {sets} WHERE {key} = ?", rows)
-        return
-    sets = ", ".join(f"{name} = told.{name}" for name in changed)
-    for arrays, listed in _as_arrays(table, columns, rows):
-        told = f"unnest({arrays}) told({', '.join(columns)})"
-        connection.exec_driver_sql(
-            f"UPDATE {table.name} SET {sets} FROM {told} WHERE {table.name}.{key} = told.{key}", listed
-        )
-
-
 def _one_by_one(connection: Connection, statement: str, rows: Rows) -> None:
     if rows:
         connection.exec_driver_sql(statement, list(rows))
 
 
-def _as_arrays(table: Table, columns: Sequence[str], rows: Rows) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _as_arrays(table: Table, columns: Sequence[str], rows: Rows) -> Iterator[tuple[str, tuple[str, ...]]]:
     kinds = [_kind(table.c[name].type) for name in columns]
     arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)
+    for listed in _arrays(rows):
+        yield arrays, tuple(listed)
+
+
+def _arrays(rows: Rows) -> Iterator[list[str]]:
+    """The columns of the rows as texts of arrays, so many rows at once as the database takes."""
     for begin in range(0, len(rows), AT_ONCE):
-        values = zip(*rows[begin : begin + AT_ONCE], strict=True)
-        yield arrays, tuple(_listed(kind, column) for kind, column in zip(kinds, values, strict=True))
+        yield [_listed(column) for column in zip(*rows[begin : begin + AT_ONCE], strict=True)]
 
 
 def _kind(type_: Any) -> str:
-    if isinstance(type_, BigInteger):
-        return "bigint"
-    if isinstance(type_, Integer):
-        return "integer"
-    return "bytea" if isinstance(type_, LargeBinary) else "text"
+    return str(type_.compile(dialect=_POSTGRESQL)).lower()
 
 
-def _listed(kind: str, values: Sequence[Any]) -> Any:
-    """Numbers as the text of an array: the driver takes a microsecond and more for each element of a list."""
-    return f"{{{','.join(map(str, values))}}}" if kind in ("bigint", "integer") else list(values)
+def _listed(values: Sequence[Any]) -> str:
+    """The text of an array: the driver takes a microsecond and more for each element of a list."""
+    return f"{{{','.join(map(_element, values))}}}"
+
+
+def _element(value: Any) -> str:
+    if isinstance(value, str):
+        return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"')  # noqa: UP031 - the quickest way
+    if isinstance(value, bytes):
+        return f'"\\\\x{value.hex()}"'
+    return "NULL" if value is None else str(value)
+
+
+_POSTGRESQL: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]

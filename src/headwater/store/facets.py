@@ -73,7 +73,7 @@ def _field_changes(facets: Record) -> list[FieldChange]:
     return [change for change in told if change.former and change.present and change.former != change.present]
 
 
-@remembered_by_content(2000)
+@remembered_by_content(4 << 20)
 def _schema(facet: object) -> tuple[SchemaField, ...]:
     fields = records(facet, "fields")
     return tuple([_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")])

@@ -10,11 +10,10 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.store import schema
-from headwater.store.bulk import add_rows, new_ids
+from headwater.store.bulk import new_ids
 from headwater.store.events import Event
 from headwater.store.fieldnames import FieldRename, first_name, present_name
 from headwater.store.keys import key_of, keys_of
-from headwater.store.lookup import Lookup
 from headwater.store.meanings import Meaning
 from headwater.store.pending import Pending
 from headwater.store.rows import rows_for
@@ -91,12 +90,11 @@ class Writer:
             for name in dict.fromkeys(wanted)
             if name not in known
         ]
-        ids = new_ids(self.connection, schema.field, len(missing)) if missing else ()
-        rows = []
+        given = self.pending.last_field
+        ids = new_ids(self.connection, schema.field, len(missing), given) if missing else ()
         for (dataset, name), field_id in zip(missing, ids, strict=True):
             self._fields[dataset][name] = field_id
-            rows.append((field_id, *self._new_field(dataset, name).values()))
-        add_rows(self.connection, schema.field, ("id", *_OF_NEW_FIELD), rows)
+            self.pending.field(field_id, dataset, name)
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
         """When which fields of a dataset got other names; most stores know of none."""
@@ -114,6 +112,7 @@ class Writer:
         if rename in self.renames(dataset_id):
             return
         values = rename._asdict() | {"former_key": key_of(rename.former), "present_key": key_of(rename.present)}
+        self.flush()
         self.connection.execute(insert(schema.field_rename), {"dataset_id": dataset_id, **values})
         self._nothing_renamed = False
         self._renames.pop(dataset_id, None)
@@ -129,6 +128,7 @@ class Writer:
         first, since = first_name(renames, name, at)
         key = key_of(first) if since == BEGINNING else key_of(first, str(since))
         if (dataset_id, key) not in self._renamed:
+            self.flush()
             found = self.connection.execute(_FIELD_BY_KEY, {"dataset": dataset_id, "the_key": key}).scalar()
             shown = self._new_field(dataset_id, present_name(renames, first, since)) | {"key": key}
             self._renamed[dataset_id, key] = self.add(schema.field, shown) if found is None else int(found)
@@ -150,7 +150,8 @@ class Writer:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
         self._fields |= {one: {} for one in wanted}
-        for dataset, name, field_id in _FIELDS_OF.bare(self.connection, wanted):
+        rows = rows_for(self.connection, wanted, lambda some: _ALL_FIELDS.where(_FIELD.dataset_id.in_(some)))
+        for dataset, name, field_id in rows:
             self._fields[dataset][name] = field_id
 
     def flush(self) -> None:
@@ -176,7 +177,8 @@ class Writer:
 
     def _new_field(self, dataset_id: int, name: str) -> Values:
         self.pending.field_name(name)
-        return dict(zip(_OF_NEW_FIELD, (dataset_id, name, *keys_of(name), ""), strict=True))
+        key, folded_key = keys_of(name)
+        return {"dataset_id": dataset_id, "name": name, "key": key, "folded_key": folded_key, "type": ""}
 
     def add(self, table: Table, values: dict[str, Any]) -> int:
         """The id of a new row."""
@@ -185,9 +187,8 @@ class Writer:
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
 _FIELD = schema.field.c
-_FIELDS_OF = Lookup(select(_FIELD.dataset_id, _FIELD.name, _FIELD.id), _FIELD.dataset_id)
+_ALL_FIELDS = select(_FIELD.dataset_id, _FIELD.name, _FIELD.id)
 _FIELDS = select(_FIELD.name, _FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
-_OF_NEW_FIELD = ("dataset_id", "name", "key", "folded_key", "type")
 _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
 _RENAME = schema.field_rename.c

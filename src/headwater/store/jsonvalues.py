@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 import orjson
@@ -73,32 +74,34 @@ def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Valu
 def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Callable[[Any], Value]]:
     """A function that remembers what it made of whole JSON values: a job that runs again tells the same facets.
 
-    What is larger than 64 KiB is not kept; when there are too many, all are forgotten.
+    It remembers values of ``most`` bytes of JSON in all, then begins anew.
 
-    >>> remembered_by_content(10)(text)("x")
+    >>> remembered_by_content(100)(text)("x")
     'x'
     """
 
     def with_memory(read: Callable[[Any], Value]) -> Callable[[Any], Value]:
         known: dict[bytes, Value] = {}
+        left = most
 
         def value(told: Any) -> Value:
+            nonlocal left
             try:
                 content = orjson.dumps(told)
             except orjson.JSONEncodeError:
                 return read(told)
-            if content in known:
-                return known[content]
+            digest = blake2b(content, digest_size=16).digest()
+            if digest in known:
+                return known[digest]
             made = read(told)
-            if len(known) >= most:
+            left -= len(content)
+            if left < 0:
                 known.clear()
-            if len(content) <= _LARGEST_KEPT:
-                known[content] = made
+                left = most - len(content)
+            if left >= 0:
+                known[digest] = made
             return made
 
         return value
 
     return with_memory
-
-
-_LARGEST_KEPT = 1 << 16

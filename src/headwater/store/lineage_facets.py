@@ -29,7 +29,7 @@ def _names_columns(told: Record) -> bool:
     return bool(record(told, "fields")) or any(text(one, "field") for one in records(told, "inputs"))
 
 
-@remembered_by_content(1000)
+@remembered_by_content(24 << 20)
 def _explicit(told: Record) -> ColumnLineage:
     fields = {
         text(name): _edges(records(field, "inputs"), Subtype.CONDITIONAL)
@@ -43,7 +43,7 @@ def _edges(inputs: list[Record], unnamed: Subtype) -> frozenset[Dependency]:
     return frozenset(_dependencies([one for one in inputs if text(one, "field")], {}, unnamed))
 
 
-@remembered_by_content(1000)
+@remembered_by_content(24 << 20)
 def _column_lineage(facet: object) -> ColumnLineage:
     """The columnLineage facet of an output dataset.
 

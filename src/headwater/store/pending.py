@@ -1,30 +1,37 @@
 """What a batch of events has to write, kept until it is needed: one statement for many rows, not one for each."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from sqlalchemy import Connection, Insert, Table, Update
+from sqlalchemy import Connection, Table
 
 from headwater.model import Gap
-from headwater.store.keys import key_of
+from headwater.store import schema
+from headwater.store.bulk import add_rows
+from headwater.store.keys import key_of, keys_of
 from headwater.store.taggings import Owner, ToldTags, write_tags
 from headwater.store.upserts import (
-    KEEP,
+    LATEST_FACET,
+    NEW_FIELD_NAME,
+    NEW_GAP,
+    PLACE,
+    RUN_COLUMNS,
     TELL_RUN,
+    TOUCH,
     ToldSchema,
     Values,
     field_name,
     later,
-    latest_facet,
-    new_field_name,
-    new_gap,
     spanning,
-    touching,
-    write,
-    write_schemas,
+    tell_schemas,
 )
 
 Tags = dict[Owner, ToldTags]
+OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
+"""The columns of an event's row."""
+
+_OF_FIELD = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
 
 
 @dataclass(slots=True)
@@ -32,15 +39,16 @@ class Pending:
     """Rows to be written. What several events say of one row is settled here, by the same rule as in the database."""
 
     runs: dict[int, Values] = field(default_factory=dict)
-    events: list[Values] = field(default_factory=list)
+    events: list[tuple[Any, ...]] = field(default_factory=list)
     _offers: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
     _schemas: dict[int, ToldSchema] = field(default_factory=dict)
     _touches: dict[tuple[int, int, bool], bool] = field(default_factory=dict)
-    _gaps: dict[tuple[int, bytes], Values] = field(default_factory=dict)
+    _gaps: dict[tuple[int, bytes], tuple[Any, ...]] = field(default_factory=dict)
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
     _tags: Tags = field(default_factory=dict)
     _seen: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
     _field_names: set[str] = field(default_factory=set)
+    _fields: dict[int, tuple[int, str]] = field(default_factory=dict)
 
     def offer(self, column: tuple[Table, str], row: int, value: str, at: int) -> None:
         """An attribute of a row, which the latest word decides; of equal times the greater value."""
@@ -59,8 +67,7 @@ class Pending:
     def gap(self, run: int, gap: Gap) -> None:
         """What a run says is missing."""
         key = key_of(gap.kind, gap.what, gap.why, gap.output)
-        row = {"run_id": run, "key": key, "kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output}
-        self._gaps[run, key] = row
+        self._gaps[run, key] = (run, key, gap.kind, gap.what, gap.why, gap.output)
 
     def facet(self, owner: tuple[int, int], name: str, at: int, event: bytes) -> None:
         """That an event tells a facet of a dataset (first) or a job (second)."""
@@ -81,35 +88,43 @@ class Pending:
         first, last = rows.get(row, (at, at))
         rows[row] = (min(first, at), max(last, at))
 
+    def field(self, field_id: int, dataset: int, name: str) -> None:
+        """A new field of a dataset."""
+        self._fields[field_id] = (dataset, name)
+        self.field_name(name)
+
+    @property
+    def last_field(self) -> int:
+        """The id of the last new field, 0 when there is none."""
+        return next(reversed(self._fields), 0)
+
     def field_name(self, name: str) -> None:
         """That a field has a name."""
         self._field_names.add(name)
 
     def flush(self, connection: Connection) -> None:
         """Writes all of it."""
+        self._write_fields(connection)
         write_tags(connection, self._tags)
-        for statement, rows in self._statements(connection.dialect.name):
-            write(connection, statement, rows)
-        write_schemas(connection, self._schemas)
+        TELL_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
+        add_rows(connection, schema.event, OF_EVENT, self.events)
+        for column, offers in self._offers.items():
+            later(*column)(connection, [(row, value, at) for row, (at, value) in offers.items()])
+        TOUCH(connection, [(*place, told) for place, told in self._touches.items()])
+        NEW_GAP(connection, list(self._gaps.values()))
+        LATEST_FACET(connection, [(*key, *told) for key, told in self._facets.items()])
+        NEW_FIELD_NAME(connection, [field_name(name) for name in sorted(self._field_names)])
+        for table, rows in self._seen.items():
+            spanning(table)(connection, [(row, *span) for row, span in rows.items()])
         for name in self.__slots__:
             getattr(self, name).clear()
 
-    def _statements(self, dialect: str) -> Iterator[tuple[Insert | Update, list[Values]]]:
-        yield TELL_RUN, [{"row": row, **values} for row, values in self.runs.items()]
-        yield KEEP, self.events
-        for column, offers in self._offers.items():
-            yield later(*column), [{"row": row, "value": value, "moment": at} for row, (at, value) in offers.items()]
-        yield touching(dialect), _rows(_TOUCH, ((*place, told) for place, told in self._touches.items()))
-        yield new_gap(dialect), list(self._gaps.values())
-        yield latest_facet(dialect), _rows(_FACET, ((*key, *told) for key, told in self._facets.items()))
-        yield new_field_name(dialect), [field_name(name) for name in sorted(self._field_names)]
-        for table, rows in self._seen.items():
-            yield spanning(table), [{"row": row, "first": first, "last": last} for row, (first, last) in rows.items()]
-
-
-_TOUCH = ("run_id", "dataset_id", "written", "has_lineage")
-_FACET = ("dataset_id", "job_id", "name", "at", "event_digest")
-
-
-def _rows(columns: tuple[str, ...], values: Iterable[tuple[object, ...]]) -> list[Values]:
-    return [dict(zip(columns, row, strict=True)) for row in values]
+    def _write_fields(self, connection: Connection) -> None:
+        """New fields, with their places where a schema gives them one; and the places of those that are there."""
+        placed = tell_schemas(connection, self._schemas)
+        rows = [
+            (field_id, dataset, name, *keys_of(name), *placed.pop(field_id, ("", None)))
+            for field_id, (dataset, name) in self._fields.items()
+        ]
+        add_rows(connection, schema.field, _OF_FIELD, rows)
+        PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])

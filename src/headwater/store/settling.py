@@ -118,6 +118,7 @@ def _add_fields(writer: Writer, heard: list[Heard]) -> None:
     wanted = {owner: fields for owner, fields in wanted.items() if not writer.renames(owner)}
     writer.know_fields(wanted)
     writer.add_fields(wanted)
+    writer.flush()
 
 
 def _fields(output: Dataset, lineage: ColumnLineage | None) -> Iterator[tuple[Dataset, Iterable[str]]]:

@@ -5,13 +5,13 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, func, select, update
+from sqlalchemy import BigInteger, LargeBinary, Row, Update, and_, func, select, update
 
 from headwater.store import schema
+from headwater.store.bulk import Change, Given
 from headwater.store.ids import Writer
 from headwater.store.keys import key_of
 from headwater.store.rows import rows_for
-from headwater.store.upserts import Values, write
 
 _RUN = schema.run
 _TOUCH = schema.run_dataset
@@ -27,20 +27,29 @@ _NOW = select(
 )
 _NOW = _NOW.select_from(_RUN).outerjoin(_TOUCH, _TOUCH.c.run_id == _RUN.c.id).outerjoin(_TOLD, _OF_RUN)
 _NOW = _NOW.order_by(_RUN.c.id)
-_STAMP_RUN = update(_RUN).where(_RUN.c.id == bindparam("row")).values(touched=bindparam("digest"))
-_STAMP_TOUCH = update(_TOUCH).where(
-    _TOUCH.c.run_id == bindparam("run"), _TOUCH.c.dataset_id == bindparam("dataset"), _TOUCH.c.written
-)
-_STAMP_TOUCH = _STAMP_TOUCH.values(at=bindparam("moment"))
+
+
+def _stamp_run(given: Given) -> Update:
+    return update(_RUN).where(_RUN.c.id == given["row"]).values(touched=given["digest"])
+
+
+def _stamp_touch(given: Given) -> Update:
+    mine = (_TOUCH.c.run_id == given["run"], _TOUCH.c.dataset_id == given["dataset"], _TOUCH.c.written)
+    return update(_TOUCH).where(*mine).values(at=given["moment"])
+
+
+_STAMP_RUN = Change({"row": BigInteger(), "digest": LargeBinary()}, _stamp_run)
+_STAMP_TOUCH = Change({"run": BigInteger(), "dataset": BigInteger(), "moment": BigInteger()}, _stamp_touch)
 
 
 def stamp(writer: Writer) -> None:
     """Notes of the runs that moved which datasets they touched, and since when there is what they wrote."""
     writer.flush()
     rows = list(rows_for(writer.connection, writer.moved, lambda some: _NOW.where(_RUN.c.id.in_(some))))
-    write(writer.connection, _STAMP_TOUCH, [_moment(row) for row in rows if row.written and row.at != row.now])
-    runs = (list(some) for _, some in groupby(rows, key=attrgetter("id")))
-    write(writer.connection, _STAMP_RUN, [_digest(some) for some in runs if touched(some) != some[0].touched])
+    moments = [(row.id, row.dataset_id, row.now) for row in rows if row.written and row.at != row.now]
+    _STAMP_TOUCH(writer.connection, moments)
+    digests = [(some[0], touched(some)) for _, group in groupby(rows, key=attrgetter("id")) if (some := list(group))]
+    _STAMP_RUN(writer.connection, [(row.id, digest) for row, digest in digests if digest != row.touched])
     writer.moved.clear()
 
 
@@ -50,11 +59,3 @@ def touched(rows: Iterable[Row[Any]]) -> bytes | None:
     if not read and not written:
         return None
     return key_of(*(",".join(map(str, ids)) for ids in (read, written)))
-
-
-def _moment(row: Row[Any]) -> Values:
-    return {"run": row.id, "dataset": row.dataset_id, "moment": row.now}
-
-
-def _digest(rows: list[Row[Any]]) -> Values:
-    return {"row": rows[0].id, "digest": touched(rows)}

@@ -146,6 +146,7 @@ def touching(writer: Writer, dataset: int) -> set[Pair]:
 def _merge_fields(writer: Writer, kept: int, gone: int) -> None:
     if not writer.renames(kept):
         writer.fields(kept, writer.fields(gone, (), BEGINNING), BEGINNING)
+    writer.flush()
     writer.connection.execute(delete(_FIELD).where(_FIELD.c.dataset_id == gone))
 
 

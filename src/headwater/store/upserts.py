@@ -3,11 +3,10 @@
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Insert, Table, Update, and_, bindparam, case, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BigInteger, Connection, Insert, LargeBinary, Table, Text, Update, and_, case, or_, select, update
 
 from headwater.store import schema
-from headwater.store.bulk import change_rows
+from headwater.store.bulk import Addition, Change, Given, Upsert
 from headwater.store.keys import keys_of
 from headwater.store.rows import rows_for
 
@@ -16,6 +15,7 @@ _DATASET = schema.dataset
 _FACET = schema.facet
 _FIELD = schema.field
 _TOUCH = schema.run_dataset
+_ID, _MOMENT, _DIGEST = BigInteger(), BigInteger(), LargeBinary()
 
 Values = dict[str, Any]
 
@@ -28,105 +28,124 @@ class ToldSchema(NamedTuple):
     fields: tuple[tuple[int, str], ...]
 
 
-def write(connection: Connection, statement: Insert | Update, rows: list[Values]) -> None:
-    """Runs a statement for each of the rows, if any."""
-    if rows:
-        connection.execute(statement, rows)
+RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine")
+"""The columns of a run's row that events change."""
 
 
-KEEP = insert(schema.event)
-_RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine")
-TELL_RUN = update(_RUN).where(_RUN.c.id == bindparam("row"))
-TELL_RUN = TELL_RUN.values({name: bindparam(name) for name in _RUN_COLUMNS})
+def _tell_run(given: Given) -> Update:
+    return update(_RUN).where(_RUN.c.id == given["row"]).values({name: given[name] for name in RUN_COLUMNS})
+
+
+TELL_RUN = Change({"row": _ID, **{name: _RUN.c[name].type for name in RUN_COLUMNS}}, _tell_run)
 
 
 @cache
-def later(table: Table, name: str) -> Update:
+def later(table: Table, name: str) -> Change:
     """Sets an attribute unless what is there was said later; of equal times the greater value stays."""
     known, known_at = table.c[name], table.c[f"{name}_at"]
-    value, at = bindparam("value", type_=known.type), bindparam("moment", type_=known_at.type)
-    later = or_(known_at.is_(None), known_at < at, and_(known_at == at, known < value))
-    return update(table).where(table.c.id == bindparam("row"), later).values({name: value, f"{name}_at": at})
+
+    def tell(given: Given) -> Update:
+        value, at = given["value"], given["moment"]
+        later = or_(known_at.is_(None), known_at < at, and_(known_at == at, known < value))
+        return update(table).where(table.c.id == given["row"], later).values({name: value, f"{name}_at": at})
+
+    return Change({"row": _ID, "value": Text(), "moment": _MOMENT}, tell)
 
 
-@cache
-def touching(dialect: str) -> Insert:
-    """A row for each touch; one that is there learns that lineage was told."""
-    touch = _upsert(dialect, _TOUCH)
-    return touch.on_conflict_do_update(
+def _touch(new: Upsert) -> Insert:
+    return new.on_conflict_do_update(
         index_elements=["run_id", "dataset_id", "written"],
         set_={"has_lineage": True},
-        where=and_(touch.excluded.has_lineage, ~_TOUCH.c.has_lineage),
+        where=and_(new.excluded.has_lineage, ~_TOUCH.c.has_lineage),
     )
 
 
-@cache
-def new_gap(dialect: str) -> Insert:
-    """A row for each gap that is not known yet."""
-    return _upsert(dialect, schema.gap).on_conflict_do_nothing()
+def _unless_known(new: Upsert) -> Insert:
+    return new.on_conflict_do_nothing()
 
 
-@cache
-def new_field_name(dialect: str) -> Insert:
-    """A row for each name of a field that is not known yet."""
-    return _upsert(dialect, schema.field_name).on_conflict_do_nothing()
-
-
-def field_name(name: str) -> Values:
-    """The row of a name of fields."""
-    key, folded_key = keys_of(name)
-    return {"key": key, "folded_key": folded_key, "name": name}
-
-
-@cache
-def latest_facet(dialect: str) -> Insert:
-    """The event that tells a facet, unless a later one is known."""
-    facet = _upsert(dialect, _FACET)
-    at, event = facet.excluded.at, facet.excluded.event_digest
+def _latest_facet(new: Upsert) -> Insert:
+    at, event = new.excluded.at, new.excluded.event_digest
     later = or_(at > _FACET.c.at, and_(at == _FACET.c.at, event > _FACET.c.event_digest))
-    return facet.on_conflict_do_update(
+    return new.on_conflict_do_update(
         index_elements=["dataset_id", "job_id", "name"], set_={"at": at, "event_digest": event}, where=later
     )
 
 
+TOUCH = Addition(_TOUCH, ("run_id", "dataset_id", "written", "has_lineage"), _touch)
+"""A row for each touch; one that is there learns that lineage was told."""
+
+NEW_GAP = Addition(schema.gap, ("run_id", "key", "kind", "what", "why", "output"), _unless_known)
+"""A row for each gap that is not known yet."""
+
+NEW_FIELD_NAME = Addition(schema.field_name, ("key", "folded_key", "name"), _unless_known)
+"""A row for each name of a field that is not known yet."""
+
+LATEST_FACET = Addition(_FACET, ("dataset_id", "job_id", "name", "at", "event_digest"), _latest_facet)
+"""The event that tells a facet, unless a later one is known."""
+
+
+def field_name(name: str) -> tuple[bytes, bytes, str]:
+    """The row of a name of fields."""
+    return (*keys_of(name), name)
+
+
 @cache
-def spanning(table: Table) -> Update:
+def spanning(table: Table) -> Change:
     """The first and the last moment; one that comes after the row was hidden shows it again."""
-    first, last = bindparam("first", type_=BigInteger()), bindparam("last", type_=BigInteger())
-    known = table.c
-    return (
-        update(table)
-        .where(known.id == bindparam("row"))
-        .values(
-            first_at=case((known.first_at < first, known.first_at), else_=first),
-            last_at=case((known.last_at > last, known.last_at), else_=last),
-            hidden_at=case((known.hidden_at < last, None), else_=known.hidden_at),
+
+    def span(given: Given) -> Update:
+        known, first, last = table.c, given["first"], given["last"]
+        return (
+            update(table)
+            .where(known.id == given["row"])
+            .values(
+                first_at=case((known.first_at < first, known.first_at), else_=first),
+                last_at=case((known.last_at > last, known.last_at), else_=last),
+                hidden_at=case((known.hidden_at < last, None), else_=known.hidden_at),
+            )
         )
-    )
 
-
-def _upsert(dialect: str, table: Table) -> "postgresql.Insert | sqlite.Insert":
-    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    return Change({"row": _ID, "first": _MOMENT, "last": _MOMENT}, span)
 
 
 _TOLD = select(_DATASET.c.id, _DATASET.c.schema_at, _DATASET.c.schema_digest)
-_TELL = update(_DATASET).where(_DATASET.c.id == bindparam("dataset"))
-_TELL = _TELL.values(schema_digest=bindparam("digest"), schema_at=bindparam("moment"))
-_UNPLACE = update(_FIELD).where(_FIELD.c.dataset_id == bindparam("dataset")).values(ordinal=None, type="")
 
 
-def write_schemas(connection: Connection, told: dict[int, ToldSchema]) -> None:
-    """The columns of datasets in their order, where they were told later than those that are known."""
+def _tell(given: Given) -> Update:
+    told = update(_DATASET).where(_DATASET.c.id == given["dataset"])
+    return told.values(schema_digest=given["digest"], schema_at=given["moment"])
+
+
+def _unplace(given: Given) -> Update:
+    return update(_FIELD).where(_FIELD.c.dataset_id == given["dataset"]).values(ordinal=None, type="")
+
+
+def _place(given: Given) -> Update:
+    return update(_FIELD).where(_FIELD.c.id == given["field"]).values(ordinal=given["ordinal"], type=given["type"])
+
+
+_TELL = Change({"dataset": _ID, "digest": _DIGEST, "moment": _MOMENT}, _tell)
+_UNPLACE = Change({"dataset": _ID}, _unplace)
+PLACE = Change({"field": _ID, "type": Text(), "ordinal": _FIELD.c.ordinal.type}, _place)
+"""The type of a field, and its place among those of its dataset."""
+
+Place = tuple[str, int]
+"""A type and a place."""
+
+
+def tell_schemas(connection: Connection, told: dict[int, ToldSchema]) -> dict[int, Place]:
+    """Notes the schemas that were told later than those that are known; the places that they give fields, by id."""
     later: dict[int, ToldSchema] = {}
-    changed: dict[int, ToldSchema] = {}
+    placed_before: list[tuple[int]] = []
+    placed: dict[int, Place] = {}
     for dataset, at, digest in rows_for(connection, told, lambda some: _TOLD.where(_DATASET.c.id.in_(some))):
         now = told[dataset]
         if at is None or (now.at, now.digest) > (at, digest):
             later[dataset] = now
             if now.digest != digest:
-                changed[dataset] = now
-    rows = [{"dataset": dataset, "digest": one.digest, "moment": one.at} for dataset, one in later.items()]
-    write(connection, _TELL, rows)
-    write(connection, _UNPLACE, [{"dataset": dataset} for dataset in changed])
-    placed = [(place, kind, field) for one in changed.values() for place, (field, kind) in enumerate(one.fields)]
-    change_rows(connection, _FIELD, ("ordinal", "type", "id"), placed)
+                placed |= {field: (kind, place) for place, (field, kind) in enumerate(now.fields)}
+                placed_before += [(dataset,)] if digest is not None else []
+    _TELL(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
+    _UNPLACE(connection, placed_before)
+    return placed
