@@ -80,21 +80,23 @@ def _input(namespace: object, name: object, field: object) -> InputField:
     return InputField(owner, text(field))
 
 
-def _transformations(value: Record, field: Record, unnamed: Subtype) -> list[Transformation]:
+def _transformations(value: Record, field: Record, unnamed: Subtype) -> tuple[Transformation, ...]:
     given = records(value, "transformations")
-    if not given:
-        return [_old_transformation(field)]
-    return [_transformation(unnamed, *(one.get(name) for name in _OF_TRANSFORMATION)) for one in given]
+    return _told((given, unnamed)) if given else (_old_transformation(field),)
 
 
-_OF_TRANSFORMATION = ("type", "subtype", "masking", "opaque", "description")
+@remembered_by_content(1 << 20)
+def _told(given: tuple[list[Record], Subtype]) -> tuple[Transformation, ...]:
+    ways, unnamed = given
+    return tuple(_transformation(one, unnamed) for one in ways)
 
 
-@remembered(2000)
-def _transformation(unnamed: Subtype, kind: object, subtype: object, *more: object) -> Transformation:
-    masking, opaque, description = more
+def _transformation(told: Record, unnamed: Subtype) -> Transformation:
     return Transformation(
-        _subtype(text(kind), text(subtype), unnamed), masking is True, opaque is True, text(description)
+        _subtype(text(told, "type"), text(told, "subtype"), unnamed),
+        told.get("masking") is True,
+        told.get("opaque") is True,
+        text(told, "description"),
     )
 
 
