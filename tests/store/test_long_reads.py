@@ -1,5 +1,7 @@
 """A question that takes too long is ended by the database itself, of either kind; what writes is not."""
 
+from contextlib import ExitStack
+
 import pytest
 from sqlalchemy import text
 
@@ -26,3 +28,11 @@ def test_what_writes_may_take_longer(store: Store) -> None:
         connection.execute(FOR_EVER)
     with store.write() as connection:
         assert connection.execute(text(COUNTED.format(most=3 * 10**6))).scalar_one() == 3 * 10**6
+
+
+def test_readers_however_many_keep_nobody_from_writing(store: Store) -> None:
+    with ExitStack() as reading:
+        for _ in range(15):  # as many as there are connections
+            reading.enter_context(store.read()).execute(text("SELECT 1"))
+        with store.write() as connection:
+            assert connection.execute(text("SELECT 1")).scalar_one() == 1

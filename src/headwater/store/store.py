@@ -46,9 +46,10 @@ class IngestReport:
 class Store:
     """An open lineage store; get one from `open_store`, close it or use it in a ``with`` statement."""
 
-    def __init__(self, url: str, engine: Engine) -> None:
+    def __init__(self, url: str, engine: Engine, writers: Engine) -> None:
         self.url = url
         self._engine = engine
+        self._writers = writers
         self._longest_read: float | None = None
 
     def end_reads_after(self, seconds: float) -> None:
@@ -121,7 +122,7 @@ class Store:
             StoreError: nothing was written.
         """
         silence = connections.SILENCE
-        with connections.told_plainly(self.url), connections.writing(self._engine, silence) as connection:
+        with connections.told_plainly(self.url), connections.writing(self._writers, silence) as connection:
             yield connection
 
     def analyze(self) -> None:
@@ -145,6 +146,7 @@ class Store:
     def close(self) -> None:
         """Closes every connection; the store cannot be used any more."""
         self._engine.dispose()
+        self._writers.dispose()
 
     def __enter__(self) -> Self:
         return self
@@ -183,14 +185,17 @@ def open_store(
     path = sqlite_path(url)
     if path is not None:
         _require_file(path, create=create and not read_only)
-    engine = connections.connect(url, read_only=read_only, timeout=timeout, durable=durable)
+    # Connections of their own: those who read long and are many do not keep events waiting.
+    engine, writers = (
+        connections.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in range(2)
+    )
     try:
         with connections.told_plainly(url):
             (require_current if read_only else upgrade)(engine, url)
     except BaseException:
         engine.dispose()
         raise
-    return Store(url, engine)
+    return Store(url, engine, writers)
 
 
 def _readable(events: Iterable[RawEvent], rejected: list[Rejected]) -> Iterator[Event]:
