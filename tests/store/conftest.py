@@ -110,10 +110,15 @@ def contents(store: Store) -> dict[str, list[str]]:
         until = ", e.valid_to" if table.endswith("history") else ""
         questions[table] = EDGES.format(output=output, join=join, until=until, table=table)
     with store.read() as connection:
-        return {
+        found = {
             name: sorted(str(tuple(row)) for row in connection.execute(text(question)))
             for name, question in questions.items()
         }
+        for table in ("edge", "edge_history", "dataset_edge", "dataset_edge_history"):
+            # No foreign key holds them to what they name.
+            count = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
+            assert count == len(found[table]), f"of {count} rows of {table} {len(found[table])} name what there is"
+        return found
 
 
 def edges(store: Store) -> set[str]:

@@ -85,7 +85,7 @@ def _upgrade(url: str, revision: str) -> None:
 def _copy(rows: Connection, connection: Connection) -> None:
     known = MetaData()
     known.reflect(connection)
-    for table in (known.tables[one.name] for one in schema.metadata.sorted_tables if one.name in known.tables):
+    for table in (one for one in known.sorted_tables if one.name in schema.metadata.tables):
         columns = [schema.metadata.tables[table.name].c[name] for name in table.c.keys()]  # noqa: SIM118
         found = [dict(row._mapping) for row in rows.execute(select(*columns))]
         if found:

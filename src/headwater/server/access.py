@@ -1,6 +1,6 @@
 """Who asks, and what they may do and see."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from fnmatch import fnmatchcase
 
@@ -18,11 +18,15 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody with a key or token; ``namespaces`` are patterns as of the shell (``s3://sales-*``)."""
+    """Somebody with a key or token; ``namespaces`` are patterns as of the shell (``s3://sales-*``).
+
+    ``secret`` is the store's: what is hidden gets names that are made with it.
+    """
 
     name: str
     scope: Scope
     namespaces: tuple[str, ...] = ("*",)
+    secret: bytes = field(default=b"", repr=False)
 
     def sees(self, namespace: str) -> bool:
         """Whether a namespace is among those that were granted."""

@@ -42,7 +42,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
             intake = Intake(store, settings.limits.waiting, metrics)
             catching = CatchingUp(store)
             authentication = Authentication(settings, store)
-            app.state.server = Server(settings, store, intake, authentication, rates, metrics)
+            app.state.server = Server(settings, store, intake, authentication, rates, metrics, store.secret())
             try:
                 yield
             finally:

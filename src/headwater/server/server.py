@@ -1,6 +1,6 @@
 """What the routes share: the open store, the intake, and who asks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -25,6 +25,7 @@ class Server:
     authentication: Authentication
     rates: Rates
     metrics: Metrics
+    secret: bytes
 
     def caller(self, request: Request) -> Caller:
         """Who sent a request.
@@ -41,7 +42,7 @@ class Server:
             raise
         request.state.caller = found.name
         self.rates.require(found.name if self.authentication.on else address)
-        return found
+        return replace(found, secret=self.secret)
 
 
 def _server(request: Request) -> Server:

@@ -1,6 +1,7 @@
 """The store: takes OpenLineage events in, and is read by the questions."""
 
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, insert, select
 
 from headwater.errors import EventError, StoreUnavailable
 from headwater.store import engine as connections
@@ -21,6 +22,8 @@ from headwater.store.recording import record
 from headwater.store.settling import settle
 from headwater.store.stamping import stamp
 from headwater.store.upgrade import require_current, revision_of, upgrade
+
+_SECRET_BYTES = 32
 
 RawEvent = Mapping[str, Any] | str | bytes
 
@@ -104,6 +107,23 @@ class Store:
         """
         with connections.told_plainly(self.url), connections.reading(self._engine, self._longest_read) as connection:
             yield connection
+
+    def secret(self) -> bytes:
+        """Random bytes that are this store's own and stay the same; made when they are first asked for.
+
+        Raises:
+            StoreError: the store cannot be read, or not be written where there are none yet.
+        """
+        question = select(schema.secret.c.value)
+        with self.read() as connection:
+            known = connection.execute(question).scalar()
+        if known is None:
+            with self.write() as connection:
+                known = connection.execute(question).scalar()
+                if known is None:
+                    known = os.urandom(_SECRET_BYTES)
+                    connection.execute(insert(schema.secret), {"value": known})
+        return bytes(known)
 
     def revision(self) -> str:
         """The revision of the schema, as the store says now.

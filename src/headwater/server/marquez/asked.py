@@ -9,6 +9,7 @@ from fastapi import Depends, Query
 from starlette.exceptions import HTTPException
 
 from headwater.server.access import Caller
+from headwater.server.marquez.masking import Mask
 from headwater.store.catalog.pages import Page, Sees
 
 MOST = 1_000
@@ -29,6 +30,11 @@ ThePage = Annotated[Page, Depends(_page)]
 def sight(caller: Caller) -> Sees:
     """Which namespaces a caller may see, as the catalog asks."""
     return None if caller.sees_all else caller.sees
+
+
+def mask_of(caller: Caller) -> Mask:
+    """What hides from a caller what may not be seen."""
+    return Mask(sight(caller), caller.secret)
 
 
 def now() -> int:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query
 from headwater.model import Dataset, Job
 from headwater.server.marquez import documents
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import sight
+from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.masking import Mask
 from headwater.server.server import Reader, TheStore
@@ -41,7 +41,7 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
         named = [Job(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
         ids = known.job_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), jobs.whole(connection, list(ids.values())))
-    return _answer(q, [_job(one, Mask(sight(caller))) for one in found])
+    return _answer(q, [_job(one, mask_of(caller)) for one in found])
 
 
 @router.get("/datasets")
@@ -52,7 +52,7 @@ def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
         named = [Dataset(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
         ids = known.dataset_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values())))
-    return _answer(q, [_dataset(one, Mask(sight(caller))) for one in found])
+    return _answer(q, [_dataset(one, mask_of(caller)) for one in found])
 
 
 def _answer(sought: str, found: list[Document]) -> Json:

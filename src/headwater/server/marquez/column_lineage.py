@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from headwater.model import Dataset
 from headwater.server.marquez import nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import sight
+from headwater.server.marquez.asked import mask_of
 from headwater.server.marquez.documents import Document, input_field, way_of
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
@@ -49,7 +49,7 @@ def graph(
             missing("Node", node_id)
         fields, moment = _start(connection, node) or missing("Node", node_id)
         found = columngraph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
-    shown = _Shown(found, Mask(sight(caller)), versioned=node.version is not None)
+    shown = _Shown(found, mask_of(caller), versioned=node.version is not None)
     return Json({"graph": shown.nodes()}, headers=truncation(found.truncated))
 
 

@@ -9,9 +9,8 @@ from headwater.model import Dataset
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, sight, uuid_of
+from headwater.server.marquez.asked import ThePage, mask_of, now, uuid_of
 from headwater.server.marquez.bodies import DatasetBody
-from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.namespaces import known_namespace, may_tell_of
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.runs import known_run
@@ -36,7 +35,7 @@ TheDataset = Annotated[Dataset, Depends(_named)]
 @router.get("")
 def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The datasets of a namespace by name, each with its column lineage."""
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     with store.read() as connection:
         known_namespace(connection, caller, namespace)
         found = datasets.listing(connection, namespace, page)
@@ -79,7 +78,7 @@ def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
 @router.get("/{dataset}/versions")
 def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The versions of a dataset, the newest first: one for each run that wrote it."""
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     with store.read() as connection:
         kept = _whole(connection, caller, named)
         found = versions.of_dataset(connection, kept.id, kept.named, page)
@@ -95,7 +94,7 @@ def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore)
         kept = _whole(connection, caller, named)
         found = _version(connection, kept, version)
         wrote = runs.whole(connection, [found.run_id] if found.run else [])
-    return Json(documents.dataset_version(kept, found, wrote.get(found.run_id), Mask(sight(caller))))
+    return Json(documents.dataset_version(kept, found, wrote.get(found.run_id), mask_of(caller)))
 
 
 @router.post("/{dataset}/tags/{tag}")
@@ -142,7 +141,7 @@ def _whole(connection: Connection, caller: Caller, named: Dataset) -> KeptDatase
 
 
 def _answer(connection: Connection, caller: Caller, named: Dataset) -> Json:
-    return Json(documents.dataset(_whole(connection, caller, named), Mask(sight(caller))))
+    return Json(documents.dataset(_whole(connection, caller, named), mask_of(caller)))
 
 
 def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple[str, str], *, put: bool) -> Json:

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Query
 
 from headwater.server.access import Caller
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import ThePage, moment_of, sight
-from headwater.server.marquez.masking import Mask
+from headwater.server.marquez.asked import ThePage, mask_of, moment_of, sight
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
@@ -51,7 +50,7 @@ def of_namespace(namespace: str, caller: Reader, store: TheStore, page: ThePage)
 
 
 def _listing(store: Store, caller: Caller, during: During, page: Page) -> Json:
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     with store.read() as connection:
         found = eventlog.listing(connection, during, page)
     return Json({"events": [mask.value(one) for one in found.items], "totalCount": found.total})

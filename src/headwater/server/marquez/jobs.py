@@ -10,7 +10,7 @@ from headwater.model import Job
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, sight, uuid_of
+from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
 from headwater.server.marquez.bodies import JobBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.masking import Mask
@@ -61,7 +61,7 @@ def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, s
 def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
     """A job with its newest runs."""
     with store.read() as connection:
-        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+        return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
 @router.put("/namespaces/{namespace}/jobs/{job}")
@@ -74,7 +74,7 @@ def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer) ->
     tellings.tell(server, tellings.of_job(named, body, now()))
     with server.store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), body.tags or (), now())
-        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+        return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
 @router.delete("/namespaces/{namespace}/jobs/{job}")
@@ -83,7 +83,7 @@ def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
     with store.write() as connection:
         kept = _whole(connection, caller, named)
         jobs.hide(connection, kept.id, now())
-    return Json(document(kept, Mask(sight(caller))))
+    return Json(document(kept, mask_of(caller)))
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions")
@@ -112,7 +112,7 @@ def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Puts a tag on a job."""
     with store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), [tag], now())
-        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+        return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
 @router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
@@ -120,7 +120,7 @@ def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Takes a tag off a job."""
     with store.write() as connection:
         tags.remove(connection, (0, known_job(connection, caller, named)), tag)
-        return Json(document(_whole(connection, caller, named), Mask(sight(caller))))
+        return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
 def document(kept: KeptJob, mask: Mask) -> Document:
@@ -129,7 +129,7 @@ def document(kept: KeptJob, mask: Mask) -> Document:
 
 
 def _listing(store: Store, caller: Caller, wanted: Wanted, page: Page) -> Json:
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     with store.read() as connection:
         found = jobs.listing(connection, wanted, page)
     return Json({"jobs": [document(one, mask) for one in found.items], "totalCount": found.total})
@@ -149,7 +149,7 @@ def _version_documents(
     connection: Connection, caller: Caller, kept: KeptJob, found: Sequence[JobVersion]
 ) -> list[Document]:
     newest = runs.whole(connection, [one.run for one in found if one.run is not None])
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     return [
         documents.job_version(
             kept.named, kept.location, one, newest.get(one.run) if one.run is not None else None, mask

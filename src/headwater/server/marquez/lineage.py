@@ -10,7 +10,7 @@ from headwater.model import Dataset, Job
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import sight
+from headwater.server.marquez.asked import mask_of
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
@@ -44,7 +44,7 @@ def graph(
         node = nodes.find(connection, node_id)
         _allow(caller, node, node_id)
         found = _around(connection, node, min(depth, server.settings.limits.depth), server.settings.limits.columns)
-        shown = _Shown(connection, found, Mask(sight(caller)), with_column_lineage)
+        shown = _Shown(connection, found, mask_of(caller), with_column_lineage)
     limits = ("nodes",) if found.truncated else ()
     return Json({"graph": shown.nodes()}, headers=truncation(limits))
 
@@ -52,7 +52,7 @@ def graph(
 @router.get("/runlineage/upstream")
 def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store: TheStore, depth: Depth = 20) -> Json:
     """A run and those that wrote what it read, and so on."""
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     with store.read() as connection:
         start = known_run(connection, caller, run_id)
         found = list(upstreamruns.upstream(connection, start.id, depth))

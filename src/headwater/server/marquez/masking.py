@@ -17,9 +17,13 @@ _STEPS, _OLD = "transformations", "transformationDescription"
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Hides the names of namespaces that somebody may not see; the same names always become the same."""
+    """Hides the names of namespaces that somebody may not see; with one secret the same names become the same.
+
+    Without the secret a name that was guessed could be tried.
+    """
 
     sees: Sees
+    secret: bytes = b""
 
     def hides(self, namespace: str) -> bool:
         """Whether what is in a namespace is hidden."""
@@ -27,15 +31,15 @@ class Mask:
 
     def dataset(self, named: Dataset) -> Dataset:
         """A dataset's name as it may be shown."""
-        return Dataset(HIDDEN, _token(named.namespace, named.name)) if self.hides(named.namespace) else named
+        return Dataset(HIDDEN, self._token(named.namespace, named.name)) if self.hides(named.namespace) else named
 
     def job(self, named: Job) -> Job:
         """A job's name as it may be shown."""
-        return Job(HIDDEN, _token(named.namespace, named.name)) if self.hides(named.namespace) else named
+        return Job(HIDDEN, self._token(named.namespace, named.name)) if self.hides(named.namespace) else named
 
     def field(self, owner: Dataset, name: str) -> str:
         """The name of a dataset's field as it may be shown."""
-        return _token(owner.namespace, owner.name, name) if self.hides(owner.namespace) else name
+        return self._token(owner.namespace, owner.name, name) if self.hides(owner.namespace) else name
 
     def description(self, told: str) -> str:
         """What a step of lineage does as it may be shown: the text of an expression may name what is hidden."""
@@ -69,7 +73,6 @@ class Mask:
         of_field = {"field": self.field(named, field)} if isinstance(field, str) else {}
         return {"namespace": masked.namespace, "name": masked.name, **of_field}
 
-
-def _token(*parts: str) -> str:
-    digest = blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
-    return f"{HIDDEN}-{digest}"
+    def _token(self, *parts: str) -> str:
+        told = "\0".join(parts).encode("utf-8", "replace")
+        return f"{HIDDEN}-{blake2b(told, digest_size=6, key=self.secret).hexdigest()}"

@@ -11,9 +11,8 @@ from headwater.model import Job
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, moment_of, now, sight
+from headwater.server.marquez.asked import ThePage, mask_of, moment_of, now
 from headwater.server.marquez.bodies import RunBody
-from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Reader, Server, TheServer, TheStore, Writer
@@ -29,7 +28,7 @@ EVENTS = {"start": "START", "complete": "COMPLETE", "fail": "FAIL", "abort": "AB
 @router.get("/namespaces/{namespace}/jobs/{job}/runs")
 def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The runs of a job, the newest first."""
-    mask = Mask(sight(caller))
+    mask = mask_of(caller)
     with store.read() as connection:
         found = runs.listing(connection, known_job(connection, caller, Job(namespace, job)), page)
     return Json({"runs": [documents.run_document(one, mask) for one in found.items], "totalCount": found.total})
@@ -61,7 +60,7 @@ def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, 
     if kind.lower() not in ("run", "job"):
         raise HTTPException(400, f"type is {kind[:50]!r}: expected run or job.")
     told = found.told.facets if kind.lower() == "run" else found.told.job_facets
-    return Json({"runId": found.uuid, "facets": Mask(sight(caller)).value(told)})
+    return Json({"runId": found.uuid, "facets": mask_of(caller).value(told)})
 
 
 @router.post("/jobs/runs/{run}/{action}")
@@ -108,4 +107,4 @@ def _move(server: Server, run: KeptRun, event: str, at: int) -> None:
 
 def _document(store: Store, caller: Caller, uuid: str) -> documents.Document:
     with store.read() as connection:
-        return documents.run_document(known_run(connection, caller, uuid), Mask(sight(caller)))
+        return documents.run_document(known_run(connection, caller, uuid), mask_of(caller))

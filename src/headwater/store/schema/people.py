@@ -79,3 +79,11 @@ api_key = Table(
     Column("revoked_at", BigInteger),
 )
 """``digest`` is of the secret, ``namespaces`` a JSON list of patterns."""
+
+secret = Table(
+    "secret",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)
+"""One row: random bytes that tell what is hidden from those who would guess its name."""
