@@ -1,5 +1,6 @@
 """A server process, or several: listens, answers, and ends without losing what it has acknowledged."""
 
+import gc
 import os
 import shutil
 import signal
@@ -28,6 +29,7 @@ from headwater.store import open_store, store_url
 LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""
 
+_NEW_OBJECTS = 100_000  # before the collector looks at them; Python's own 700 are less than the rows of an answer
 _LOG_FORMAT = "HEADWATER_LOG_FORMAT"
 Announce = Callable[[str], None]
 
@@ -50,7 +52,7 @@ def run(settings: ServerSettings, listening: Listening, announce: Announce) -> N
     logs.configure(listening.log_format)
     with _bound(listening) as place:
         if listening.workers == 1:
-            _one(create_app(settings), listening, place, announce)
+            _one(_ready(create_app(settings)), listening, place, announce)
         else:
             _several(settings, listening, place, announce)
 
@@ -62,7 +64,18 @@ def from_environment() -> FastAPI:
         SettingError: a variable that cannot be used.
     """
     logs.configure(os.environ.get(_LOG_FORMAT, "text"))
-    return create_app(settings_from(os.environ))
+    return _ready(create_app(settings_from(os.environ)))
+
+
+def _ready(app: FastAPI) -> FastAPI:
+    """The application, in a process that collects its garbage seldom, and never looks at what was there before it.
+
+    An answer of some thousand rows would set off a look at each object of the process, in the middle of it.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
+    return app
 
 
 class _Announcing(uvicorn.Server):
