@@ -16,12 +16,13 @@ from headwater.model import ColumnLineage, Dataset, Dependency
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
+from headwater.store.index.log import Pair, note
 from headwater.store.lookup import Lookup
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 from headwater.store.symlinks import dataset_id
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span, Tables, add_first
-from headwater.store.withdrawal import Pair, withdraw
+from headwater.store.withdrawal import withdraw
 
 _RUNNING = "RUNNING"
 _LINEAGE = schema.lineage
@@ -93,6 +94,7 @@ class FirstTold:
         """Writes what was kept, before somebody reads it."""
         if self._rows:
             self._connection.execute(_TELL, self._rows)
+            note(self._connection, ((row["job_id"], row["output_id"]) for row in self._rows))
         for tables, rows in self._edges.items():
             add_first(self._connection, tables, rows)
             rows.clear()
@@ -209,6 +211,7 @@ def _tell(writer: Writer, run: Row[Any], output: int, told: Told) -> None:
         window = Span(told.since, end)
         scope.paint(FIELD_EDGES, window, told.fields)
         scope.paint(DATASET_EDGES, window, told.dataset)
+        note(writer.connection, [(run.job_id, output)])
     writer.connection.execute(_TELL, _row(run, output, told))
 
 

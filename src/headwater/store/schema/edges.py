@@ -43,6 +43,18 @@ lineage = Table(
 )
 """Which successful run said what about (job, output dataset); equal digests mean equal edges."""
 
+edge_change = Table(
+    "edge_change",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("mark", BigInteger, nullable=False),
+    Column("job_id", ID, nullable=False),
+    Column("output_id", ID, nullable=False),
+)
+"""Of which (job, output dataset) the edges were written, in the order of writing: `headwater.store.index.log`.
+
+They may be gone by now, both. ``mark`` is a number by chance."""
+
 
 def _edges(name: str, output: Column[int], *, history: bool) -> Table:
     key = [output.name, "input_field", "job_id", "transformation_id"]
