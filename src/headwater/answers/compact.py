@@ -16,7 +16,7 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": arrays | _sides(answer.sides, columns) | _guesses(one in answer.guessed for one in columns),
+        "columns": arrays | _sides(answer.sides, columns) | _guessed(answer.guessed, columns),
         "truncated": list(answer.truncated),
     }
 
@@ -24,7 +24,8 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
 def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection[tuple[int, ...]]) -> Document:
     """Some columns and links of a graph with everything that they name."""
     owner, distance, fields = answer.closure.dataset_of, answer.closure.distance, answer.fields
-    arrays = list(zip(*links, strict=True)) or [()] * len(_LINK)
+    # Not by zip(*links): its iterators, one for each link, set off the garbage collector.
+    arrays = [[link[place] for link in links] for place in range(len(_LINK))]
     _, outputs, ways, jobs = arrays
     owners = [owner[one] for one in columns]
     named = {*owners, *(-one for one in outputs if one < 0)}
@@ -68,6 +69,10 @@ def _sides(sides: Sides | None, columns: Collection[int]) -> dict[str, list[int 
     if sides is None:
         return {}
     return {"up": [sides.up.get(one) for one in columns], "down": [sides.down.get(one) for one in columns]}
+
+
+def _guessed(guessed: Collection[int], columns: Collection[int]) -> dict[str, list[bool]]:
+    return _guesses(one in guessed for one in columns) if guessed else {}
 
 
 def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:

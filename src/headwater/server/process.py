@@ -25,6 +25,7 @@ from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, Listening, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.garbage import collect_seldom
+from headwater.store.index import require_arrays
 
 LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""
@@ -51,7 +52,7 @@ def run(settings: ServerSettings, listening: Listening, announce: Announce) -> N
     logs.configure(listening.log_format)
     with _bound(listening) as place:
         if listening.workers == 1:
-            _one(create_app(settings), listening, place, announce)
+            _one(_ready(create_app(settings)), listening, place, announce)
         else:
             _several(settings, listening, place, announce)
 
@@ -63,7 +64,11 @@ def from_environment() -> FastAPI:
         SettingError: a variable that cannot be used.
     """
     logs.configure(os.environ.get(_LOG_FORMAT, "text"))
-    app = create_app(settings_from(os.environ))
+    return _ready(create_app(settings_from(os.environ)))
+
+
+def _ready(app: FastAPI) -> FastAPI:
+    """The application, in a process that is told to collect its garbage seldom."""
     collect_seldom()
     return app
 
@@ -83,7 +88,6 @@ class _Announcing(uvicorn.Server):
 
 def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Announce) -> None:
     server = _Announcing(_config(app, listening), announce)
-    collect_seldom()
     try:
         server.run([place])
     except KeyboardInterrupt:
@@ -156,6 +160,8 @@ def _checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
             raise SettingError(f"{file} is no file: expected a PEM file. Correct --tls-cert or --tls-key.")
     if listening.log_format not in logs.FORMATS:
         raise SettingError(f"The log format is {listening.log_format!r}: expected {' or '.join(logs.FORMATS)}.")
+    if settings.index:
+        require_arrays()
     if settings.auth or settings.tokens is not None:
         return replace(settings, store=store_url(settings.store))
     if not listening.loopback:

@@ -2,15 +2,15 @@
 
 import gc
 
-_NEW_OBJECTS = 50_000
-_OLDER = (20, 100)
+_NEW_OBJECTS = 100_000  # Python's own 700 are less than an event, or an answer
 
 
 def collect_seldom() -> None:
     """Lets the collector look less often, and never at what is there already.
 
-    An event is thousands of objects without a cycle: to look at them every 700 new ones takes a third of the time of
-    an intake.
+    Events and answers are thousands of objects without a cycle: to look at them again and again takes a third of the
+    time of an intake, and an answer would set off a look at each object of the process in the middle of it.
     """
+    gc.collect()
     gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS, *_OLDER)
+    gc.set_threshold(_NEW_OBJECTS)
