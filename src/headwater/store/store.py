@@ -198,8 +198,7 @@ def open_store(
         create: make the file and its folder when they are missing.
         read_only: never write, which also works on a file and folder without write rights.
         timeout: seconds to wait for another process that writes.
-        durable: what is written survives a loss of power also on SQLite, which then waits for the disk at each
-            transaction. PostgreSQL does so anyway.
+        durable: what is written survives a loss of power also on SQLite, which then waits for the disk each time.
 
     Raises:
         StoreUnavailable: it is missing (and ``create`` is False), or cannot be opened or written.
@@ -212,10 +211,8 @@ def open_store(
     path = sqlite_path(url)
     if path is not None:
         _require_file(path, create=create and not read_only)
-    # Connections of their own: those who read long and are many do not keep events waiting.
-    engine, writers = (
-        connections.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in range(2)
-    )
+    # Who writes has connections of its own: readers, however many, do not keep events waiting.
+    engine, writers = (connections.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in "rw")
     try:
         with connections.told_plainly(url):
             (require_current if read_only else upgrade)(engine, url)
