@@ -24,7 +24,8 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
 def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection[tuple[int, ...]]) -> Document:
     """Some columns and links of a graph with everything that they name."""
     owner, distance, fields = answer.closure.dataset_of, answer.closure.distance, answer.fields
-    arrays = list(zip(*links, strict=True)) or [()] * len(_LINK)
+    # Not by zip(*links): its iterators, one for each link, set off the garbage collector.
+    arrays = [[link[place] for link in links] for place in range(len(_LINK))]
     _, outputs, ways, jobs = arrays
     owners = [owner[one] for one in columns]
     named = {*owners, *(-one for one in outputs if one < 0)}

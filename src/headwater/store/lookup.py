@@ -1,10 +1,10 @@
 """Questions about ids that are asked often: made once, because to make one takes longer than to answer it."""
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 from sqlalchemy import (
     ARRAY,
     BigInteger,
@@ -53,11 +53,11 @@ class Lookup:
         return found
 
     def _results(self, connection: Connection, ids: Collection[int]) -> Iterator[CursorResult[Any]]:
-        dialect, ordered = connection.dialect.name, list(ids)
+        dialect, ordered = connection.dialect.name, sorted(ids)
         if dialect not in self._made:
             self._made[dialect] = self._make(dialect)
         for begin in range(0, len(ordered), AT_ONCE):
-            listed = json.dumps(ordered[begin : begin + AT_ONCE])
+            listed = orjson.dumps(ordered[begin : begin + AT_ONCE]).decode()
             if dialect != "sqlite":
                 listed = f"{{{listed[1:-1]}}}"
             yield connection.execute(self._made[dialect], {"ids": listed})

@@ -1,7 +1,7 @@
 """From ids back to names, for what is shown."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
@@ -17,7 +17,9 @@ from headwater.store.schema import FOREVER
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)
 )
-_NAMES_OF = Lookup(select(schema.dataset_name), _NAME.dataset_id)
+_NAMES_OF = Lookup(
+    select(_NAME.id, _NAME.dataset_id, _NAME.namespace, _NAME.name, _NAME.since, _NAME.until), _NAME.dataset_id
+)
 _DATASETS = Lookup(select(_DATASET.id, _DATASET.namespace, _DATASET.name), _DATASET.id)
 _FIELDS = Lookup(select(schema.field), _FIELD.id)
 _JOBS = Lookup(select(_JOB.id, _JOB.namespace, _JOB.name), _JOB.id)
@@ -25,14 +27,26 @@ _WAYS = Lookup(select(schema.transformation), _WAY.id)
 _DECLARED = Lookup(select(schema.symlink.c.other_id), schema.symlink.c.other_id)
 
 
+class _Named(NamedTuple):
+    """A name that a dataset goes by, or went by."""
+
+    id: int
+    dataset_id: int
+    namespace: str
+    name: str
+    since: int
+    until: int
+
+
 def datasets(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, KnownDataset]:
     """Datasets by id, with their other names: those of now, or of a moment."""
-    named: dict[int, list[Row[Any]]] = {}
-    for row in _NAMES_OF(connection, ids):
+    named: dict[int, list[_Named]] = {}
+    for row in map(_Named._make, _NAMES_OF.bare(connection, ids)):
         named.setdefault(row.dataset_id, []).append(row)
     then = {key: _names_at(rows, at) for key, rows in named.items()}
     declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
-    return {row.id: _known(row, then.get(row.id, ()), declared) for row in _DATASETS(connection, ids)}
+    found = _DATASETS.bare(connection, ids)
+    return {id_: _known(id_, called, then.get(id_, ()), declared) for id_, *called in found}
 
 
 def columns(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, Column]:
@@ -114,7 +128,7 @@ def transformations(connection: Connection, ids: Collection[int]) -> dict[int, T
     return told | {GUESS_ID: GUESS} if GUESS_ID in ids else told
 
 
-def _names_at(rows: list[Row[Any]], at: int | None) -> list[Row[Any]]:
+def _names_at(rows: list[_Named], at: int | None) -> list[_Named]:
     """The names that a dataset had at a moment; those before or after it where it had none."""
     moment = FOREVER - 1 if at is None else at
     then = [row for row in rows if row.since <= moment < row.until]
@@ -126,12 +140,12 @@ def _names_at(rows: list[Row[Any]], at: int | None) -> list[Row[Any]]:
 
 def _declared(connection: Connection, names: list[int]) -> set[int]:
     """Of some names those that are other names of another (SymlinksDatasetFacet)."""
-    return {row.other_id for row in _DECLARED(connection, names)}
+    return {other for (other,) in _DECLARED.bare(connection, names)} if names else set()
 
 
-def _known(row: Row[Any], names: Iterable[Row[Any]], declared: Collection[int]) -> KnownDataset:
+def _known(id_: int, called: Iterable[str], names: Iterable[_Named], declared: Collection[int]) -> KnownDataset:
     """A dataset by the name that it goes by, or went by."""
-    shown, then = Dataset(row.namespace, row.name), {Dataset(one.namespace, one.name): one.id for one in names}
+    shown, then = Dataset(*called), {Dataset(one.namespace, one.name): one.id for one in names}
     if then and shown not in then:
         shown = min(then, key=lambda one: (then[one] in declared, one))
-    return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), row.id)
+    return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), id_)
