@@ -74,6 +74,9 @@ def _asked(url: str, shape: Shape, place: str, options: argparse.Namespace, resu
     with open_store(url) as store:
         fill(store, shape)
         results.note("timings", reads.of_store(shape, place, store, options.starts))
+        if options.index:
+            asked = reads.of_store(shape, f"{place} with --index", store, options.starts, index=True)
+            results.note("timings", asked)
         results.note("sizes", [ingest.size(store, place, 0)])
         if place == POSTGRES:
             for runs in (one for one in options.runs if one * shape.edges <= MOST_ROWS):
@@ -147,6 +150,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=2_000, help="events of each kind at each size")
     parser.add_argument("--stores", nargs="*", choices=STORES, default=STORES)
     parser.add_argument("--sizes-only", action="store_true", help="without the deep graph, an empty store, many runs")
+    parser.add_argument("--index", action="store_true", help="ask once more with the edges in memory")
     parser.add_argument("--results", type=Path, default=Path("build/bench-server.json"))
     parser.add_argument("--plots", type=Path, default=PLOTS)
     options = parser.parse_args()

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,10 +54,18 @@ def cpu_of(pid: int) -> float:
     return float(used.user + used.system)
 
 
+def settled(pid: int) -> None:
+    """Returns when a process that nobody asks anything has nothing to do any more."""
+    used = -1.0
+    while cpu_of(pid) - used > 0.05:
+        used = cpu_of(pid)
+        time.sleep(1)
+
+
 @contextmanager
-def serving(url: str) -> Iterator[tuple[str, int]]:
+def serving(url: str, *options: str) -> Iterator[tuple[str, int]]:
     """The address of ``headwater serve`` on a store, in a process of its own, and the id of that."""
-    command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--store", url]
+    command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--store", url, *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:

@@ -16,7 +16,7 @@ import orjson
 from bench.figures import quantile
 from bench.server import perrun
 from bench.server.layered import Shape, start
-from bench.server.places import cpu_of, serving
+from bench.server.places import cpu_of, serving, settled
 from headwater.errors import StoreError
 from headwater.store import Store
 from headwater.store.questions import Direction, Exact, ImpactedDataset, impact_of, reached_from, roots_of
@@ -86,18 +86,21 @@ def timing(shape: Shape, kind: tuple[str, str], how: Ask, asked: Sequence[Start]
     return Timing(shape.edges, shape.layers, *kind, len(asked), *times, int(quantile(counts, 0.5)), max(counts), cpu)
 
 
-def of_store(shape: Shape, place: str, store: Store, count: int) -> Iterator[Timing]:
-    """Questions to a store: in this process, and over HTTP to a server process."""
-    with serving(store.url) as (address, pid):
-        connection = HTTPConnection(urlsplit(address).netloc)
+def of_store(shape: Shape, place: str, store: Store, count: int, *, index: bool = False) -> Iterator[Timing]:
+    """Questions to a store: in this process, and over HTTP to a server process; by an index or without."""
+    if index:
+        store.keep_edges().wait()
+    with serving(store.url, *(["--index"] if index else [])) as (address, pid):
+        settled(pid)
         for direction in WAYS:
             asked, stream = starts(shape, direction, count), f"{direction.value}stream"
             yield timing(shape, (place, f"{stream} ids"), Ask(partial(_ids, store, direction)), asked)
+            connection = HTTPConnection(urlsplit(address).netloc)  # the server closes one that is silent for long
             for form in ("ids", "compact"):
                 ask = partial(_over_http, connection, f"/api/v2/{stream}", form)
                 how = Ask(ask, _columns, partial(cpu_of, pid))
                 yield timing(shape, (place, f"{stream} {form}, HTTP"), how, asked)
-        connection.close()
+            connection.close()
     some = max(FEW, count // 4)
     up, down = (starts(shape, direction, some) for direction in WAYS)
     yield timing(shape, (place, "roots"), Ask(lambda one: roots_of(store, one.name).roots), up)

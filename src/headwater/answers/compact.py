@@ -16,7 +16,7 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": arrays | _sides(answer.sides, columns) | _guesses(one in answer.guessed for one in columns),
+        "columns": arrays | _sides(answer.sides, columns) | _guessed(answer.guessed, columns),
         "truncated": list(answer.truncated),
     }
 
@@ -69,6 +69,10 @@ def _sides(sides: Sides | None, columns: Collection[int]) -> dict[str, list[int 
     if sides is None:
         return {}
     return {"up": [sides.up.get(one) for one in columns], "down": [sides.down.get(one) for one in columns]}
+
+
+def _guessed(guessed: Collection[int], columns: Collection[int]) -> dict[str, list[bool]]:
+    return _guesses(one in guessed for one in columns) if guessed else {}
 
 
 def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:

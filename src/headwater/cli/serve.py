@@ -34,6 +34,7 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     node_limit: options.NodeLimit = None,
     time_limit: options.TimeLimit = None,
     waiting_limit: options.WaitingLimit = None,
+    index: options.Index = False,
     log_format: options.LogFormat = options.Format.TEXT,
 ) -> None:
     """Take OpenLineage events in over HTTP, and answer questions: compatible with Marquez."""

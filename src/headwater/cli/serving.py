@@ -14,9 +14,12 @@ class Format(str, Enum):
     JSON = "json"
 
 
+_SWITCHES = ("--auth", "--index")
+
+
 def _option(panel: str, name: str, help_: str, **more: Any) -> Any:
     variable = "HEADWATER_" + name.removeprefix("--").replace("-", "_").upper()
-    names = ["--auth/--no-auth"] if name == "--auth" else [name]
+    names = [f"{name}/--no-{name.removeprefix('--')}"] if name in _SWITCHES else [name]
     return typer.Option(*names, help=help_, envvar=variable, rich_help_panel=panel, show_default=False, **more)
 
 
@@ -27,6 +30,9 @@ Port = Annotated[int, _option(_LISTEN, "--port", "The port to listen on; 5000 un
 Workers = Annotated[int, _option(_LISTEN, "--workers", "So many processes; 1 unless given.", min=1, metavar="N")]
 TlsCert = Annotated[Path | None, _option(_LISTEN, "--tls-cert", "Speak HTTPS with this certificate (PEM).")]
 TlsKey = Annotated[Path | None, _option(_LISTEN, "--tls-key", "The certificate's private key (PEM).")]
+Index = Annotated[
+    bool, _option(_LISTEN, "--index", "Keep the current edges in memory: quicker answers, 30 bytes each.")
+]
 LogFormat = Annotated[Format, _option(_LISTEN, "--log-format", "Log lines for people, or as JSON.")]
 
 Auth = Annotated[bool, _option(_ACCESS, "--auth", "Ask for a key; needed to listen beyond this machine.")]

@@ -31,7 +31,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     """The application; the store is opened when it starts, and closed when all that came in is written.
 
     Raises:
-        SettingError: a rate that is none.
+        SettingError: a rate that is none; at the start, when the store cannot keep its edges in memory.
         StoreError: at the start, when the store cannot be opened.
     """
 
@@ -39,6 +39,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
     async def running(app: FastAPI) -> AsyncIterator[None]:
         with open_store(settings.store, durable=True) as store:
             store.end_reads_after(longest)
+            if settings.index:
+                store.keep_edges()
             intake = Intake(store, settings.limits.waiting, metrics)
             catching = CatchingUp(store)
             authentication = Authentication(settings, store)

@@ -29,6 +29,7 @@ OTHERS = {
     "HEADWATER_AUTH": "auth",
     "HEADWATER_CORS_ORIGIN": "origins",
     "HEADWATER_HOSTS": "hosts",
+    "HEADWATER_INDEX": "index",
 }
 
 

@@ -25,6 +25,7 @@ from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, Listening, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.garbage import collect_seldom
+from headwater.store.index import require_arrays
 
 LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""
@@ -156,6 +157,8 @@ def _checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
             raise SettingError(f"{file} is no file: expected a PEM file. Correct --tls-cert or --tls-key.")
     if listening.log_format not in logs.FORMATS:
         raise SettingError(f"The log format is {listening.log_format!r}: expected {' or '.join(logs.FORMATS)}.")
+    if settings.index:
+        require_arrays()
     if settings.auth or settings.tokens is not None:
         return replace(settings, store=store_url(settings.store))
     if not listening.loopback:

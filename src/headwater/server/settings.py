@@ -42,7 +42,8 @@ class Tokens:
 class ServerSettings:
     """All that an application can be told; every setting has its reason in docs/server.md.
 
-    ``hosts`` are the names by which a server without authentication may be called, empty for any.
+    ``hosts`` are the names by which a server without authentication may be called, empty for any; ``index`` keeps the
+    current edges in memory.
     """
 
     store: str | None = None
@@ -51,6 +52,7 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    index: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,14 +67,14 @@ def connect(url: str, *, read_only: bool, timeout: float, durable: bool = False)
 
 
 @contextmanager
-def reading(engine: Engine, longest: float | None = None) -> Iterator[Connection]:
+def reading(engine: Engine, longest: float | None = None, **options: Any) -> Iterator[Connection]:
     """A connection that sees one state of the store, whatever others write meanwhile.
 
     The database ends what takes longer than ``longest`` seconds: on PostgreSQL a statement, on SQLite all of it.
+    ``options`` are execution options.
     """
-    options: dict[str, Any] = {}
     if engine.dialect.name == "postgresql":
-        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     opened = engine.connect().execution_options(**options)
     with opened as connection, connection.begin(), _limited(connection, longest):
         yield connection

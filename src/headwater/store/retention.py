@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Delete, Table, and_, delete, func, select
 
 from headwater.store import schema
 from headwater.store.catchup import catch_up
+from headwater.store.index.log import trim
 from headwater.store.prunable import doomed, has_child_outside, prunable
 from headwater.store.store import Store
 
@@ -49,6 +50,8 @@ def prune(store: Store, cut: int) -> Pruned:
     parts = [_prune_runs(store, batch, cut) for batch in _parts(runs, _RUNS_AT_ONCE)]
     for table, ids in outputs.items():
         parts += [_prune_edges(store, table, batch, cut) for batch in _parts(ids, _OUTPUTS_AT_ONCE)]
+    with store.write() as connection:
+        trim(connection)
     return sum(parts, Pruned())
 
 

@@ -14,11 +14,12 @@ from headwater.model import ColumnLineage, Dataset
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, read_event
 from headwater.store.ids import Writer
+from headwater.store.index.log import Pair
 from headwater.store.rows import rows_for
 from headwater.store.symlinks import dataset_id
 from headwater.store.telling import Telling, Told
 from headwater.store.timeline import Edge
-from headwater.store.withdrawal import Pair, withdraw
+from headwater.store.withdrawal import withdraw
 
 _RUNNING = "RUNNING"
 _LINEAGE = schema.lineage

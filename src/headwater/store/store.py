@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, insert, select
 
@@ -17,6 +17,7 @@ from headwater.store import engine as connections
 from headwater.store import schema
 from headwater.store.events import Event, read_event
 from headwater.store.ids import Writer
+from headwater.store.index import OPTION, require_arrays
 from headwater.store.location import sqlite_path, store_url
 from headwater.store.recording import record
 from headwater.store.settling import settle
@@ -24,6 +25,9 @@ from headwater.store.stamping import stamp
 from headwater.store.upgrade import require_current, revision_of, upgrade
 
 _SECRET_BYTES = 32
+
+if TYPE_CHECKING:  # it needs numpy, which may not be installed
+    from headwater.store.index.memory import EdgeIndex
 
 RawEvent = Mapping[str, Any] | str | bytes
 
@@ -54,6 +58,7 @@ class Store:
         self._engine = engine
         self._writers = writers
         self._longest_read: float | None = None
+        self._index: EdgeIndex | None = None
 
     def end_reads_after(self, seconds: float) -> None:
         """From now on the database ends what `read` asks and takes longer; what writes is never ended.
@@ -61,6 +66,18 @@ class Store:
         Without it a question that nobody waits for any more holds its thread and its connection as long as it takes.
         """
         self._longest_read = seconds
+
+    def keep_edges(self) -> "EdgeIndex":
+        """From now on walks over current edges find them in memory, as soon as they are read.
+
+        Raises:
+            SettingError: numpy is not installed.
+        """
+        require_arrays()
+        from headwater.store.index.memory import EdgeIndex
+
+        self._index = EdgeIndex(self._reading)
+        return self._index
 
     def ingest(self, events: Iterable[RawEvent]) -> IngestReport:
         """Takes a batch of OpenLineage events in, as JSON texts or objects, in one transaction.
@@ -105,7 +122,15 @@ class Store:
             StoreError: the store cannot be read.
             StoreUnavailable: it took longer than `end_reads_after` says.
         """
-        with connections.told_plainly(self.url), connections.reading(self._engine, self._longest_read) as connection:
+        with self._reading(self._longest_read, **{OPTION: self._index}) as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self, longest: float | None = None, **options: Any) -> Iterator[Connection]:
+        with (
+            connections.told_plainly(self.url),
+            connections.reading(self._engine, longest, **options) as connection,
+        ):
             yield connection
 
     def secret(self) -> bytes:
@@ -165,6 +190,8 @@ class Store:
 
     def close(self) -> None:
         """Closes every connection; the store cannot be used any more."""
+        if self._index is not None:
+            self._index.close()
         self._engine.dispose()
         self._writers.dispose()
 

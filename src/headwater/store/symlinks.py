@@ -8,11 +8,12 @@ from headwater.model import Dataset, SchemaField, Symlink
 from headwater.store import schema
 from headwater.store.attributes import note_change, offer, offer_schema, touch
 from headwater.store.ids import Writer
+from headwater.store.index.log import Pair
 from headwater.store.joinedtags import merge_tags
 from headwater.store.keys import folded, key_of
 from headwater.store.meanings import Meaning, free_span
 from headwater.store.schema import BEGINNING
-from headwater.store.withdrawal import Pair, withdraw
+from headwater.store.withdrawal import withdraw
 
 _NAME = schema.dataset_name
 _FIELD = schema.field

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, FromClause, Row, Select, and_, bindparam, fun
 
 from headwater.store import schema
 from headwater.store.bulk import add_rows
+from headwater.store.index.log import Pair, note
 from headwater.store.rows import pairs_for
 from headwater.store.schema import FOREVER
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span, Tables, add_first
-from headwater.store.withdrawal import Pair
 
 _LINEAGE = schema.lineage
 _ROW = ("job_id", "output_id", "run_id", "at", "digest")
@@ -61,12 +61,14 @@ class Telling:
         self._latest = _latest(connection, pairs)
         self._rows: list[tuple[Any, ...]] = []
         self._edges: dict[Tables, list[tuple[int, ...]]] = {FIELD_EDGES: [], DATASET_EDGES: []}
+        self._first: list[Pair] = []
 
     def tell(self, run: Row[Any], output: int, told: Told) -> None:
         """Takes what a run tells of an output that it has not told of before."""
         pair = (run.job_id, output)
         latest = self._latest[pair] if pair in self._latest else _latest(self._connection, [pair])[pair]
         if latest is None:
+            self._first.append(pair)
             for tables, edges in ((FIELD_EDGES, told.fields), (DATASET_EDGES, told.dataset)):
                 self._edges[tables] += [(*edge, run.job_id, told.since) for edge in edges]
         elif told.since <= latest.at or told.digest != latest.digest:
@@ -87,6 +89,8 @@ class Telling:
         for tables, rows in self._edges.items():
             add_first(self._connection, tables, rows)
             rows.clear()
+        note(self._connection, self._first)
+        self._first.clear()
 
 
 def _later(latest: Latest | None, told: Latest) -> Latest:
@@ -120,3 +124,4 @@ def _paint(connection: Connection, run: Row[Any], output: int, told: Told) -> No
         scope, window = Scope(connection, run.job_id, output), Span(told.since, end)
         scope.paint(FIELD_EDGES, window, told.fields)
         scope.paint(DATASET_EDGES, window, told.dataset)
+        note(connection, [(run.job_id, output)])

@@ -6,10 +6,8 @@ from sqlalchemy import delete, select
 
 from headwater.store import schema
 from headwater.store.ids import Writer
+from headwater.store.index.log import Pair, note
 from headwater.store.timeline import Scope
-
-Pair = tuple[int, int]
-"""A job and one of its output datasets."""
 
 
 def withdraw(writer: Writer, pairs: Iterable[Pair]) -> None:
@@ -20,3 +18,4 @@ def withdraw(writer: Writer, pairs: Iterable[Pair]) -> None:
         writer.unsettled.update(writer.connection.execute(select(lineage.c.run_id).where(*mine)).scalars())
         writer.connection.execute(delete(lineage).where(*mine))
         Scope(writer.connection, job, output).clear()
+        note(writer.connection, [(job, output)])

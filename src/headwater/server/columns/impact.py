@@ -1,6 +1,8 @@
 """``impact``: what is affected when a column or a dataset changes."""
 
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -45,11 +47,10 @@ def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
 
 
 def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
-    columns: dict[ImpactedDataset, list[ImpactedColumn]] = {}
-    for dataset, column in rows:
-        together = columns.setdefault(replace(dataset, columns=()), [])
-        together += [column] if column is not None else []
-    return tuple(replace(dataset, columns=tuple(given)) for dataset, given in columns.items())
+    return tuple(
+        replace(dataset, columns=tuple(column for _, column in given if column is not None))
+        for dataset, given in groupby(rows, itemgetter(0))
+    )
 
 
 def _by_job(answer: Impact, wanted: ImpactParameters) -> dict[str, Any]:

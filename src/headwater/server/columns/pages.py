@@ -54,7 +54,7 @@ def page_of(items: Sequence[Item], limit: int | None, cursor: str | None) -> Pag
 
 def nearest_first(distance: Mapping[int, int]) -> list[int]:
     """Ids by their distance, those of one distance in the order of ids."""
-    return sorted(distance, key=lambda one: (distance[one], one))
+    return sorted(sorted(distance), key=distance.__getitem__)
 
 
 class Window:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, Sides
-from headwater.store.questions.edges import Edges, Link, Row
+from headwater.store.questions.edges import Edges, EdgesInMemory, Link, Row, edges_within
 
 _FIELD = schema.field
 _DATASET = schema.dataset
@@ -54,7 +54,7 @@ def walk(
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    walker = _Walker(connection, Edges(connection, bounds), direction, bounds, rows_of)
+    walker = _Walker(connection, edges_within(connection, bounds), direction, bounds, rows_of)
     unexplored = walker.run(start)
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
@@ -69,7 +69,7 @@ def reach(
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    walker = _Walker(connection, Edges(connection, bounds, only_ends=True), direction, bounds, rows_of)
+    walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds, rows_of)
     unexplored = walker.run(start)
     return Closure(walker.distance, {}, (), frozenset(unexplored), walker.limits)
 
@@ -103,7 +103,7 @@ def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
 @dataclass(slots=True)
 class _Walker:
     connection: Connection
-    edges: Edges
+    edges: Edges | EdgesInMemory
     direction: Direction
     bounds: Bounds
     rows_of: Collection[int]

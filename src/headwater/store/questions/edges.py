@@ -2,17 +2,22 @@
 
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 
 from headwater.errors import UnknownName
 from headwater.store import schema
+from headwater.store.index import OPTION
 from headwater.store.keys import key_of
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
+
+if TYPE_CHECKING:  # numpy, which they need, may not be installed
+    from headwater.store.index.arrays import EdgeArrays
+    from headwater.store.index.memory import Known
 
 _WAY = schema.transformation
 _JOB = schema.job
@@ -82,12 +87,13 @@ class Edges:
 
     def _questions(self, tables: Tables, output: str) -> Questions:
         near = {Direction.UP: output, Direction.DOWN: "input_field"}
+        far = {Direction.UP: "input_field", Direction.DOWN: output}
         return {
             direction: [
-                Lookup(self._question(table, output).where(*valid), table.c[near[direction]])
+                Lookup(self._question(table, output).where(*valid).order_by(*_places(table, way)), table.c[way[0]])
                 for table, valid in self._valid(tables)
             ]
-            for direction in near
+            for direction, way in ((one, (near[one], far[one])) for one in near)
         }
 
     def _valid(self, tables: Tables) -> list[tuple[Table, list[ColumnElement[bool]]]]:
@@ -105,6 +111,61 @@ class Edges:
             question = question.where(table.c.job_id.in_(self._jobs))
         kinds = _kinds(self._bounds)
         return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*kinds) if kinds else question
+
+
+def _places(table: Table, way: tuple[str, str]) -> list[ColumnElement[Any]]:
+    """The order of links, which decides between paths of one length; that of SQLite's indexes anyway."""
+    return [table.c[name] for name in (*way, "job_id", "transformation_id")]
+
+
+class EdgesInMemory:
+    """The current edges within bounds, as `Edges` has them and in the same order, without asking for them.
+
+    Raises:
+        UnknownName: the bounds name a job that the store does not know.
+    """
+
+    def __init__(self, connection: Connection, known: "Known", bounds: Bounds, *, only_ends: bool = False) -> None:
+        self._known = known
+        self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
+        kinds = _kinds(bounds)
+        self._ways = set(connection.execute(select(_WAY.c.id).where(*kinds)).scalars()) if kinds else None
+        # Filters look at all of a link.
+        self._width = 2 if only_ends and not self._jobs and not kinds else 4
+        self.whole = bounds.edge_type is not EdgeType.DIRECT and bool(known.datasets)
+
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> list[Row]:
+        """The edges between columns that lead to these, or go from them."""
+        return self._kept(self._near(self._known.fields, direction, fields))
+
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> list[Row]:
+        """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
+        rows = self._near(self._known.datasets, direction, ids)
+        return self._kept([(source, -output, *how) for source, output, *how in rows])
+
+    def _near(self, edges: "EdgeArrays", direction: Direction, ids: Collection[int]) -> list[Row]:
+        return (edges.into if direction is Direction.UP else edges.out_of)(ids, self._width)
+
+    def _kept(self, rows: list[Row]) -> list[Row]:
+        if self._ways is not None:
+            rows = [row for row in rows if row[2] in self._ways]
+        if self._jobs:
+            rows = [row for row in rows if row[3] in self._jobs]
+        return rows
+
+
+def edges_within(connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> Edges | EdgesInMemory:
+    """The edges that a walk follows: from memory, if the store keeps them there and they can answer.
+
+    Raises:
+        UnknownName: the bounds name a job that the store does not know.
+    """
+    index = connection.get_execution_options().get(OPTION)
+    if index is not None and bounds.as_of is None and not follows_guesses(bounds):
+        known = index.at(connection)
+        if known is not None:
+            return EdgesInMemory(connection, known, bounds, only_ends=only_ends)
+    return Edges(connection, bounds, only_ends=only_ends)
 
 
 def _kinds(bounds: Bounds) -> list[ColumnElement[bool]]:

@@ -66,7 +66,10 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
         bare = bare_datasets(closure, Direction.DOWN)
         known = names.datasets(connection, bare.keys() - gone, bounds.as_of)
         whole = {dataset: bare[one] for one, dataset in known.items()}
-        by_dataset = [*_by_dataset(reached, closure, found, jobs), *_without_columns(whole, closure, found, jobs)]
+        writing = {
+            dataset: sorted((jobs[one] for one in own), key=_by_name) for dataset, own in _writing(closure).items()
+        }
+        by_dataset = [*_by_dataset(reached, closure, found, writing), *_without_columns(whole, found, writing)]
         nearest_first = sorted(by_dataset, key=lambda one: (one.distance, one.dataset))
         return Impact(start, tuple(nearest_first), closure.truncated)
 
@@ -93,18 +96,17 @@ def named_hops(
 
 
 def _by_dataset(
-    reached: Mapping[int, Column], closure: Closure, found: Arrivals, jobs: Mapping[int, Job]
+    reached: Mapping[int, Column], closure: Closure, found: Arrivals, writing: Mapping[int, list[Job]]
 ) -> list[ImpactedDataset]:
     columns: dict[KnownDataset, list[ImpactedColumn]] = {}
     for node, column in reached.items():
         impacted = ImpactedColumn(column, closure.distance[node], found.ways(node))
         columns.setdefault(column.dataset, []).append(impacted)
-    writing = _writing(closure)
     return [
         ImpactedDataset(
             dataset,
             tuple(sorted(impacted, key=lambda one: (one.distance, one.column.name))),
-            tuple(sorted((jobs[job] for job in writing.get(dataset.id, ())), key=_by_name)),
+            tuple(writing.get(dataset.id, ())),
             min(one.distance for one in impacted),
         )
         for dataset, impacted in columns.items()
@@ -112,14 +114,13 @@ def _by_dataset(
 
 
 def _without_columns(
-    distance: Mapping[KnownDataset, int], closure: Closure, found: Arrivals, jobs: Mapping[int, Job]
+    distance: Mapping[KnownDataset, int], found: Arrivals, writing: Mapping[int, list[Job]]
 ) -> list[ImpactedDataset]:
-    writing = _writing(closure)
     return [
         ImpactedDataset(
             dataset,
             (),
-            tuple(sorted((jobs[job] for job in writing[dataset.id]), key=_by_name)),
+            tuple(writing[dataset.id]),
             far,
             found.ways(-dataset.id),
         )

@@ -79,6 +79,8 @@ class NamesThen:
 
     def __call__(self, row: Row[Any]) -> str:
         """The name of the field in a row of the table of fields."""
+        if not self.renames:
+            return str(row.name)
         return former_name(self.renames.get(row.dataset_id, ()), str(row.name), self._at)
 
 

@@ -6,7 +6,15 @@ since 1970 UTC. Keys are digests, because a name may be longer than PostgreSQL c
 """
 
 from headwater.store.schema.base import BEGINNING, FOREVER, REVISIONS, VERSION_TABLE, metadata
-from headwater.store.schema.edges import dataset_edge, dataset_edge_history, edge, edge_history, lineage, transformation
+from headwater.store.schema.edges import (
+    dataset_edge,
+    dataset_edge_history,
+    edge,
+    edge_change,
+    edge_history,
+    lineage,
+    transformation,
+)
 from headwater.store.schema.names import dataset, dataset_change, dataset_name, field, field_name, field_rename, symlink
 from headwater.store.schema.people import api_key, facet, namespace, secret, source, tag, tagging
 from headwater.store.schema.runs import catch_up, event, gap, job, run, run_dataset
@@ -24,6 +32,7 @@ __all__ = [
     "dataset_edge_history",
     "dataset_name",
     "edge",
+    "edge_change",
     "edge_history",
     "event",
     "facet",

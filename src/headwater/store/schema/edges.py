@@ -43,6 +43,18 @@ lineage = Table(
 )
 """Which successful run said what about (job, output dataset); equal digests mean equal edges."""
 
+edge_change = Table(
+    "edge_change",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("mark", BigInteger, nullable=False),
+    Column("job_id", ID, nullable=False),
+    Column("output_id", ID, nullable=False),
+)
+"""Of which (job, output dataset) the edges were written, in the order of writing: `headwater.store.index.log`.
+
+They may be gone by now, both. ``mark`` is a number by chance."""
+
 
 # Without foreign keys, which PostgreSQL takes ten times as long to look up as to write an edge: one transaction writes
 # at a time, takes ids from rows that it has, and tests count that each edge names what there is.
