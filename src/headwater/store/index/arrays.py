@@ -67,11 +67,14 @@ class EdgeArrays:
         """The edges after those of some pairs of a job and a dataset became these."""
         gone = self.gone.copy()
         gone[self._places(changed)] = True
+        new = {pair: [row[:_DATASET] for row in own] for pair, own in groupby(sorted(rows, key=_pair), key=_pair)}
+        lost = {row for pair in changed for row in self.added.get(pair, ())}
+        up, down = (
+            _regrouped(before, place, lost, list(chain.from_iterable(new.values())))
+            for before, place in ((self.up, _OUTPUT), (self.down, _INPUT))
+        )
         added = {pair: own for pair, own in self.added.items() if pair not in changed}
-        for pair, own in groupby(sorted(rows, key=_pair), key=_pair):
-            added[pair] = tuple(row[:_DATASET] for row in own)
-        up, down = (_grouped(chain.from_iterable(added.values()), place) for place in (_OUTPUT, _INPUT))
-        return replace(self, gone=gone, added=added, up=up, down=down)
+        return replace(self, gone=gone, added=added | {pair: tuple(own) for pair, own in new.items()}, up=up, down=down)
 
     def _places(self, changed: Collection[Pair]) -> Ids:
         near = np.flatnonzero(np.isin(self.columns[_JOB], list({job for job, _ in changed})))
@@ -139,11 +142,14 @@ def _merged(links: list[Row], new: list[Row], order: Callable[[Row], Row], width
     return [row[:width] for row in sorted([*links, *new], key=order)] if new else links
 
 
-def _grouped(rows: Iterable[Row], place: int) -> dict[int, tuple[Row, ...]]:
-    found: dict[int, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row[place], []).append(row)
-    return {key: tuple(some) for key, some in found.items()}
+def _regrouped(before: Added, place: int, lost: set[Row], new: Collection[Row]) -> Added:
+    """Links by one of their numbers, without those that are lost and with the new ones."""
+    found = dict(before)
+    for key in {row[place] for row in lost}:
+        found[key] = tuple(row for row in found[key] if row not in lost)
+    for row in new:
+        found[row[place]] = (*found.get(row[place], ()), row)
+    return found
 
 
 def _pair(row: Row) -> Pair:
