@@ -1,6 +1,6 @@
 """From an analyzed plan to its lineage: the one way in, read from top to bottom."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from headwater.extract.edges import lineage
@@ -10,6 +10,7 @@ from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memor
 from headwater.extract.relations import leaves, rdds, streams
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.sinks import kind_of
+from headwater.extract.told import targets, tells_rows, told_outputs, told_rows
 from headwater.extract.trace import Placeholder, Trace, flat, union
 from headwater.extract.writes import WRITES, only_written, outputs
 from headwater.model import ColumnLineage, Gap, Output, Statement
@@ -45,7 +46,7 @@ def statement(
     """
     extraction = _extract(plan, settings, origins)
     root = plan.root
-    return _told(tuple(outputs(root, extraction)) if root else (), extraction)
+    return _told(_outputs(root, extraction) if root else (), extraction)
 
 
 def column_lineage(
@@ -82,7 +83,7 @@ def stream(
     """
     extraction = _extract(plan, settings, origins)
     root = plan.root or Operator("WriteToStream")
-    written = tuple(outputs(root, extraction))
+    written = _outputs(root, extraction)
     rows = extraction.rows(root.inputs[0] if root.inputs else None)
     columns = tuple(rows.column(place) for place in range(len(rows.output)))
     made = _remembered(columns, rows, extraction)
@@ -90,6 +91,22 @@ def stream(
     if "memory" in root.facts("sink"):
         keys.append(memory_of(root.facts("sink")["memory"]))
     return Stream(_told(written, extraction), kind_of(root), made, tuple(keys))
+
+
+def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
+    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule."""
+    found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
+    command = root.operator("plan") or root if root.name == "WithCTE" else root
+    own = () if found.get(command) else outputs(root, extraction)
+    return (*own, *(output for several in found.values() for output in several))
+
+
+def _told_outputs(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    try:
+        return told_outputs(node, extraction, extraction.told[node])
+    except Exception as error:
+        extraction.report("error", node.name, f"what was told of its outputs could not be followed: {error!r}")
+        return ()
 
 
 def _told(written: tuple[Output, ...], extraction: Extraction) -> Statement:
@@ -104,16 +121,26 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
     extraction = Extraction(settings, plan.session, origins)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
-    written = only_written(plan.operators)
+    written = only_written(plan.operators, targets(extraction.told))
     for operator in plan.operators:
-        if operator not in written and (operator.name not in WRITES or operator.name == "Union"):
+        if operator not in written and _has_rows(operator, extraction):
             extraction.results[operator] = _visit(operator, extraction)
     return extraction
 
 
+def _has_rows(node: Operator, extraction: Extraction) -> bool:
+    return node.name not in WRITES or node.name == "Union" or node in extraction.told
+
+
 def _visit(node: Operator, extraction: Extraction) -> Rows:
-    """One operator; when its visitor fails, it counts as one that nobody knows."""
+    """One operator: as others tell of it, else by its rule; when that fails, it counts as one that nobody knows."""
     children = tuple(extraction.rows(child) for child in node.inputs)
+    told = extraction.told.get(node)
+    if told and tells_rows(node, told):
+        try:
+            return told_rows(node, children, extraction, told)
+        except Exception as error:
+            extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
     try:
         return OPERATORS.get(node.name, opaque.unknown)(node, children, extraction)
     except Exception as error:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headwater.ext import NodeLineage
 from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap
@@ -51,7 +52,8 @@ class Extraction:
 
     What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
     the query around it, datasets, gaps,
-    the columns that named expressions put out, and the batches of streams by the id of their RDD.
+    the columns that named expressions put out, the batches of streams by the id of their RDD, and what others tell of
+    operators, which has precedence over headwater's own rules.
     """
 
     settings: ExtractSettings
@@ -64,6 +66,7 @@ class Extraction:
     gaps: dict[Gap, None] = field(default_factory=dict)
     attributes: dict[Expression, Attribute] = field(default_factory=dict)
     batches: dict[int, Origin] = field(default_factory=dict)
+    told: dict[Operator, NodeLineage] = field(default_factory=dict)
 
     def report(self, kind: str, what: str, why: str) -> None:
         """Note something that the lineage does not cover, or only conservatively."""

@@ -1,6 +1,6 @@
 """Commands that write: where the query, the names of its columns and the target are, for each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -125,12 +125,12 @@ def _seems_to_write(root: Operator) -> bool:
     return root.operator("query") is not None and not root.expressions("output") and root.name not in _READS_ONLY
 
 
-def only_written(operators: Iterable[Operator]) -> frozenset[Operator]:
-    """The operators that stand for what a command writes, and that nothing reads."""
+def only_written(operators: Iterable[Operator], told: Set[Operator] = frozenset()) -> frozenset[Operator]:
+    """The operators that stand for what a command writes, those among them that were ``told``, and nothing reads."""
     operators = tuple(operators)
     found = {target for node in operators for field in _TARGETS.get(node.name, ()) if (target := node.operator(field))}
     read = {child for node in operators for child in (*node.inputs, node.operator("query"))}
-    return frozenset(found - read)
+    return frozenset((found | told) - read)
 
 
 def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
