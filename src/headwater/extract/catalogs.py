@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.extract.lifecycle import altered, columns_of, table_of
-from headwater.extract.relations import naming
+from headwater.extract.relations import given, naming
 from headwater.extract.scope import Extraction
 from headwater.extract.written import completed, mode, query, written
 from headwater.model import DatasetDescription, Output
@@ -52,7 +52,8 @@ def _how(node: Operator) -> str:
 def _made(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     name = node.operator("name")
     place = str(node.facts("tableSpec").get("location") or (name.text("location") if name else ""))
-    return named_in_catalog(name, place, extraction)
+    found = named_in_catalog(name, place, extraction)
+    return given.named_by(node.facts("tableSpec").get("openlineage") or {}, found, extraction)
 
 
 def create_v2_view(node: Operator, extraction: Extraction) -> Sequence[Output]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from headwater.extract.edges import lineage
+from headwater.extract.interfaces import FIELD, told_by_interfaces
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
@@ -121,11 +122,23 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
     extraction = Extraction(settings, plan.session, origins)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
+    _ask_operators(plan, extraction)
     written = only_written(plan.operators, targets(extraction.told))
     for operator in plan.operators:
         if operator not in written and _has_rows(operator, extraction):
             extraction.results[operator] = _visit(operator, extraction)
     return extraction
+
+
+def _ask_operators(plan: Plan, extraction: Extraction) -> None:
+    """What operators told of themselves counts where headwater has no rule of its own, and nobody told of them."""
+    for operator in plan.operators:
+        if FIELD not in operator.values:
+            continue
+        found = told_by_interfaces(operator, extraction)
+        known = operator in extraction.told or operator.name in OPERATORS or operator.name in WRITES
+        if found and not known:
+            extraction.told[operator] = found
 
 
 def _has_rows(node: Operator, extraction: Extraction) -> bool:

@@ -61,7 +61,8 @@ def told_outputs(node: Operator, extraction: Extraction, told: NodeLineage) -> S
 
 def targets(told: Mapping[Operator, NodeLineage]) -> frozenset[Operator]:
     """The operators that stand for what others write and, as far as is told, for nothing that is read."""
-    written = {one.dataset for lineage in told.values() for one in lineage.outputs if isinstance(one.dataset, Operator)}
+    delegates = [one.dataset for lineage in told.values() for one in lineage.outputs]
+    written = {below for one in delegates if isinstance(one, Operator) for below in _down(one)}
     read = {one.dataset for lineage in told.values() for one in lineage.inputs if isinstance(one.dataset, Operator)}
     return frozenset(written - read)
 
@@ -87,12 +88,30 @@ def with_added(own: DatasetDescription, added: DatasetDescription | None) -> Dat
 
 def datasets_of(operator: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a delegate: those of the relation at its lower left end, which is what a command writes to."""
-    while operator.inputs:
-        operator = operator.inputs[0]
+    *_, operator = _down(operator)
+    if operator in extraction.told:
+        return _told_of(extraction.told[operator], extraction)
     aside = Extraction(extraction.settings, extraction.session, extraction.origins)
     if operator.name in _RELATIONS:
         _RELATIONS[operator.name](operator, (), aside)
     return tuple(aside.datasets) or naming.relation_descriptions(operator, extraction)
+
+
+def _down(operator: Operator) -> Iterator[Operator]:
+    """An operator, and those at its lower left."""
+    yield operator
+    while operator.inputs:
+        operator = operator.inputs[0]
+        yield operator
+
+
+def _told_of(told: NodeLineage, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets that an operator was told to read."""
+    found: list[DatasetDescription] = []
+    for one in told.inputs:
+        own = datasets_of(one.dataset, extraction) if isinstance(one.dataset, Operator) else (one.dataset,)
+        found.extend(with_added(each, one.added) for each in own)
+    return tuple(found)
 
 
 def _query(node: Operator, extraction: Extraction) -> tuple[Rows, ...]:
