@@ -89,6 +89,8 @@ def datasets_of(operator: Operator, extraction: Extraction) -> tuple[DatasetDesc
     """The datasets of a delegate: those of the relation at its lower left end, which is what a command writes to."""
     while operator.inputs:
         operator = operator.inputs[0]
+    if (known := extraction.relations.get(operator)) is not None:
+        return known
     aside = Extraction(extraction.settings, extraction.session, extraction.origins)
     if operator.name in _RELATIONS:
         _RELATIONS[operator.name](operator, (), aside)

@@ -81,7 +81,8 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     facts = relation.facts("relation")
     known_as = naming.catalog_name(relation.facts("catalogTable"), extraction)
     table = naming.table_description(relation.facts("catalogTable"), extraction)
-    target = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
+    own = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
+    target = next(iter(extraction.relations.get(relation, ())), own)
     names = [column.label for column in relation.expressions("output")]
     return written(target, query(node, extraction), names, mode(node), extraction)
 
