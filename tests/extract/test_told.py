@@ -94,7 +94,7 @@ def test_what_is_left_open_is_opaque_and_has_a_gap() -> None:
     dependencies = (ExpressionDependency(10, (99,)), ExpressionDependency(11, (column(98, "gone"),)))
     node = operator((10, "v"), (11, "w"), (12, "x"))
     found, _, gaps = told(node, [rows((1, "a"))], NodeLineage(dependencies=dependencies))
-    assert found == dict.fromkeys("vwx", {"below.a TRANSFORMATION opaque"})
+    assert found == {key: {"below.a TRANSFORMATION opaque"} for key in "vwx"}
     assert "nobody told what x is made of" in gaps
     assert {"99" in gap for gap in gaps} == {True, False}
 

@@ -21,7 +21,7 @@ def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     table = node.operator("table")
     if table and str(table.facts("catalog").get("class")).rpartition(".")[2] in _OF_ICEBERGS_ACTIONS:
         return ()
-    found = naming.v2_descriptions(table.values, extraction) if table else ()
+    found = naming.v2_table(table, extraction)
     by_name = node.values.get("isByName") or table is None
     names = None if by_name or table is None else [column.label for column in table.expressions("output")]
     how = "OVERWRITE" if "Overwrite" in node.name else ""

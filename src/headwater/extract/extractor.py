@@ -1,8 +1,11 @@
 """From an analyzed plan to its lineage: the one way in, read from top to bottom."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
+from headwater.ext.running import Extensions
+from headwater.ext.telling import finished, finished_lineage
 from headwater.extract.edges import lineage
 from headwater.extract.interfaces import FIELD, told_by_interfaces
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
@@ -60,7 +63,7 @@ def column_lineage(
     traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in shown]
     _report_unresolved(Rows(result.output, result.columns, union((result.deciding, *traces))), extraction)
     found = lineage((column.name for column in shown), traces, result.deciding)
-    return found, tuple(extraction.gaps)
+    return finished_lineage(found, settings.extensions), tuple(extraction.gaps)
 
 
 def origin(
@@ -111,7 +114,8 @@ def _told_outputs(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 
 def _told(written: tuple[Output, ...], extraction: Extraction) -> Statement:
-    return Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+    found = Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+    return finished(found, extraction.settings.extensions)
 
 
 def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) -> Origin:
@@ -119,7 +123,7 @@ def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) 
 
 
 def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]) -> Extraction:
-    extraction = Extraction(settings, plan.session, origins)
+    extraction = _told_by(settings.extensions, plan, Extraction(_with_masking(settings), plan.session, origins))
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
     _ask_operators(plan, extraction)
@@ -141,6 +145,19 @@ def _ask_operators(plan: Plan, extraction: Extraction) -> None:
             extraction.told[operator] = found
 
 
+def _with_masking(settings: ExtractSettings) -> ExtractSettings:
+    further = settings.extensions.masking_functions
+    return replace(settings, masking_functions=settings.masking_functions | further) if further else settings
+
+
+def _told_by(extensions: Extensions, plan: Plan, extraction: Extraction) -> Extraction:
+    found = extensions.told(plan)
+    extraction.told.update(found.operators)
+    extraction.expressions, extraction.relations = found.expressions, found.relations
+    extraction.gaps.update(dict.fromkeys(found.gaps))
+    return extraction
+
+
 def _has_rows(node: Operator, extraction: Extraction) -> bool:
     return node.name not in WRITES or node.name == "Union" or node in extraction.told
 
@@ -155,6 +172,8 @@ def _visit(node: Operator, extraction: Extraction) -> Rows:
         except Exception as error:
             extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
     try:
+        if (known := extraction.relations.get(node)) is not None:
+            return leaves.leaf(node, known, extraction)
         return OPERATORS.get(node.name, opaque.unknown)(node, children, extraction)
     except Exception as error:
         extraction.report("error", node.name, f"working out its lineage failed: {error!r}")

@@ -89,6 +89,8 @@ def with_added(own: DatasetDescription, added: DatasetDescription | None) -> Dat
 def datasets_of(operator: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a delegate: those of the relation at its lower left end, which is what a command writes to."""
     *_, operator = _down(operator)
+    if (known := extraction.relations.get(operator)) is not None:
+        return known
     if operator in extraction.told:
         return _told_of(extraction.told[operator], extraction)
     aside = Extraction(extraction.settings, extraction.session, extraction.origins)

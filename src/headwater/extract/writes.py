@@ -82,9 +82,10 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     facts = relation.facts("relation")
     known_as = naming.catalog_name(relation.facts("catalogTable"), extraction)
     table = naming.table_description(relation.facts("catalogTable"), extraction)
-    target = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
+    own = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
     if told := given.of_relation(relation):
-        target = given.also_known_as(told, known_as)
+        own = given.also_known_as(told, known_as)
+    target = next(iter(extraction.relations.get(relation, ())), own)
     names = [column.label for column in relation.expressions("output")]
     return written(target, query(node, extraction), names, mode(node), extraction)
 

@@ -171,7 +171,9 @@ def _is_absolute(part: str) -> bool:
 
 
 def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
-    """The datasets of a relation of either API: a table of the catalog, else the paths that are read."""
+    """The datasets of a relation of either API: those told of, a table of the catalog, else the paths that are read."""
+    if (known := extraction.relations.get(node)) is not None:
+        return known
     if node.name == "DataSourceV2Relation":
         return v2_descriptions(node.values, extraction)
     relation, told = node.facts("relation"), of_relation(node)
@@ -180,6 +182,14 @@ def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[Datas
         return _at_version((also_known_as(told, table),), relation)
     found = (table,) if table else path_descriptions(relation.get("paths") or (), extraction)
     return _at_version(found, relation)
+
+
+def v2_table(node: Operator | None, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets of a relation of the v2 API that a command writes to; none for None."""
+    if node is None:
+        return ()
+    known = extraction.relations.get(node)
+    return v2_descriptions(node.values, extraction) if known is None else known
 
 
 def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
