@@ -29,7 +29,11 @@ def told_by_interfaces(node: Operator, extraction: Extraction) -> NodeLineage | 
     facts = node.facts(FIELD)
     for what, why in facts.get("gaps") or ():
         extraction.report("extension", str(what), str(why))
-    found = _Answers(node, facts, extraction).lineage() if facts else NodeLineage()
+    try:
+        found = _Answers(node, facts, extraction).lineage()
+    except Exception as error:
+        extraction.report("extension", node.name, f"what it told of itself could not be read: {error!r}")
+        return None
     return None if found == NodeLineage() else found
 
 

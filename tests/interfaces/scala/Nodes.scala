@@ -112,7 +112,7 @@ case class Loops(child: LogicalPlan) extends UnaryNode with InputLineageNode {
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(newChild: LogicalPlan): Loops = copy(child = newChild)
   override def getInputs(context: OpenLineageContext): List[InputDatasetWithFacets] = {
-    val end = System.nanoTime() + 5000000000L
+    val end = System.nanoTime() + 8000000000L
     while (System.nanoTime() < end) Thread.onSpinWait()
     List()
   }
