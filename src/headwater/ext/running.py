@@ -103,7 +103,7 @@ class Extensions:
         return otherwise
 
     def _switch_off(self, name: str, why: str) -> None:
-        said = f"the extension is switched off for this run: {why}"
+        said = f"the extension is switched off for this run: {why.rstrip('.')}"
         self._off[name] = said
         _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
 
