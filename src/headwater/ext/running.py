@@ -40,6 +40,12 @@ class Extensions:
         self._off: dict[str, str] = {}
 
     @property
+    def idle(self) -> bool:
+        """Whether there is nothing to ask and nothing to report, as in most runs."""
+        self.load()
+        return not self._found
+
+    @property
     def found(self) -> tuple[Found, ...]:
         """All that were met, loaded or not."""
         self.load()
