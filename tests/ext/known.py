@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from tests.extract.case_file import Case, cases
-from tests.extract.recordings import recorded
+from tests.extract.recordings import FOLDER, read_plans
 
 from headwater.ext import API, Extension
 from headwater.ext.found import find_extensions
@@ -17,11 +16,7 @@ VERSION = "4.1"
 
 def plan_of(family: str, name: str) -> Plan:
     """The plan of a case, as Spark 4.1 made it."""
-    return decode_document(dict(recorded(VERSION, _case(family, name))))
-
-
-def _case(family: str, name: str) -> Case:
-    return next(case for case in cases() if (case.family, case.name) == (family, name))
+    return decode_document(dict(read_plans(FOLDER / VERSION / f"{family}.jsonl.gz")[name]))
 
 
 def extension(name: str = "shop", **hooks: Any) -> Extension:

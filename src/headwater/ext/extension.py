@@ -79,9 +79,9 @@ def verified(found: Any) -> Extension:
         given = getattr(found, hook)
         if not isinstance(given, Mapping if hook == "transports" else tuple):
             raise ExtensionError(f"{hook} is a {type(given).__name__}; expected {expected}.")
-        wrong = next((one for one in _each(given) if problem(one)), None)
-        if wrong is not None:
-            raise ExtensionError(f"{hook} holds {wrong!r:.80}; expected {expected}.")
+        wrong = [one for one in _each(given) if problem(one)]
+        if wrong:
+            raise ExtensionError(f"{hook} holds {wrong[0]!r:.80}; expected {expected}.")
     return found
 
 

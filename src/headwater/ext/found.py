@@ -14,7 +14,7 @@ from headwater.ext.watchdog import within
 GROUP = "headwater.extensions"
 """The group of the entry points that are extensions."""
 
-LOADING_SECONDS = 10.0
+LOADING_SECONDS = 5.0
 """How long one extension may take to be imported and made."""
 
 

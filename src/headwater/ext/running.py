@@ -40,6 +40,12 @@ class Extensions:
         self._off: dict[str, str] = {}
 
     @property
+    def idle(self) -> bool:
+        """Whether there is nothing to ask and nothing to report, as in most runs."""
+        self.load()
+        return not self._found
+
+    @property
     def found(self) -> tuple[Found, ...]:
         """All that were met, loaded or not."""
         self.load()
@@ -103,7 +109,7 @@ class Extensions:
         return otherwise
 
     def _switch_off(self, name: str, why: str) -> None:
-        said = f"the extension is switched off for this run: {why}"
+        said = f"the extension is switched off for this run: {why.rstrip('.')}"
         self._off[name] = said
         _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
 

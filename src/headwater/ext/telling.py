@@ -24,6 +24,8 @@ _SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 def finished(statement: Statement, extensions: Extensions) -> Statement:
     """The statement with the names and facets that extensions give to its datasets, and with their gaps."""
+    if extensions.idle:
+        return statement
     loaded = extensions.loaded
     if any(one.naming_rules for one in loaded):
         names = new_names(datasets_of(statement), extensions)
@@ -79,6 +81,8 @@ def _provided(provider: Callable[[Any], Mapping[str, JsonObject]], about: object
 
 def told_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> RunEvent | None:
     """The event with the facets that extensions add to its run and job, as filters leave it; None of one kept back."""
+    if extensions.idle:
+        return event
     run = _added(moment, "run_facets", "RunFacet", extensions)
     job = _added(moment, "job_facets", "JobFacet", extensions)
     if run or job:

@@ -123,7 +123,9 @@ def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) 
 
 
 def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]) -> Extraction:
-    extraction = _told_by(settings.extensions, plan, Extraction(_with_masking(settings), plan.session, origins))
+    extraction = Extraction(settings, plan.session, origins)
+    if not settings.extensions.idle:
+        _ask(settings.extensions, plan, extraction)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
     _ask_operators(plan, extraction)
@@ -145,17 +147,14 @@ def _ask_operators(plan: Plan, extraction: Extraction) -> None:
             extraction.told[operator] = found
 
 
-def _with_masking(settings: ExtractSettings) -> ExtractSettings:
-    further = settings.extensions.masking_functions
-    return replace(settings, masking_functions=settings.masking_functions | further) if further else settings
-
-
-def _told_by(extensions: Extensions, plan: Plan, extraction: Extraction) -> Extraction:
-    found = extensions.told(plan)
+def _ask(extensions: Extensions, plan: Plan, extraction: Extraction) -> None:
+    """Note what extensions tell of a plan; they are asked now, and not while it is worked out."""
+    found, settings = extensions.told(plan), extraction.settings
+    masking = settings.masking_functions | extensions.masking_functions
+    extraction.settings = replace(settings, masking_functions=masking)
     extraction.told.update(found.operators)
     extraction.expressions, extraction.relations = found.expressions, found.relations
     extraction.gaps.update(dict.fromkeys(found.gaps))
-    return extraction
 
 
 def _has_rows(node: Operator, extraction: Extraction) -> bool:
