@@ -11,7 +11,7 @@ from tests.interfaces.acme import spark_with_connectors
 
 from headwater.extract import column_lineage, statement
 from headwater.model import Gap, Statement
-from headwater.plan import Plan, decode, decode_document
+from headwater.plan import Plan, decode_document
 
 
 class Acme:
@@ -65,6 +65,3 @@ class Acme:
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
     with spark_with_connectors(Path(tmp_path_factory.mktemp("acme"))) as spark:
         yield Acme(spark)
-
-
-__all__ = ["Acme", "decode"]

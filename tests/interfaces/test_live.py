@@ -1,16 +1,22 @@
 """Connectors that tell of themselves by OpenLineage's interfaces, in a running Spark: no Python is written for them."""
 
+import json
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from tests.interfaces.conftest import Acme
 
-from headwater.model import Dataset, DatasetDescription, Gap, Symlink
+from headwater.capture.settings import CaptureSettings
+from headwater.capture.spark import SparkTap
+from headwater.extract import statement
+from headwater.model import Dataset, DatasetDescription, Gap, Job, Run, RunMoment, RunState, Symlink
+from headwater.openlineage.events import run_event, to_json
 
 pytestmark = pytest.mark.spark
 
 SOURCE = "org.acme.published.LakeSource"
-UNTOLD = ["id    <- TRANSFORMATION? t.stored_id, TRANSFORMATION? t.stored_price"]
 
 
 def whys(gaps: tuple[Gap, ...]) -> list[str]:
@@ -30,8 +36,8 @@ def test_a_relation_tells_its_dataset_and_the_fields_behind_its_columns(acme: Ac
 
 
 def test_what_it_tells_of_its_dataset_goes_with_it(acme: Acme) -> None:
-    statement = acme.run(acme.make.push("target", acme.make.scan("t")))
-    (seen,) = statement.inputs
+    told = acme.run(acme.make.push("target", acme.make.scan("t")))
+    (seen,) = told.inputs
     assert seen.dataset == Dataset("lake://acme", "t")
     assert seen.symlinks == (Symlink(Dataset("hive://acme", "db.t")),)
     assert facet(seen, "version") == ("dataset", '{"datasetVersion": "v7"}')
@@ -62,8 +68,8 @@ def test_merged_rows_depend_on_the_expressions_that_were_told(acme: Acme) -> Non
 def test_replaced_data_is_that_of_the_relation_it_delegates_to(acme: Acme) -> None:
     acme.spark.sql("CREATE TABLE lake.db.replaced (id INT, price INT)")
     table = acme.spark.table("lake.db.replaced")._jdf.queryExecution().analyzed()
-    statement = acme.run(acme.make.replace(table, acme.make.scan("t")))
-    (output,), (read,) = statement.outputs, statement.inputs
+    told = acme.run(acme.make.replace(table, acme.make.scan("t")))
+    (output,), (read,) = told.outputs, told.inputs
     assert (read.dataset.name, output.description.dataset.name) == ("t", "lake.db.replaced")
     assert {name: {edge.input.name for edge in edges} for name, edges in output.lineage.fields.items()} == {
         "id": {"stored_id"},
@@ -71,15 +77,15 @@ def test_replaced_data_is_that_of_the_relation_it_delegates_to(acme: Acme) -> No
     }
     assert facet(output.description, "lifecycleStateChange") == ("dataset", '{"lifecycleStateChange": "OVERWRITE"}')
     assert facet(output.description, "outputStatistics") == ("output", '{"rowCount": 5}')
-    assert statement.gaps == ()
+    assert told.gaps == ()
     acme.spark.sql("DROP TABLE lake.db.replaced")
 
 
 def test_a_delegate_may_itself_tell_what_it_is(acme: Acme) -> None:
-    statement = acme.run(acme.make.replace(acme.make.published("target"), acme.make.scan("t")))
-    assert statement.outputs[0].description.dataset == Dataset("lake://published", "target")
-    assert [seen.dataset.name for seen in statement.inputs] == ["t"]
-    assert statement.gaps == ()
+    told = acme.run(acme.make.replace(acme.make.published("target"), acme.make.scan("t")))
+    assert told.outputs[0].description.dataset == Dataset("lake://published", "target")
+    assert [seen.dataset.name for seen in told.inputs] == ["t"]
+    assert told.gaps == ()
 
 
 def test_the_java_interfaces_of_the_published_jar(acme: Acme) -> None:
@@ -106,15 +112,51 @@ def test_a_relation_of_the_v1_api_tells_its_dataset_and_so_does_the_provider_tha
     acme.ran()
     frame = acme.spark.read.format(SOURCE).option("name", "in").load()
     frame.write.format(SOURCE).option("name", "out").mode("append").save()
-    (statement,) = acme.ran()
-    (output,) = statement.outputs
-    assert [seen.dataset for seen in statement.inputs] == [Dataset("lake://relation", "in")]
+    (told,) = acme.ran()
+    (output,) = told.outputs
+    assert [seen.dataset for seen in told.inputs] == [Dataset("lake://relation", "in")]
     assert output.description.dataset == Dataset("lake://provider", "out")
     assert {name: {str(edge.input) for edge in edges} for name, edges in output.lineage.fields.items()}.keys() == {
         "id",
         "price",
     }
-    assert statement.gaps == ()
+    assert told.gaps == ()
+
+
+def test_the_java_interfaces_for_columns(acme: Acme) -> None:
+    lines, gaps = acme.lineage(acme.frame(acme.make.enriched("rates", acme.make.published("t"))))
+    assert lines == [
+        "id    <- TRANSFORMATION rates.rate, TRANSFORMATION t.id",
+        "price <- TRANSFORMATION rates.rate, TRANSFORMATION t.price",
+    ]
+    assert gaps == ()
+
+
+def test_a_provider_by_the_former_name_of_its_interface(acme: Acme) -> None:
+    acme.ran()
+    acme.spark.range(1).write.format("org.acme.published.FormerSource").option("name", "out").mode("append").save()
+    (told,) = acme.ran()
+    assert told.outputs[0].description.dataset == Dataset("lake://former", "out")
+
+
+def test_a_plan_that_is_too_large_keeps_the_names_that_its_relations_tell(acme: Acme) -> None:
+    small = SparkTap(acme.spark.sparkContext, replace(CaptureSettings(), plan_nodes=20))
+    found = statement(small.plan(acme.frame(acme.make.tower(100, acme.make.scan("t")))))
+    assert [seen.dataset for seen in found.inputs] == [Dataset("lake://acme", "t")]
+    assert [gap.kind for gap in found.gaps] == ["budget"]
+
+
+def test_the_event_has_the_facets_on_the_side_they_are_of(acme: Acme) -> None:
+    found = acme.run(acme.make.replace(acme.make.published("target"), acme.make.scan("t")))
+    run = Run("01890000-0000-7000-8000-000000000001", Job("jobs", "acme"))
+    moment = RunMoment(run, RunState.COMPLETE, datetime(2026, 1, 1, tzinfo=UTC), statement=found)
+    event = json.loads(to_json(run_event(moment)))
+    (read,), (written,) = event["inputs"], event["outputs"]
+    assert read["facets"]["version"]["datasetVersion"] == "v7"
+    assert read["inputFacets"]["dataQualityMetrics"]["rowCount"] == 3
+    assert written["facets"]["lifecycleStateChange"]["lifecycleStateChange"] == "OVERWRITE"
+    assert written["outputFacets"]["outputStatistics"]["rowCount"] == 5
+    assert set(written["facets"]["columnLineage"]["fields"]) == {"id", "price"}
 
 
 @pytest.mark.parametrize(
@@ -183,5 +225,5 @@ def test_an_operator_that_does_not_answer_is_asked_once(acme: Acme) -> None:
 
 
 def test_seeing_that_nobody_tells_of_himself_takes_less_than_a_millisecond(acme: Acme) -> None:
-    tower = acme.make.tower(1000)
+    tower = acme.make.tower(1000, acme.make.nothing())
     assert acme.make.nanoseconds(tower, acme.tap._tap.getClass().getClassLoader()) < 1_000_000

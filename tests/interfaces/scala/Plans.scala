@@ -13,6 +13,8 @@ object Plans {
   def view(of: LogicalPlan): LogicalPlan = PublishedView(of, Told.columns("id", "price"))
   def moved(table: String): LogicalPlan = MovedScan(table, Told.columns("id", "price"))
 
+  def enriched(table: String, child: LogicalPlan): LogicalPlan = Enriched(table, Told.columns("id", "price"), child)
+
   /** The id of one of two sides, the sum of both prices or a number. */
   def merge(source: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val Seq(id, price) = source.output
@@ -37,7 +39,9 @@ object Plans {
     }.min
   }
 
+  def nothing: LogicalPlan = LocalRelation(Told.columns("id"))
+
   /** As many operators, one upon the other. */
-  def tower(height: Int): LogicalPlan =
-    (1 to height).foldLeft[LogicalPlan](LocalRelation(Told.columns("id"))) { (below, _) => Project(below.output, below) }
+  def tower(height: Int, base: LogicalPlan): LogicalPlan =
+    (1 to height).foldLeft(base) { (below, _) => Project(below.output, below) }
 }

@@ -359,6 +359,7 @@ public class PlanWriter {
   }
 
   private void writeDelegates(List delegates) throws IOException {
+    if (delegates.isEmpty()) return;
     out.writeArrayFieldStart("openlineage");
     for (int i = 0; i < delegates.size(); i++) if (delegates.get(i) == null) out.writeNull(); else out.writeNumber(position(delegates.get(i)));
     out.writeEndArray();
