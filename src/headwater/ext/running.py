@@ -75,13 +75,18 @@ class Extensions:
         with self._lock:
             if self._found is not None:
                 return
-            found = tuple(self._find())
-            for one in found:
+            self._found = self._looked_for()
+            for one in self._found:
                 if one.broken:
                     self._switch_off(one.name, f"it could not be loaded: {one.why}")
-            extensions = [one.extension for one in found if one.extension is not None]
-            self._claims = claims_of(extensions)
-            self._found = found
+                elif one.extension is not None:
+                    self._claims.add(self.asked(one.name, partial(claims_of, one.extension), Claims()))
+
+    def _looked_for(self) -> tuple[Found, ...]:
+        try:
+            return tuple(self._find())
+        except Exception as error:
+            return (Found("extensions", "search", why=f"looking for them failed: {error!r}", broken=True),)
 
     def told(self, plan: Plan) -> Told:
         """What extensions tell of a plan. A plan without a class that one is for costs one look at each node."""

@@ -10,8 +10,8 @@ from headwater.errors import ExtensionError
 _T = TypeVar("_T")
 
 
-class _Ended(BaseException):
-    """Raised in a thread that is given up, so that a loop in it does not run beside the job for ever."""
+class _Ended(SystemExit):
+    """Raised in a thread that is given up, which it ends quietly: a loop is not to run beside the job for ever."""
 
 
 class _Work(Generic[_T]):
