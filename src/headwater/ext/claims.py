@@ -13,6 +13,8 @@ Table = dict[str, list[tuple[str, str, Hook]]]
 """By a name of a class or function: the names of extensions, of the kind of hook, and the hooks."""
 
 _HOLDERS = ("relation", "table")
+# Most of a plan is these: they call no function by a name, and hold no relation.
+_COMMON = frozenset({"Add", "Alias", "And", "AttributeReference", "Cast", "EqualTo", "Filter", "Literal", "Project"})
 _FUNCTION_NAMES = ("name", "udfName", "function")
 # Expressions whose name is that of a field: no function.
 _FIELDS = ("DropField", "GetStructField", "NamedArgumentExpression", "WithField")
@@ -45,11 +47,17 @@ class Claims:
 
     def of(self, plan: Plan) -> Iterator[Claim]:
         """What is claimed of a plan, in the plan's order; for one node in the order of the extensions."""
-        if not (self.operators or self.expressions or self.functions or self.datasets):
-            return
-        for node in plan.nodes:
+        for node in self._looked_at(plan):
             for extension, kind, hook in self._on(node):
                 yield Claim(extension, kind, hook, node)
+
+    def _looked_at(self, plan: Plan) -> Sequence[Node]:
+        """Of a plan's nodes, which may be hundreds of thousands, those whose class says that one may be for them."""
+        classes = self.operators.keys() | self.expressions.keys()
+        if self.functions or self.datasets:
+            classes |= self.datasets.keys()
+            return [node for node in plan.nodes if node.name not in _COMMON or node.name in classes]
+        return [node for node in plan.nodes if node.name in classes] if classes else ()
 
     def _on(self, node: Node) -> Sequence[tuple[str, str, Hook]]:
         if isinstance(node, Operator):
