@@ -8,28 +8,28 @@ from headwater.errors import ExtensionError
 from headwater.ext.watchdog import within
 
 
-def test_work_that_ends_just_as_its_time_does_leaves_nothing_behind(recwarn: pytest.WarningsRecorder) -> None:
+@pytest.mark.filterwarnings("error")
+def test_work_that_ends_just_as_its_time_does_leaves_nothing_behind() -> None:
     """An exception that came too late would be raised in what Python does when a thread ends."""
 
-    def about_a_millisecond() -> int:
-        until = time.perf_counter() + 0.001
+    def about_two_milliseconds() -> int:
+        until = time.perf_counter() + 0.002
         while time.perf_counter() < until:
-            pass
+            time.sleep(0.0001)
         return 7
 
-    ended = 0
-    for _ in range(200):
+    found: list[int | str] = []
+    for place in range(200):
         try:
-            assert within(0.001, about_a_millisecond) == 7
-        except ExtensionError:
-            ended += 1
-    assert ended
-    assert not recwarn.list
+            found.append(within(0.0018 + place % 9 * 0.0001, about_two_milliseconds))
+        except ExtensionError as error:
+            found.append(str(error)[:17])
+    assert set(found) <= {7, "it took more than"}
 
 
 def test_it_may_raise_one_of_our_own() -> None:
     def refuse() -> None:
         raise ExtensionError("it gave nothing")
 
-    with pytest.raises(ExtensionError, match="^it gave nothing$"):
+    with pytest.raises(ExtensionError, match=r"^it gave nothing$"):
         within(1.0, refuse)
