@@ -1,6 +1,8 @@
 """A job on a real Spark, with a package of twenty lines that teaches headwater its functions, and broken ones."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,43 +10,18 @@ from tests.capture.conftest import SPARK, Ended, Jobs, gaps
 
 pytestmark = pytest.mark.spark
 
-PACKAGE = '''\
-from headwater.ext import *
-
-CHANGED = Transformation(Subtype.TRANSFORMATION)
-
-
-class Doubled(OperatorVisitor):
-    """doubled() hands on every column but the price, which it doubles."""
-
-    classes = ("MapInPandas",)
-
-    def dependencies(self, node):
-        if node.expression("functionExpr").text("name") != "doubled":
-            return None
-        (child,) = node.inputs
-        pairs = zip(node.expressions("output"), child.expressions("output") or child.expressions("projectList"))
-        how = {"price": CHANGED}
-        return [ExpressionDependency(new.expr_id, (old,), how.get(new.label)) for new, old in pairs]
-
-
-class Chosen(ExpressionVisitor):
-    """chosen(test, a, b) is a or b."""
-
-    functions = ("chosen",)
-
-    def children(self, node):
-        return (Transformation(Subtype.CONDITIONAL), CHANGED, CHANGED)
-
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "extensions.md"
+PACKAGE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+"""The package of the documentation, letter by letter."""
+SENDING = """\
+from headwater.ext import Extension
 
 def told(line):
     with open("told.ndjson", "a") as file:
         file.write(line + "\\n")
 
-
-shop = Extension("shop", "1.0", api=1, operators=(Doubled(),), expressions=(Chosen(),), transports={"file": told})
-'''
-
+sending = Extension("sending", "1.0", api=1, transports={"file": told})
+"""
 BROKEN = """\
 import time
 from headwater.ext import *
@@ -97,8 +74,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Jobs, Ended]:
     jobs.write(JOB)
     jobs.write(PACKAGE, "shop_lineage.py")
     jobs.write(BROKEN, "broken_lineage.py")
+    jobs.write(SENDING, "sending.py")
     jobs.write("Metadata-Version: 2.1\nName: shop-lineage\nVersion: 1.0\n", "shop-1.dist-info/METADATA")
-    points = "shop = shop_lineage:shop\nbroken = broken_lineage:broken\ngone = no_such_module:x\n"
+    points = (
+        "shop = shop_lineage:shop\nsending = sending:sending\nbroken = broken_lineage:broken\ngone = no_such_module:x\n"
+    )
     jobs.write(f"[headwater.extensions]\n{points}", "shop-1.dist-info/entry_points.txt")
     return jobs, jobs.watched("job.py", environment={"HEADWATER_EXTENSION_SECONDS": "0.5"})
 

@@ -37,6 +37,7 @@ class Extensions:
         self._lock = threading.Lock()
         self._found: tuple[Found, ...] | None = None
         self._claims = Claims()
+        self._loaded: tuple[Extension, ...] = ()
         self._off: dict[str, str] = {}
 
     @property
@@ -54,8 +55,8 @@ class Extensions:
     @property
     def loaded(self) -> tuple[Extension, ...]:
         """Those that are asked; one that broke is not among them."""
-        extensions = [one.extension for one in self.found if one.extension is not None]
-        return tuple(one for one in extensions if one.name not in self._off)
+        self.load()
+        return self._loaded
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -75,13 +76,19 @@ class Extensions:
         with self._lock:
             if self._found is not None:
                 return
-            found = tuple(self._find())
-            for one in found:
+            self._found = self._looked_for()
+            self._loaded = tuple(one.extension for one in self._found if one.extension is not None)
+            for one in self._found:
                 if one.broken:
                     self._switch_off(one.name, f"it could not be loaded: {one.why}")
-            extensions = [one.extension for one in found if one.extension is not None]
-            self._claims = claims_of(extensions)
-            self._found = found
+                elif one.extension is not None:
+                    self._claims.add(self.asked(one.name, partial(claims_of, one.extension), Claims()))
+
+    def _looked_for(self) -> tuple[Found, ...]:
+        try:
+            return tuple(self._find())
+        except Exception as error:
+            return (Found("extensions", "search", why=f"looking for them failed: {error!r}", broken=True),)
 
     def told(self, plan: Plan) -> Told:
         """What extensions tell of a plan. A plan without a class that one is for costs one look at each node."""
@@ -111,6 +118,7 @@ class Extensions:
     def _switch_off(self, name: str, why: str) -> None:
         said = f"the extension is switched off for this run: {why.rstrip('.')}"
         self._off[name] = said
+        self._loaded = tuple(one for one in self._loaded if one.name != name)
         _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
 
 
