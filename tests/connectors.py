@@ -61,3 +61,6 @@ LAKE = {
     "spark.databricks.delta.snapshotPartitions": "1",
 }
 """What a session needs for Delta in its own catalog and Iceberg in ``ice``, below a ``{folder}``."""
+
+OPENLINEAGE = "io.openlineage:spark-extension-interfaces:1.37.0"
+"""The interfaces by which connectors tell of their operators, with a copy of OpenLineage's client."""

@@ -6,6 +6,7 @@
     ├── CaptureError          watching a Spark application is not possible
     ├── DeliveryError         an event could not be handed to its back end
     ├── EventError            an OpenLineage event that cannot be read
+    ├── ExtensionError        an extension that cannot be used, or that broke
     ├── StoreError            the lineage store cannot be used
     │   ├── StoreUnavailable      missing rights, full disk, no connection
     │   ├── StoreLocked           another process holds it for too long
@@ -41,6 +42,10 @@ class DeliveryError(HeadwaterError):
 
 class EventError(HeadwaterError):
     """An OpenLineage event that cannot be read."""
+
+
+class ExtensionError(HeadwaterError):
+    """An extension that cannot be used, or that broke while it was asked."""
 
 
 class StoreError(HeadwaterError):

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -14,8 +14,11 @@ from headwater.capture.collector import paused
 from headwater.capture.executions import Executions, lost
 from headwater.capture.guard import guarded, tell_once
 from headwater.capture.rows import ExecutionRow
-from headwater.extract import Origins
+from headwater.ext.telling import told_event
+from headwater.ext.transports import transport_targets
+from headwater.extract import ExtractSettings, Origins
 from headwater.model import Gap, RunMoment, RunState, Statement
+from headwater.openlineage.delivery import Target
 from headwater.openlineage.events import end_event, run_event
 from headwater.openlineage.facets import FacetSettings
 
@@ -59,6 +62,9 @@ class Sink(Protocol):
     def deliver(self, event: RunEvent) -> None:
         """Take one event."""
 
+    def add(self, targets: Sequence[Target]) -> None:
+        """Events go to these too from now on."""
+
     def close(self, timeout: float) -> bool:
         """Deliver what is under way, in no more seconds than that; keep the rest for later, and say so by False."""
 
@@ -98,6 +104,11 @@ class Agent:
         """The last two parts of the name of the dataset written last: in a lake one (``flights``) fits several."""
         return "/".join(self._executions.outputs[-1].name.strip("/").split("/")[-2:])
 
+    @property
+    def settings(self) -> ExtractSettings:
+        """What the lineage is worked out with."""
+        return self._executions.settings
+
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
         """What is known of a DataFrame will be known of its checkpoint, or without one of its RDD."""
         wanted = self._tap.remember(data_frame, checkpoint)
@@ -127,6 +138,8 @@ class Agent:
             tell_once("flush", f"headwater: {seconds:g} seconds did not suffice to tell all lineage; {_LONGER}.")
 
     def _run(self) -> None:
+        with guarded("loading extensions"):
+            self._sink.add(transport_targets(self.settings.extensions))
         self._tell_application(RunState.START)
         while not self._stopping.is_set():
             with guarded("watching the application"):
@@ -175,8 +188,9 @@ class Agent:
     def _tell(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):
             with paused():
-                event = self._event(moment)
-            self._sink.deliver(event)
+                event = told_event(self._event(moment), moment, self.settings.extensions)
+            if event is not None:
+                self._sink.deliver(event)
 
     def _event(self, moment: RunMoment) -> RunEvent:
         """The event of a moment; that of a statement's start is kept until its end, which says the same and more.

@@ -18,7 +18,7 @@ from headwater.capture.boundaries import watch_boundaries
 from headwater.capture.destinations import destination, undelivered, whereabouts
 from headwater.capture.executions import Executions
 from headwater.capture.guard import guarded, tell_once
-from headwater.capture.settings import CaptureSettings
+from headwater.capture.settings import CaptureSettings, extensions_of
 from headwater.extract import ExtractSettings
 from headwater.model import Engine, Job, Run, RunState
 from headwater.openlineage.delivery import Delivery, read_config
@@ -53,7 +53,7 @@ def begin(context: Any, settings: CaptureSettings) -> None:
         executions = Executions(
             _application(context, known),
             Engine("spark", spark.spark_version(context), __version__),
-            ExtractSettings(frozenset(name.lower() for name in settings.masking_functions), known.trimming),
+            _extraction(settings, known),
             settings.reads,
         )
         sink = destination(settings, known.transport or config)
@@ -99,6 +99,11 @@ def _with_descriptions(settings: CaptureSettings, known: Settings) -> CaptureSet
     """The texts of expressions are only made where they are wanted."""
     wanted = known.facets.descriptions_enabled and not settings.description_length
     return replace(settings, description_length=known.facets.max_description) if wanted else settings
+
+
+def _extraction(settings: CaptureSettings, known: Settings) -> ExtractSettings:
+    masking = frozenset(name.lower() for name in settings.masking_functions)
+    return ExtractSettings(masking, known.trimming, extensions_of(settings))
 
 
 def _application(context: Any, known: Settings) -> Run:

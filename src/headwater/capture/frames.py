@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from headwater.capture.agent import Agent
 from headwater.capture.applications import agent_of
 from headwater.capture.attach import context_of
 from headwater.capture.collector import paused
 from headwater.capture.connect.client import is_connect
 from headwater.capture.connect.tap import ConnectTap
-from headwater.capture.settings import CaptureSettings
+from headwater.capture.settings import CaptureSettings, capture_settings, extensions_of
 from headwater.capture.spark import new_listener
 from headwater.errors import UnknownName
 from headwater.extract import ExtractSettings, Origins, column_lineage
@@ -118,8 +119,13 @@ def lineage(data_frame: Any) -> FrameLineage:
         plan = new_listener(context, CaptureSettings()).plan(data_frame)
     agent = agent_of(context) if context is not None else None
     with paused():
-        found, gaps = column_lineage(plan, ExtractSettings(), agent.origins() if agent else Origins())
+        found, gaps = column_lineage(plan, _settings(agent), agent.origins() if agent else Origins())
     return FrameLineage(found, gaps)
+
+
+def _settings(agent: Agent | None) -> ExtractSettings:
+    """Those of the application that is watched, else the installed extensions and no more."""
+    return agent.settings if agent else ExtractSettings(extensions=extensions_of(capture_settings({})))
 
 
 def _sorted(edges: frozenset[Dependency]) -> tuple[Dependency, ...]:

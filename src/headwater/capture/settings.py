@@ -3,9 +3,12 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from headwater.errors import SettingError
+from headwater.ext.found import Given, find_extensions
+from headwater.ext.running import SECONDS, Extensions
 
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off", "")
@@ -21,6 +24,9 @@ class CaptureSettings:
     ``plan_nodes`` the nodes of one plan, ``plan_seconds`` the time to read it, ``flush_seconds`` how long
     the end of an application may wait for what is under way. ``description_length`` is the length of the
     expression texts in the lineage, 0 for none. ``masking_functions`` hide values beside those known.
+    ``extensions`` are used beside those of installed packages: a `headwater.ext.Extension`, a function that gives
+    one, or a text ``module:name``; ``extensions_disabled`` are names of some that are not wanted, ``*`` is all.
+    ``extension_seconds`` is the time that the hooks of one extension may take for one plan.
     """
 
     store: str = ""
@@ -34,6 +40,9 @@ class CaptureSettings:
     flush_seconds: float = 15.0
     description_length: int = 0
     masking_functions: tuple[str, ...] = ()
+    extensions: tuple[Given, ...] = ()
+    extensions_disabled: tuple[str, ...] = ()
+    extension_seconds: float = SECONDS
 
 
 def capture_settings(given: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> CaptureSettings:
@@ -60,6 +69,12 @@ def capture_settings(given: Mapping[str, Any], environment: Mapping[str, str] | 
     return replace(CaptureSettings(), **found)
 
 
+def extensions_of(settings: CaptureSettings) -> Extensions:
+    """The extensions of one run; they are looked for at first use."""
+    find = partial(find_extensions, settings.extensions, settings.extensions_disabled)
+    return Extensions(find, settings.extension_seconds)
+
+
 def _converted(name: str, value: Any, default: Any) -> Any:
     try:
         if isinstance(default, bool):
@@ -70,7 +85,8 @@ def _converted(name: str, value: Any, default: Any) -> Any:
             return float(value)
         if isinstance(default, tuple):
             parts = value.split(",") if isinstance(value, str) else value
-            return tuple(part.strip() for part in parts if part.strip())
+            stripped = (part.strip() if isinstance(part, str) else part for part in parts)
+            return tuple(part for part in stripped if not isinstance(part, str) or part)
     except (TypeError, ValueError):
         raise SettingError(f"{name} is {value!r}, but a {type(default).__name__} was expected.") from None
     return str(value)

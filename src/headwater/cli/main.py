@@ -7,7 +7,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 import headwater
-from headwater.cli import database, ingest, keys, lists, questions, serve
+from headwater.cli import database, extensions, ingest, keys, lists, questions, serve
 from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 )
 
 app.command("run", rich_help_panel="Jobs", context_settings=JOB_ARGUMENTS)(run_command)
+app.command(rich_help_panel="Jobs")(extensions.extensions)
 app.command(rich_help_panel="Questions")(questions.roots)
 app.command(rich_help_panel="Questions")(questions.show)
 app.command(rich_help_panel="Questions")(questions.impact)

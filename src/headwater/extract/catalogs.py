@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.extract.lifecycle import altered, columns_of, table_of
-from headwater.extract.relations import naming
+from headwater.extract.relations import given, naming
 from headwater.extract.scope import Extraction
 from headwater.extract.written import completed, mode, query, written
 from headwater.model import DatasetDescription, Output
@@ -21,7 +21,7 @@ def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     table = node.operator("table")
     if table and str(table.facts("catalog").get("class")).rpartition(".")[2] in _OF_ICEBERGS_ACTIONS:
         return ()
-    found = naming.v2_descriptions(table.values, extraction) if table else ()
+    found = naming.v2_table(table, extraction)
     by_name = node.values.get("isByName") or table is None
     names = None if by_name or table is None else [column.label for column in table.expressions("output")]
     how = "OVERWRITE" if "Overwrite" in node.name else ""
@@ -52,7 +52,8 @@ def _how(node: Operator) -> str:
 def _made(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     name = node.operator("name")
     place = str(node.facts("tableSpec").get("location") or (name.text("location") if name else ""))
-    return named_in_catalog(name, place, extraction)
+    found = named_in_catalog(name, place, extraction)
+    return given.named_by(node.facts("tableSpec").get("openlineage") or {}, found, extraction)
 
 
 def create_v2_view(node: Operator, extraction: Extraction) -> Sequence[Output]:

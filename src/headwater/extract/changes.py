@@ -82,7 +82,7 @@ def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ReplaceData`` and ``WriteDelta``: the rows that a MERGE, UPDATE or DELETE puts in the place of others."""
     table = node.operator("originalTable") or node.operator("table")
     relation = row_level_target(node.inputs[0])
-    tables = naming.v2_descriptions(table.values, extraction) if table else ()
+    tables = naming.v2_table(table, extraction)
     if table is None or relation is None or not tables:
         extraction.report("target", node.name, "the table that is changed could not be found")
         return ()

@@ -1,15 +1,20 @@
 """From an analyzed plan to its lineage: the one way in, read from top to bottom."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
+from headwater.ext.running import Extensions
+from headwater.ext.telling import finished, finished_lineage
 from headwater.extract.edges import lineage
+from headwater.extract.interfaces import FIELD, told_by_interfaces
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
 from headwater.extract.relations import leaves, rdds, streams
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.sinks import kind_of
+from headwater.extract.told import targets, tells_rows, told_outputs, told_rows
 from headwater.extract.trace import Placeholder, Trace, flat, union
 from headwater.extract.writes import WRITES, only_written, outputs
 from headwater.model import ColumnLineage, Gap, Output, Statement
@@ -45,7 +50,7 @@ def statement(
     """
     extraction = _extract(plan, settings, origins)
     root = plan.root
-    return _told(tuple(outputs(root, extraction)) if root else (), extraction)
+    return _told(_outputs(root, extraction) if root else (), extraction)
 
 
 def column_lineage(
@@ -58,7 +63,7 @@ def column_lineage(
     traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in shown]
     _report_unresolved(Rows(result.output, result.columns, union((result.deciding, *traces))), extraction)
     found = lineage((column.name for column in shown), traces, result.deciding)
-    return found, tuple(extraction.gaps)
+    return finished_lineage(found, settings.extensions), tuple(extraction.gaps)
 
 
 def origin(
@@ -82,7 +87,7 @@ def stream(
     """
     extraction = _extract(plan, settings, origins)
     root = plan.root or Operator("WriteToStream")
-    written = tuple(outputs(root, extraction))
+    written = _outputs(root, extraction)
     rows = extraction.rows(root.inputs[0] if root.inputs else None)
     columns = tuple(rows.column(place) for place in range(len(rows.output)))
     made = _remembered(columns, rows, extraction)
@@ -92,8 +97,25 @@ def stream(
     return Stream(_told(written, extraction), kind_of(root), made, tuple(keys))
 
 
+def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
+    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule."""
+    found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
+    command = root.operator("plan") or root if root.name == "WithCTE" else root
+    own = () if found.get(command) else outputs(root, extraction)
+    return (*own, *(output for several in found.values() for output in several))
+
+
+def _told_outputs(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    try:
+        return told_outputs(node, extraction, extraction.told[node])
+    except Exception as error:
+        extraction.report("error", node.name, f"what was told of its outputs could not be followed: {error!r}")
+        return ()
+
+
 def _told(written: tuple[Output, ...], extraction: Extraction) -> Statement:
-    return Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+    found = Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+    return finished(found, extraction.settings.extensions)
 
 
 def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) -> Origin:
@@ -102,13 +124,52 @@ def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) 
 
 def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]) -> Extraction:
     extraction = Extraction(settings, plan.session, origins)
+    if not settings.extensions.idle:
+        _ask(settings.extensions, plan, extraction)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
-    written = only_written(plan.operators)
+    _ask_operators(plan, extraction)
+    written = only_written(plan.operators, targets(extraction.told))
+    visit = _visit_told if extraction.told or extraction.relations else _visit
     for operator in plan.operators:
-        if operator not in written and (operator.name not in WRITES or operator.name == "Union"):
-            extraction.results[operator] = _visit(operator, extraction)
+        writes = operator.name in WRITES and operator.name != "Union" and operator not in extraction.told
+        if operator not in written and not writes:
+            extraction.results[operator] = visit(operator, extraction)
     return extraction
+
+
+def _ask_operators(plan: Plan, extraction: Extraction) -> None:
+    """What operators told of themselves counts where headwater has no rule of its own, and nobody told of them."""
+    for operator in plan.operators:
+        if FIELD not in operator.values:
+            continue
+        found = told_by_interfaces(operator, extraction)
+        known = operator in extraction.told or operator.name in OPERATORS or operator.name in WRITES
+        if found and not known:
+            extraction.told[operator] = found
+
+
+def _ask(extensions: Extensions, plan: Plan, extraction: Extraction) -> None:
+    """Note what extensions tell of a plan; they are asked now, and not while it is worked out."""
+    found, settings = extensions.told(plan), extraction.settings
+    masking = settings.masking_functions | extensions.masking_functions
+    extraction.settings = replace(settings, masking_functions=masking)
+    extraction.told.update(found.operators)
+    extraction.expressions, extraction.relations = found.expressions, found.relations
+    extraction.gaps.update(dict.fromkeys(found.gaps))
+
+
+def _visit_told(node: Operator, extraction: Extraction) -> Rows:
+    """One operator as others tell of it; by its own rule where they tell nothing, or nothing that can be followed."""
+    try:
+        if (known := extraction.relations.get(node)) is not None:
+            return leaves.leaf(node, known, extraction)
+        told = extraction.told.get(node)
+        if told is not None and tells_rows(node, told):
+            return told_rows(node, tuple(map(extraction.rows, node.inputs)), extraction, told)
+    except Exception as error:
+        extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
+    return _visit(node, extraction)
 
 
 def _visit(node: Operator, extraction: Extraction) -> Rows:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headwater.ext import NodeLineage, Transformation
+from headwater.ext.running import NO_EXTENSIONS, Extensions
 from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap
@@ -12,10 +14,11 @@ from headwater.plan import Expression, Operator
 
 @dataclass(frozen=True, slots=True)
 class ExtractSettings:
-    """What a user may set: names of further masking functions (lower case), and how paths are trimmed."""
+    """What a user may set: names of further masking functions (lower case), how paths are trimmed, and extensions."""
 
     masking_functions: frozenset[str] = frozenset()
     trimming: Trimming = field(default_factory=Trimming)
+    extensions: Extensions = NO_EXTENSIONS
 
 
 # Not frozen, as nodes are not: a wide plan has thousands.
@@ -51,7 +54,8 @@ class Extraction:
 
     What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
     the query around it, datasets, gaps,
-    the columns that named expressions put out, and the batches of streams by the id of their RDD.
+    the columns that named expressions put out, the batches of streams by the id of their RDD, and what others tell of
+    operators, expressions and relations, which has precedence over headwater's own rules.
     """
 
     settings: ExtractSettings
@@ -64,6 +68,9 @@ class Extraction:
     gaps: dict[Gap, None] = field(default_factory=dict)
     attributes: dict[Expression, Attribute] = field(default_factory=dict)
     batches: dict[int, Origin] = field(default_factory=dict)
+    told: dict[Operator, NodeLineage] = field(default_factory=dict)
+    expressions: Mapping[Expression, tuple[Transformation | None, ...]] = field(default_factory=dict)
+    relations: Mapping[Operator, tuple[DatasetDescription, ...]] = field(default_factory=dict)
 
     def report(self, kind: str, what: str, why: str) -> None:
         """Note something that the lineage does not cover, or only conservatively."""

@@ -1,6 +1,6 @@
 """Commands that write: where the query, the names of its columns and the target are, for each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -8,7 +8,7 @@ from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.catalogs import clone, create_v2_table, create_v2_view, to_v2_table
 from headwater.extract.changes import delete, delta_merge, delta_update, restore, row_level
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
-from headwater.extract.relations import naming
+from headwater.extract.relations import given, naming
 from headwater.extract.scope import Extraction, Rows
 from headwater.extract.sinks import sink_target, writes_a_dataset
 from headwater.extract.written import completed, mode, query, written
@@ -60,7 +60,8 @@ def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
-    target = naming.option_description(node.facts("options"), extraction)
+    told = given.of_relation(node)
+    target = told or naming.option_description(node.facts("options"), extraction)
     target = replace(target, version=node.facts("sink").get("version") or "") if target else None
     found = written(target, query(node, extraction), None, mode(node), extraction)
     return completed(found, node.facts("sink"), extraction)
@@ -81,7 +82,10 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     facts = relation.facts("relation")
     known_as = naming.catalog_name(relation.facts("catalogTable"), extraction)
     table = naming.table_description(relation.facts("catalogTable"), extraction)
-    target = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
+    own = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
+    if told := given.of_relation(relation):
+        own = given.also_known_as(told, known_as)
+    target = next(iter(extraction.relations.get(relation, ())), own)
     names = [column.label for column in relation.expressions("output")]
     return written(target, query(node, extraction), names, mode(node), extraction)
 
@@ -125,12 +129,13 @@ def _seems_to_write(root: Operator) -> bool:
     return root.operator("query") is not None and not root.expressions("output") and root.name not in _READS_ONLY
 
 
-def only_written(operators: Iterable[Operator]) -> frozenset[Operator]:
-    """The operators that stand for what a command writes, and that nothing reads."""
+def only_written(operators: Iterable[Operator], told: Set[Operator] = frozenset()) -> frozenset[Operator]:
+    """The operators that stand for what a command writes, those among them that were ``told``, and nothing reads."""
     operators = tuple(operators)
     found = {target for node in operators for field in _TARGETS.get(node.name, ()) if (target := node.operator(field))}
-    read = {child for node in operators for child in (*node.inputs, node.operator("query"))}
-    return frozenset(found - read)
+    written = found | told
+    read = {child for node in operators if node not in written for child in (*node.inputs, node.operator("query"))}
+    return frozenset(written - read)
 
 
 def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:

@@ -1,6 +1,6 @@
 """The vocabulary: frozen values in the words of OpenLineage, without I/O."""
 
-from headwater.model.dataset import Dataset, DatasetDescription, FieldChange, NameChange, SchemaField, Symlink
+from headwater.model.dataset import Dataset, DatasetDescription, Facet, FieldChange, NameChange, SchemaField, Symlink
 from headwater.model.lineage import (
     IDENTITY,
     ColumnLineage,
@@ -21,6 +21,7 @@ __all__ = [
     "DatasetDescription",
     "Dependency",
     "Engine",
+    "Facet",
     "FieldChange",
     "Gap",
     "InputField",

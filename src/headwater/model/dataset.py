@@ -47,6 +47,19 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Facet:
+    """A facet that somebody else knows the meaning of: its name, and its content as the text of a JSON object.
+
+    ``of`` says whose it is: that of a dataset wherever it is met (``dataset``), or of what this run reads (``input``)
+    or writes (``output``) of it.
+    """
+
+    name: str
+    content: str
+    of: str = "dataset"
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetDescription:
     """A dataset with what one run saw of it.
 
@@ -55,6 +68,7 @@ class DatasetDescription:
     ``names`` and ``fields`` are what the run made other names of, its own and those of its fields.
     ``description`` is what people say of it (DocumentationDatasetFacet).
     ``partition`` has the values of the one partition that the run was about, where it was about one.
+    ``facets`` are further ones, of extensions and connectors.
     """
 
     dataset: Dataset
@@ -67,3 +81,4 @@ class DatasetDescription:
     fields: tuple[FieldChange, ...] = ()
     description: str = ""
     partition: tuple[tuple[str, str], ...] = ()
+    facets: tuple[Facet, ...] = ()

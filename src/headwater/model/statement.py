@@ -13,7 +13,7 @@ class Gap:
     ``kind`` is one of: ``operator`` (an operator nobody knows), ``expression`` (one failed),
     ``relation`` (a source without a dataset name), ``opaque`` (a function we cannot see into),
     ``target`` (an output without a name), ``budget`` (a limit cut it), ``dropped`` (the queue was full),
-    ``error`` (extraction failed).
+    ``error`` (extraction failed), ``extension`` (one could not be loaded, or broke and is switched off).
     ``what`` names it (an operator class, a function), ``why`` says it to a person.
     """
 

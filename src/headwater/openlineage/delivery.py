@@ -66,16 +66,20 @@ class Delivery:
     def __init__(
         self, targets: Sequence[Target], spool_folder: Path, max_spool_bytes: int = MAX_BYTES, rest: float = 5.0
     ) -> None:
-        self._outboxes = [
-            _Outbox(
-                target,
-                Spool(spool_folder, target.name, max_spool_bytes, folder_of_last_resort(spool_folder)),
-                rest,
-            )
-            for target in targets
-        ]
+        self._outboxes: list[_Outbox] = []
         self._lock = threading.Lock()
+        self._max_spool_bytes = max_spool_bytes
+        self._rest = rest
         self.spool_folder = spool_folder
+        self.add(targets)
+
+    def add(self, targets: Sequence[Target]) -> None:
+        """Hand the events to come to these targets too, after those that are kept for them."""
+        elsewhere = folder_of_last_resort(self.spool_folder)
+        with self._lock:
+            for target in targets:
+                spool = Spool(self.spool_folder, target.name, self._max_spool_bytes, elsewhere)
+                self._outboxes.append(_Outbox(target, spool, self._rest))
 
     def deliver(self, event: RunEvent) -> None:
         """Hand the event to every target, or keep it for those that are away."""

@@ -20,6 +20,7 @@ from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Out
 from headwater.openlineage.column_lineage import column_lineage_facet
 from headwater.openlineage.explicit_lineage import explicit_lineage_facet
 from headwater.openlineage.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
+from headwater.openlineage.given_facets import facet_gaps, with_given
 from headwater.openlineage.subset import output_facets
 
 _DEFAULT = FacetSettings()
@@ -35,7 +36,8 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
     if moment.statement:
         moment = replace(moment, statement=statement)
     told = [(output, *_lineage(output, settings)) for output in statement.outputs]
-    gaps = (*statement.gaps, *(gap for _, _, gaps in told for gap in gaps))
+    described = (*statement.inputs, *(output.description for output in statement.outputs))
+    gaps = (*statement.gaps, *(gap for _, _, gaps in told for gap in gaps), *facet_gaps(described))
     return RunEvent(
         eventType=RunState(moment.state.value),
         eventTime=_time(moment),
@@ -185,6 +187,7 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         first.names or second.names,
         first.fields or second.fields,
         partition=first.partition or second.partition,
+        facets=tuple(dict.fromkeys(first.facets + second.facets)),
     )
 
 
@@ -197,7 +200,8 @@ def _one_version(first: str, second: str) -> str:
 def _input(seen: DatasetDescription, settings: FacetSettings) -> InputDataset:
     """A job reads the same few tables again and again."""
     facets = dataset_facets(seen, settings)
-    return _Input(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=None)
+    of_input = with_given({}, seen, "input", settings.disabled, settings.producer) or None
+    return _Input(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=of_input)
 
 
 _Lineage = tuple[ColumnLineageDatasetFacet | None, tuple[Gap, ...]]
@@ -213,8 +217,9 @@ def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings:
     dataset, facets = output.description.dataset, dataset_facets(output.description, settings)
     if lineage and "columnLineage" not in settings.disabled:
         facets |= {"columnLineage": lineage}
-    of_output = output_facets(output.description, settings.disabled, settings.producer)
-    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=of_output)
+    own = output_facets(output.description, settings.disabled, settings.producer) or {}
+    of_output = with_given(own, output.description, "output", settings.disabled, settings.producer)
+    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=of_output or None)
 
 
 def _job_facets(

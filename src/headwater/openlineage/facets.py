@@ -32,6 +32,7 @@ from openlineage.client.generated.symlinks_dataset import Identifier, SymlinksDa
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
+from headwater.openlineage.given_facets import with_given
 from headwater.openlineage.names import NAMES, names_facet
 
 PRODUCER = "urn:headwater:producer:headwater"
@@ -128,9 +129,9 @@ def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, Jo
 
 
 def dataset_facets(seen: model.DatasetDescription, settings: FacetSettings) -> dict[str, DatasetFacet]:
-    """The facets of a dataset, whichever side it is on."""
+    """The facets of a dataset, whichever side it is on: headwater's own, and those that others give."""
     version = DatasetVersionDatasetFacet(seen.version, producer=settings.producer) if seen.version else None
-    return _enabled(
+    own = _enabled(
         {
             "schema": _schema(seen.schema, settings),
             "dataSource": _data_source(seen, settings),
@@ -141,6 +142,7 @@ def dataset_facets(seen: model.DatasetDescription, settings: FacetSettings) -> d
         },
         settings,
     )
+    return with_given(own, seen, "dataset", settings.disabled, settings.producer)
 
 
 def _enabled(facets: Mapping[str, _Facet | None], settings: FacetSettings) -> dict[str, _Facet]:

@@ -128,7 +128,7 @@ public class FactWriter {
     else if (name.equals("StructField") || name.equals("QualifiedColType")) writeColumn(value);
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
     else if (value instanceof org.apache.spark.rdd.RDD) Origins.write(out, (org.apache.spark.rdd.RDD) value);
-    else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) { writeText("provider", Reflection.unwrap(Reflection.call(value, "provider"))); writePlace("location", Reflection.unwrap(Reflection.call(value, "location"))); }
+    else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) writeTableSpec(value);
   }
 
   /** A column, or a field within one: its path and name, and its type. */
@@ -298,6 +298,13 @@ public class FactWriter {
     if (prefix instanceof String && !((String) prefix).isEmpty()) writeText("prefix", prefix);
   }
 
+  /** What a statement says of a table that it makes. */
+  private void writeTableSpec(Object table) throws IOException {
+    writeText("provider", Reflection.unwrap(Reflection.call(table, "provider")));
+    writePlace("location", Reflection.unwrap(Reflection.call(table, "location")));
+    Labels.write(out, Reflection.call(table, "properties"));
+  }
+
   /** What a row-level command changes is wrapped in a table that says the command and knows no properties. */
   private void writeTableV2(Object given) throws IOException {
     Object operation = Reflection.call(given, "operation");
@@ -312,6 +319,7 @@ public class FactWriter {
     } else if (properties instanceof Map) {
       writePlace("location", ((Map) properties).get("location"));
       writeText("provider", ((Map) properties).get("provider"));
+      Labels.write(out, properties);
       if (Tables.isMetadata(Reflection.call(table, "table"))) out.writeBooleanField("metadata", true);
     }
     writeText("version", Tables.version(table));

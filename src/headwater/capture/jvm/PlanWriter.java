@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.CreateNamedStruct;
@@ -24,6 +25,8 @@ import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.SaveIntoDataSourceCommand;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
@@ -53,9 +56,16 @@ public class PlanWriter {
     "View", "WithCTE", "CTERelationDef", "Intersect", "Except", "Generate", "LateralJoin", "Repartition", "RepartitionByExpression", "ResolvedHint",
     "Sample", "Offset", "CollectMetrics", "PipeOperator"}));
 
+  /** How long all operators of a plan, and each of them, may take to tell of themselves: it is others' code. */
+  private static final long LONGEST_ASKING = 6000;
+  private static final long LONGEST_ANSWER = 3000;
+  private static final ObjectMapper PLAIN_VALUES = new ObjectMapper();
+
   private final IdentityHashMap seen = new IdentityHashMap();
   /** Nodes whose references were put on the stack: once is enough, and some nodes make new ones each time they are asked. */
   private final IdentityHashMap expanded = new IdentityHashMap();
+  /** What operators told by OpenLineage's interfaces: {delegates, values}. */
+  private final IdentityHashMap told = new IdentityHashMap();
   private final Map attributes = new HashMap();
   private final List references = new ArrayList();
   private final StringWriter text = new StringWriter();
@@ -65,8 +75,10 @@ public class PlanWriter {
   /** Those that a streaming query's writer was given; null of other executions. */
   private final Object options;
   private final int mostNodes;
-  private final long deadline;
   private final int longestSql;
+  private long deadline;
+  private long asking = LONGEST_ASKING;
+  private boolean coarse = false;
   private int count = 0;
 
   /** Limits: nodes written, milliseconds taken; longestSql is the length of expression texts, 0 for none. */
@@ -103,6 +115,7 @@ public class PlanWriter {
   }
 
   private boolean writeCoarseTable(TreeNode root) throws IOException {
+    coarse = true;
     out.writeStartObject();
     out.writeArrayFieldStart("nodes");
     boolean done = writeCoarse(root);
@@ -177,6 +190,7 @@ public class PlanWriter {
       if (seen.containsKey(node)) { stack.pop(); continue; }
       if (isKnownAttribute(node)) { stack.pop(); continue; }
       if (expanded.put(node, Boolean.TRUE) == null && pushMissing(node, stack)) continue;
+      if (node instanceof LogicalPlan && pushTold(node, stack)) continue;
       stack.pop();
       writeNode(node);
       if (count > mostNodes) return "plan of more than " + mostNodes + " nodes";
@@ -212,6 +226,54 @@ public class PlanWriter {
       if (!seen.containsKey(reference)) { stack.push(reference); missing = true; }
     }
     return missing;
+  }
+
+  /** Asks an operator that tells of itself, when all that it refers to is written; the nodes that it names come before it too. */
+  private boolean pushTold(TreeNode node, ArrayDeque stack) {
+    if (told.containsKey(node)) return false;
+    Object[] answer = ask(node);
+    if (answer == null) return false;
+    List delegates = (List) answer[0];
+    if (coarse && !delegates.isEmpty()) return false;
+    told.put(node, answer);
+    boolean missing = false;
+    for (int i = 0; i < delegates.size(); i++) {
+      Object delegate = delegates.get(i);
+      if (seen.containsKey(delegate)) continue;
+      if (leadsBack(delegate)) delegates.set(i, null);
+      else { stack.push(delegate); missing = true; }
+    }
+    return missing;
+  }
+
+  private Object[] ask(TreeNode node) {
+    Object asked = node;
+    Object options = null;
+    if (node instanceof LogicalRelation) asked = Reflection.call(node, "relation");
+    else if (node instanceof SaveIntoDataSourceCommand) { asked = Reflection.call(node, "dataSource"); options = Reflection.call(node, "options"); }
+    if (asked == null || Interfaces.of(asked.getClass()).length == 0) return null;
+    long begun = System.nanoTime();
+    Object[] answer = Asked.ask(asked, session, options, Math.min(asking, LONGEST_ANSWER));
+    long taken = System.nanoTime() - begun;
+    asking -= taken / 1000000L;
+    deadline += taken;
+    return answer;
+  }
+
+  /** Whether a node is one of those that wait for it to be written, or has one within: no tree of Spark's own does. */
+  private boolean leadsBack(Object delegate) {
+    IdentityHashMap visited = new IdentityHashMap();
+    ArrayDeque open = new ArrayDeque();
+    open.push(delegate);
+    while (!open.isEmpty()) {
+      TreeNode node = (TreeNode) open.pop();
+      if (seen.containsKey(node) || visited.put(node, node) != null) continue;
+      if (expanded.containsKey(node) || visited.size() > mostNodes) return true;
+      references.clear();
+      collect(node);
+      open.addAll(references);
+    }
+    return false;
   }
 
   /** Definitions of a WithCTE come before the plan that reads them: their field is collected first. */
@@ -292,7 +354,15 @@ public class PlanWriter {
     }
     Object output = node instanceof LogicalPlan ? extraOutput(node) : null;
     if (output != null) { out.writeFieldName("output"); writePositions(output); }
+    if (told.containsKey(node)) writeDelegates((List) ((Object[]) told.get(node))[0]);
     out.writeEndObject();
+  }
+
+  private void writeDelegates(List delegates) throws IOException {
+    if (delegates.isEmpty()) return;
+    out.writeArrayFieldStart("openlineage");
+    for (int i = 0; i < delegates.size(); i++) if (delegates.get(i) == null) out.writeNull(); else out.writeNumber(position(delegates.get(i)));
+    out.writeEndArray();
   }
 
   /** TRUE for a tree and for sequences of nothing else, null for what is empty, FALSE for the rest. */
@@ -336,6 +406,7 @@ public class PlanWriter {
     else if (Reflection.simpleName(node).equals("SaveIntoDataSourceCommand")) facts.writeSink(session, node);
     else if (isOfProgram(node)) out.writeBooleanField("program", true);
     else if (node instanceof Command) facts.writeChanged(session, node);
+    if (told.containsKey(node)) { out.writeFieldName("openlineage"); PLAIN_VALUES.writeValue(out, ((Object[]) told.get(node))[1]); }
     out.writeEndObject();
   }
 

@@ -2,6 +2,7 @@
 
 from headwater.extract.expressions import aggregates, conditionals, functions, references, structs, subqueries
 from headwater.extract.expressions.table import Visitor, Visitors, merged
+from headwater.extract.expressions.told import told
 from headwater.extract.scope import Scope
 from headwater.extract.trace import NOTHING, OPAQUE, Trace, flat, step, union
 from headwater.plan import Expression, Node
@@ -51,6 +52,8 @@ def _visit(node: Node, children: tuple[Trace, ...], scope: Scope) -> Trace:
     visitor: Visitor = VISITORS.get(node.name, functions.function)
     if not isinstance(node, Expression):
         return NOTHING
+    if scope.extraction.expressions and node in scope.extraction.expressions:
+        visitor = told
     try:
         return visitor(node, children, scope)
     except Exception as error:

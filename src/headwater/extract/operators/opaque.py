@@ -39,7 +39,7 @@ def stateful(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     """``groupBy(k).transformWithStateInPandas``: the second child, if any, are the rows that the state begins with."""
     extraction.report("opaque", _function(node), f"{node.name} runs a function that cannot be looked into")
     received = step(OPAQUE, union(map(all_columns, children)))
-    output = tuple(map(attribute, _output(node)))
+    output = tuple(map(attribute, output_of(node)))
     length = node.values.get("groupingAttributesLen", 0)
     keys = step(GROUP_BY, union(flat(children[0].column(place)) for place in range(length)))
     return Rows(output, {column.expr_id: received for column in output}, union((deciding(children), keys)))
@@ -59,7 +59,7 @@ def unknown(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
 def _opaque(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     received = step(OPAQUE, _received(node, children, extraction))
     known = scope_of(children, extraction).columns
-    output = tuple(map(attribute, _output(node)))
+    output = tuple(map(attribute, output_of(node)))
     columns: dict[int, Trace] = {
         column.expr_id: merge((known[column.expr_id], received)) if column.expr_id in known else received
         for column in output
@@ -67,7 +67,8 @@ def _opaque(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
     return Rows(output, columns, union((deciding(children), step(UNSEEN_ROWS, received))))
 
 
-def _output(node: Operator) -> tuple[Expression, ...]:
+def output_of(node: Operator) -> tuple[Expression, ...]:
+    """The columns that an operator without a rule puts out; a command has none."""
     return next((found for name in ("output", "outputAttrs") if (found := node.expressions(name))), ())
 
 

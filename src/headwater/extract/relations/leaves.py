@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
 from headwater.extract.queries import is_query, query_lineage
-from headwater.extract.relations import naming
+from headwater.extract.relations import given, naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
 from headwater.extract.trace import NOTHING, SAME, Paths
@@ -15,8 +15,10 @@ from headwater.plan import Operator
 
 
 def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """A table or files of the v1 API: JDBC first, then Kafka, the catalog, the paths."""
+    """A table or files of the v1 API: what it says that it is, then JDBC, Kafka, the catalog, the paths."""
     relation = node.facts("relation")
+    if given.of_relation(node):
+        return leaf(node, naming.relation_descriptions(node, extraction), extraction)
     if relation.get("url"):
         return _jdbc(node, relation, naming.catalog_name(node.facts("catalogTable"), extraction), extraction)
     topics = naming.kafka_descriptions(relation.get("options") or {}, extraction)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.extract.queries import is_query
+from headwater.extract.relations.given import also_known_as, named_by, of_relation
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_table
@@ -170,18 +171,35 @@ def _is_absolute(part: str) -> bool:
 
 
 def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
-    """The datasets of a relation of either API: a table of the catalog, else the paths that are read."""
+    """The datasets of a relation of either API: those told of, a table of the catalog, else the paths that are read."""
+    if (known := extraction.relations.get(node)) is not None:
+        return known
     if node.name == "DataSourceV2Relation":
         return v2_descriptions(node.values, extraction)
-    relation = node.facts("relation")
+    relation, told = node.facts("relation"), of_relation(node)
     table = table_description(node.facts("catalogTable") or relation.get("catalogTable") or {}, extraction)
+    if told:
+        return _at_version((also_known_as(told, table),), relation)
     found = (table,) if table else path_descriptions(relation.get("paths") or (), extraction)
     return _at_version(found, relation)
 
 
+def v2_table(node: Operator | None, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets of a relation of the v2 API that a command writes to; none for None."""
+    if node is None:
+        return ()
+    known = extraction.relations.get(node)
+    return v2_descriptions(node.values, extraction) if known is None else known
+
+
 def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets of a DataSourceV2Relation: files by path, a JDBC table, or a table of a catalog."""
-    return _at_version(_v2_descriptions(node_values, extraction), node_values.get("table") or {})
+    table = node_values.get("table") or {}
+    found = _v2_descriptions(node_values, extraction)
+    if table.get("openlineage"):
+        named = named_by(table["openlineage"], found[0] if found else None, extraction)
+        found = (named,) if named else found
+    return _at_version(found, table)
 
 
 def _at_version(found: tuple[DatasetDescription, ...], facts: Facts) -> tuple[DatasetDescription, ...]:

@@ -1,0 +1,66 @@
+"""``headwater extensions``: what others have added to headwater here."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import Annotated, Any
+
+import typer
+
+from headwater.capture.settings import capture_settings
+from headwater.cli.output import json_lines, note, print_lines, table
+from headwater.ext.extension import API
+from headwater.ext.found import GROUP, Found, find_extensions
+
+
+def extensions(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the extensions that jobs run here would use: which, from where, with what hooks; and which failed, and why.
+
+    They are imported for that, as a job would import them. `docs/extensions.md` says how to write one.
+    """
+    with redirect_stdout(sys.stderr):  # what they print when they are imported is no part of the answer
+        settings = capture_settings({})
+        found = find_extensions(settings.extensions, settings.extensions_disabled)
+    if as_json:
+        print_lines(json_lines({"api": API, "extensions": [_record(one) for one in found]}))
+        return
+    if not found:
+        note(f"No extension is installed: no package here has an entry point in the group {GROUP}.")
+        return
+    print_lines(table(("NAME", "VERSION", "FROM", "HOOKS"), [_row(one) for one in found if one.extension is not None]))
+    for one in found:
+        if one.extension is None:
+            word = "failed" if one.broken else "is not loaded"
+            note(f"{one.name} ({_origin(one)}) {word}: {one.why}")
+
+
+def _row(one: Found) -> Sequence[str]:
+    assert one.extension is not None
+    return (one.name, one.extension.version, _origin(one), ", ".join(_hooks(one)))
+
+
+def _origin(one: Found) -> str:
+    package = f"{one.distribution} {one.distribution_version}, " if one.distribution else ""
+    return f"{package}{one.source} {one.target}".strip()
+
+
+def _hooks(one: Found) -> list[str]:
+    """The hooks and how many there are of each, as in ``operators 2``."""
+    counts = [(hook, len(getattr(one.extension, hook))) for hook in (one.extension.hooks if one.extension else ())]
+    return [f"{hook} {count}" for hook, count in counts]
+
+
+def _record(one: Found) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "version": one.extension.version if one.extension else None,
+        "state": "loaded" if one.extension else "failed" if one.broken else "off",
+        "why": one.why or None,
+        "source": one.source,
+        "target": one.target or None,
+        "distribution": one.distribution or None,
+        "distributionVersion": one.distribution_version or None,
+        "hooks": {hook: len(getattr(one.extension, hook)) for hook in (one.extension.hooks if one.extension else ())},
+    }

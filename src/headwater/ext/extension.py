@@ -1,0 +1,149 @@
+"""An extension: a name, a version and its hooks, in one value."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from openlineage.client.transport import Transport as ClientTransport
+
+from headwater.errors import ExtensionError
+from headwater.ext.hooks import (
+    DatasetFacets,
+    DatasetResolver,
+    EventFilter,
+    ExpressionVisitor,
+    JobFacets,
+    NamingRule,
+    OperatorVisitor,
+    RunFacets,
+    Transport,
+)
+
+API = 1
+"""The version of this interface. It grows when something changes that an extension can tell."""
+
+OLDEST_API = 1
+"""The oldest version whose extensions are still taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What others add to headwater. ``api`` is the version of `headwater.ext` that it was written for, a plain number.
+
+    >>> Extension("shop", "1.0", api=1, masking_functions=("pseudonym",)).hooks
+    ('masking_functions',)
+    """
+
+    name: str
+    version: str
+    api: int
+    operators: tuple[OperatorVisitor, ...] = ()
+    expressions: tuple[ExpressionVisitor, ...] = ()
+    datasets: tuple[DatasetResolver, ...] = ()
+    dataset_facets: tuple[DatasetFacets, ...] = ()
+    run_facets: tuple[RunFacets, ...] = ()
+    job_facets: tuple[JobFacets, ...] = ()
+    masking_functions: tuple[str, ...] = ()
+    naming_rules: tuple[NamingRule, ...] = ()
+    event_filters: tuple[EventFilter, ...] = ()
+    transports: Mapping[str, Transport] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """The names of the hooks that it has."""
+        return tuple(name for name in HOOKS if getattr(self, name))
+
+
+HOOKS = tuple(one.name for one in fields(Extension) if one.name not in ("name", "version", "api"))
+"""The names of all hooks."""
+
+
+def verified(found: Any) -> Extension:
+    """``found``, when it is an extension that can be used.
+
+    Raises:
+        ExtensionError: it is not; the message says what was met and what was expected.
+    """
+    if type(found) is not Extension:
+        raise ExtensionError(
+            f"a {type(found).__name__} was met; expected a headwater.ext.Extension, or a function without arguments "
+            "that gives one."
+        )
+    if type(found.api) is not int or not OLDEST_API <= found.api <= API:
+        raise ExtensionError(_of_another_version(found.api))
+    for name in ("name", "version"):
+        if not isinstance(getattr(found, name), str) or not getattr(found, name).strip():
+            raise ExtensionError(f"{name} is {getattr(found, name)!r}; expected a text that is not empty.")
+    for hook, (problem, expected) in _EXPECTED.items():
+        given = getattr(found, hook)
+        if not isinstance(given, Mapping if hook == "transports" else tuple):
+            raise ExtensionError(f"{hook} is a {type(given).__name__}; expected {expected}.")
+        wrong = [one for one in _each(given) if problem(one)]
+        if wrong:
+            raise ExtensionError(f"{hook} holds {wrong[0]!r:.80}; expected {expected}.")
+    return replace(found, transports=MappingProxyType(dict(found.transports)))
+
+
+def _of_another_version(api: Any) -> str:
+    if type(api) is not int:
+        return f"api is {api!r}; expected the number of the version of headwater.ext that it was written for, {API}."
+    advice = "upgrade headwater" if api > API else "upgrade the extension"
+    known = f"{OLDEST_API} to {API}" if OLDEST_API < API else str(API)
+    return f"it was written for version {api} of headwater.ext, and this headwater has version {known}: {advice}."
+
+
+def _each(given: Any) -> Iterable[Any]:
+    return given.items() if isinstance(given, Mapping) else given
+
+
+def _not_for_classes(*methods: str) -> Callable[[Any], bool]:
+    def problem(one: Any) -> bool:
+        missing = not all(callable(getattr(one, method, None)) for method in methods)
+        return missing or isinstance(one, type) or not _names(one)
+
+    return problem
+
+
+def _names(one: Any) -> bool:
+    """Whether a visitor says what it is for, in tuples of names."""
+    given = (getattr(one, "classes", ()), getattr(one, "functions", ()))
+    texts = all(isinstance(names, tuple) and all(isinstance(name, str) and name for name in names) for names in given)
+    return texts and any(given)
+
+
+def _not_callable(one: Any) -> bool:
+    return not callable(one)
+
+
+def _no_text(one: Any) -> bool:
+    return not isinstance(one, str) or not one
+
+
+def _no_transport(one: Any) -> bool:
+    name, transport = one
+    return (
+        _no_text(name)
+        or isinstance(transport, type)
+        or not (isinstance(transport, ClientTransport) or callable(transport))
+    )
+
+
+_FOR_CLASSES = "a tuple of objects (no classes) that have a tuple of names in `classes`, and the methods"
+_FUNCTIONS = "a tuple of functions"
+
+_EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "operators": (
+        _not_for_classes("inputs", "outputs", "dependencies"),
+        f"{_FOR_CLASSES} inputs(node), outputs(node) and dependencies(node)",
+    ),
+    "expressions": (_not_for_classes("children"), f"{_FOR_CLASSES} children(node), or names in `functions`"),
+    "datasets": (_not_for_classes("datasets"), f"{_FOR_CLASSES} datasets(relation)"),
+    "dataset_facets": (_not_callable, _FUNCTIONS),
+    "run_facets": (_not_callable, _FUNCTIONS),
+    "job_facets": (_not_callable, _FUNCTIONS),
+    "masking_functions": (_no_text, "a tuple of names of functions"),
+    "naming_rules": (_not_callable, _FUNCTIONS),
+    "event_filters": (_not_callable, _FUNCTIONS),
+    "transports": (_no_transport, "transports of the OpenLineage client, or functions, by their names"),
+}

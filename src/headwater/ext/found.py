@@ -1,0 +1,117 @@
+"""Which extensions there are, from where, and what became of each when it was loaded."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
+from typing import Any
+
+from headwater.errors import ExtensionError
+from headwater.ext.extension import Extension, verified
+from headwater.ext.watchdog import within
+
+GROUP = "headwater.extensions"
+"""The group of the entry points that are extensions."""
+
+LOADING_SECONDS = 5.0
+"""How long one extension may take to be imported and made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An extension that was met. ``extension`` is None of one that is not loaded, and ``why`` says the reason.
+
+    ``source`` is where it was named: ``entry point``, ``attach`` or ``setting``. ``distribution`` and
+    ``distribution_version`` are those of the installed package behind an entry point, ``target`` is what the entry
+    point or the setting names. ``broken`` tells one that failed from one that nobody wants.
+    """
+
+    name: str
+    source: str
+    target: str = ""
+    distribution: str = ""
+    distribution_version: str = ""
+    extension: Extension | None = None
+    why: str = ""
+    broken: bool = False
+
+
+Given = Extension | Callable[[], Extension] | str
+"""How an extension is given to ``attach``: itself, a function that gives it, or a text ``module:name`` of either."""
+
+
+def find_extensions(
+    given: Sequence[Given] = (),
+    disabled: Sequence[str] = (),
+    seconds: float = LOADING_SECONDS,
+    *,
+    installed: bool = True,
+) -> tuple[Found, ...]:
+    """Those that are ``given``, then those of installed packages by their entry points; of each name the first counts.
+
+    ``disabled`` are names of extensions or entry points that are not wanted, ``*`` is every one. Never raises: what
+    goes wrong is said in `Found.why`.
+    """
+    known: dict[str, Found] = {}
+    passed_over: list[Found] = []
+    for place, load in _candidates(given, _entry_points() if installed else ()):
+        found = _unwanted(place, disabled) or _loaded(place, load, seconds)
+        found = _unwanted(found, disabled) or _twice(found, known) or found
+        if found.extension is None:
+            passed_over.append(found)
+        else:
+            known[found.name] = found
+    return (*known.values(), *passed_over)
+
+
+def _candidates(given: Sequence[Given], points: Iterable[EntryPoint]) -> Iterator[tuple[Found, Callable[[], Any]]]:
+    for one in given:
+        if isinstance(one, str):
+            yield Found(one, "setting", one), partial(resolve_name, one)
+        else:
+            yield Found(_name_of(one), "attach"), partial(_itself, one)
+    for point in points:
+        owner = point.dist
+        version = (owner.name, owner.version) if owner is not None else ("", "")
+        yield Found(point.name, "entry point", point.value, *version), point.load
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+
+
+def _name_of(one: object) -> str:
+    """How a given one is called until it is loaded."""
+    name = one.name if type(one) is Extension else getattr(one, "__qualname__", None)
+    return name if isinstance(name, str) and name else type(one).__name__
+
+
+def _itself(one: Any) -> Any:
+    return one
+
+
+def _loaded(place: Found, load: Callable[[], Any], seconds: float) -> Found:
+    try:
+        extension = within(seconds, partial(_made, load))
+    except ExtensionError as error:
+        return replace(place, why=str(error), broken=True)
+    return replace(place, name=extension.name, extension=extension)
+
+
+def _made(load: Callable[[], Any]) -> Extension:
+    found = load()
+    return verified(found() if callable(found) and not isinstance(found, type) else found)
+
+
+def _unwanted(found: Found, disabled: Sequence[str]) -> Found | None:
+    if found.broken or not ({"*", found.name} & set(disabled)):
+        return None
+    return replace(found, extension=None, why="it is switched off by the setting extensions_disabled")
+
+
+def _twice(found: Found, known: dict[str, Found]) -> Found | None:
+    if found.extension is None or found.name not in known:
+        return None
+    other = known[found.name]
+    return replace(found, extension=None, why=f"another one of that name was found before ({other.source})")

@@ -1,0 +1,64 @@
+"""What is told of one operator by somebody who knows it: inputs, outputs and how expressions depend on each other.
+
+The three parts are those of ``ColumnLevelLineageNode`` and ``CustomColumnLineageVisitor`` of the OpenLineage Spark
+integration; columns are told by exprId, because names lie.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from headwater.model import DatasetDescription, Transformation
+from headwater.plan import Expression, Operator
+
+EVERY_ROW = -1
+"""The output of a dependency that touches every row alike, as that of a filter or a join does."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRelation:
+    """A dataset that an operator reads itself, and the field behind each exprId of it.
+
+    ``dataset`` may be another operator of the plan, a delegate: then it is what that one reads (and the facets of the
+    description, if any, are added to it). Without ``fields`` the columns that the operator puts out are the fields,
+    by their names.
+    """
+
+    dataset: DatasetDescription | Operator
+    fields: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    added: DatasetDescription | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRelation:
+    """A dataset that an operator writes, and the exprId behind each field, in the order of the fields.
+
+    ``dataset`` may be another operator of the plan, a delegate: then it is what that one stands for, with what
+    ``added`` says beside. Without ``fields`` they are the columns of the query that is written.
+    """
+
+    dataset: DatasetDescription | Operator
+    fields: tuple[tuple[str, int], ...] = ()
+    added: DatasetDescription | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionDependency:
+    """The column ``output`` (an exprId, or `EVERY_ROW`) depends on columns (exprIds) and expressions.
+
+    ``transformation`` is one more step upon what the expressions do themselves. None: none upon an expression, and
+    TRANSFORMATION upon a column that is named by its id alone, because nobody said that it is unchanged.
+    """
+
+    output: int
+    inputs: tuple[int | Expression, ...]
+    transformation: Transformation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLineage:
+    """All that is told of one operator. ``dependencies`` of None: nothing is told of columns, so all may matter."""
+
+    inputs: tuple[InputRelation, ...] = ()
+    outputs: tuple[OutputRelation, ...] = ()
+    dependencies: tuple[ExpressionDependency, ...] | None = None

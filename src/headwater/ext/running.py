@@ -1,0 +1,126 @@
+"""The extensions of one run: asked under guard, and switched off when one breaks.
+
+One that raises, takes too long or gives something else than was asked for is reported by name, once, and not asked
+again in this run; headwater then does what it does without it. Nothing here raises.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from headwater.errors import ExtensionError
+from headwater.ext.answers import NOTHING_TOLD, Told, answer
+from headwater.ext.claims import Claim, Claims, claims_of
+from headwater.ext.extension import Extension
+from headwater.ext.found import Found
+from headwater.ext.views import Views
+from headwater.ext.watchdog import within
+from headwater.model import Gap
+from headwater.plan import Plan
+
+_LOG = logging.getLogger("headwater")
+_T = TypeVar("_T")
+_Otherwise = TypeVar("_Otherwise")
+
+SECONDS = 2.0
+"""How long the hooks of one extension may take for one plan, and for one event."""
+
+
+class Extensions:
+    """Those that ``find`` gives, which is called at first use: never on a thread of the job's."""
+
+    def __init__(self, find: Callable[[], Sequence[Found]] = tuple, seconds: float = SECONDS) -> None:
+        self._find = find
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._found: tuple[Found, ...] | None = None
+        self._claims = Claims()
+        self._loaded: tuple[Extension, ...] = ()
+        self._off: dict[str, str] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to ask and nothing to report, as in most runs."""
+        self.load()
+        return not self._found
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """All that were met, loaded or not."""
+        self.load()
+        return self._found or ()
+
+    @property
+    def loaded(self) -> tuple[Extension, ...]:
+        """Those that are asked; one that broke is not among them."""
+        self.load()
+        return self._loaded
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """One for each that could not be loaded or broke: what it would have told is missing."""
+        self.load()
+        return tuple(Gap("extension", name, why) for name, why in self._off.items())
+
+    @property
+    def masking_functions(self) -> frozenset[str]:
+        """The names of functions that hide values, in lower case."""
+        return frozenset(name.lower() for one in self.loaded for name in one.masking_functions)
+
+    def load(self) -> None:
+        """Find the extensions, once."""
+        if self._found is not None:
+            return
+        with self._lock:
+            if self._found is not None:
+                return
+            self._found = self._looked_for()
+            self._loaded = tuple(one.extension for one in self._found if one.extension is not None)
+            for one in self._found:
+                if one.broken:
+                    self._switch_off(one.name, f"it could not be loaded: {one.why}")
+                elif one.extension is not None:
+                    self._claims.add(self.asked(one.name, partial(claims_of, one.extension), Claims()))
+
+    def _looked_for(self) -> tuple[Found, ...]:
+        try:
+            return tuple(self._find())
+        except Exception as error:
+            return (Found("extensions", "search", why=f"looking for them failed: {error!r}", broken=True),)
+
+    def told(self, plan: Plan) -> Told:
+        """What extensions tell of a plan. A plan without a class that one is for costs one look at each node."""
+        self.load()
+        by_name: dict[str, list[Claim]] = {}
+        for claim in self._claims.of(plan):
+            by_name.setdefault(claim.extension, []).append(claim)
+        if not by_name:
+            return Told(gaps=self.gaps) if self._off else NOTHING_TOLD
+        found = Told()
+        for name in (one.name for one in self.loaded if one.name in by_name):
+            found = found.before(self.asked(name, partial(answer, by_name[name], Views()), Told()))
+        return found.with_gaps(self.gaps)
+
+    def asked(self, name: str, question: Callable[[], _T], otherwise: _Otherwise) -> _T | _Otherwise:
+        """The answer of the extension ``name``; ``otherwise`` when it is switched off, or breaks now."""
+        if name in self._off:
+            return otherwise
+        try:
+            return within(self._seconds, question)
+        except ExtensionError as error:
+            self._switch_off(name, str(error))
+        except Exception as error:  # no thread can be started
+            self._switch_off(name, f"it could not be asked: {error!r}")
+        return otherwise
+
+    def _switch_off(self, name: str, why: str) -> None:
+        said = f"the extension is switched off for this run: {why.rstrip('.')}"
+        self._off[name] = said
+        self._loaded = tuple(one for one in self._loaded if one.name != name)
+        _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
+
+
+NO_EXTENSIONS = Extensions()
+"""None at all."""

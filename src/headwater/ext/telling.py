@@ -1,0 +1,134 @@
+"""What extensions add to what is told: names and facets of datasets, facets of runs and jobs, filtered events."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import attr
+from openlineage.client.event_v2 import RunEvent
+
+from headwater.errors import EventError, ExtensionError
+from headwater.ext.answers import named
+from headwater.ext.checked import checked, checked_facets
+from headwater.ext.hooks import EventFilter, JsonObject, NamingRule
+from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
+from headwater.ext.running import Extensions
+from headwater.model import ColumnLineage, Dataset, DatasetDescription, Facet, RunMoment, Statement
+from headwater.openlineage.events import read_event, to_json
+
+_PRODUCER = "urn:headwater:extension:"
+_SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
+
+
+def finished(statement: Statement, extensions: Extensions) -> Statement:
+    """The statement with the names and facets that extensions give to its datasets, and with their gaps."""
+    if extensions.idle:
+        return statement
+    loaded = extensions.loaded
+    if any(one.naming_rules for one in loaded):
+        names = new_names(datasets_of(statement), extensions)
+        statement = renamed(statement, names)
+    if any(one.dataset_facets for one in loaded):
+        statement = _with_facets(statement, extensions)
+    missing = tuple(gap for gap in extensions.gaps if gap not in statement.gaps)
+    return replace(statement, gaps=(*statement.gaps, *missing)) if missing else statement
+
+
+def finished_lineage(lineage: ColumnLineage, extensions: Extensions) -> ColumnLineage:
+    """The lineage of columns that are not written, with the names that extensions give."""
+    if not any(one.naming_rules for one in extensions.loaded):
+        return lineage
+    return renamed_lineage(lineage, new_names(sorted(lineage.inputs), extensions))
+
+
+def new_names(datasets: Iterable[Dataset], extensions: Extensions) -> Mapping[Dataset, Dataset]:
+    """The names that the rules give, one after the other; only those that differ."""
+    names = {dataset: dataset for dataset in datasets}
+    for extension in extensions.loaded:
+        for rule in extension.naming_rules:
+            present = tuple(dict.fromkeys(names.values()))
+            found = extensions.asked(extension.name, partial(_ruled, rule, present), None)
+            names = {former: found[name] for former, name in names.items()} if found else names
+    return {former: name for former, name in names.items() if former != name}
+
+
+def _ruled(rule: NamingRule, datasets: Iterable[Dataset]) -> dict[Dataset, Dataset]:
+    return {dataset: named(checked(rule(dataset), Dataset)) for dataset in datasets}
+
+
+def _with_facets(statement: Statement, extensions: Extensions) -> Statement:
+    seen = (*statement.inputs, *(output.description for output in statement.outputs))
+    found = {one: _facets_of(one, extensions) for one in dict.fromkeys(seen)}
+    outputs = tuple(replace(output, description=found[output.description]) for output in statement.outputs)
+    return replace(statement, inputs=tuple(found[one] for one in statement.inputs), outputs=outputs)
+
+
+def _facets_of(seen: DatasetDescription, extensions: Extensions) -> DatasetDescription:
+    facets = [
+        Facet(name, text)
+        for extension in extensions.loaded
+        for provider in extension.dataset_facets
+        for name, text in extensions.asked(extension.name, partial(_provided, provider, seen), ())
+    ]
+    return replace(seen, facets=(*seen.facets, *facets)) if facets else seen
+
+
+def _provided(provider: Callable[[Any], Mapping[str, JsonObject]], about: object) -> tuple[tuple[str, str], ...]:
+    return checked_facets(provider(about))
+
+
+def told_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> RunEvent | None:
+    """The event with the facets that extensions add to its run and job, as filters leave it; None of one kept back."""
+    if extensions.idle:
+        return event
+    run = _added(moment, "run_facets", "RunFacet", extensions)
+    job = _added(moment, "job_facets", "JobFacet", extensions)
+    if run or job:
+        event = attr.evolve(
+            event,
+            run=attr.evolve(event.run, facets={**(event.run.facets or {}), **run}),
+            job=attr.evolve(event.job, facets={**(event.job.facets or {}), **job}),
+        )
+    for extension in extensions.loaded:
+        for keeps in extension.event_filters:
+            left = extensions.asked(extension.name, partial(_filtered, keeps, event), event)
+            if left is None:
+                return None
+            event = left
+    return event
+
+
+def _added(moment: RunMoment, hook: str, kind: str, extensions: Extensions) -> dict[str, Any]:
+    """Further facets; each has a producer and a schema, as the specification wants of all (BaseFacet)."""
+    found: dict[str, Any] = {}
+    for extension in extensions.loaded:
+        base = {"_producer": _PRODUCER + extension.name, "_schemaURL": _SCHEMA + kind}
+        for provider in getattr(extension, hook):
+            for name, text in extensions.asked(extension.name, partial(_provided, provider, moment), ()):
+                found[name] = {**base, **json.loads(text)}
+    return found
+
+
+def _filtered(keeps: EventFilter, event: RunEvent) -> RunEvent | None:
+    answer = keeps(json.loads(to_json(event)))
+    if answer is True:
+        return event
+    if answer is False:
+        return None
+    if not isinstance(answer, dict):
+        raise ExtensionError(f"a filter gave {answer!r:.80}; expected True, False or an event")
+    try:
+        return _usable(read_event(json.dumps(answer, allow_nan=False)))
+    except (EventError, TypeError, ValueError, RecursionError) as error:
+        raise ExtensionError(f"a filter gave no event: {error}") from error
+
+
+def _usable(event: RunEvent) -> RunEvent:
+    """An event whose names are texts: nothing else of it has been looked at yet."""
+    datasets = (*(event.inputs or ()), *(event.outputs or ()))
+    for one in (event.job, *datasets):
+        if not all(isinstance(text, str) and text for text in (one.namespace, one.name)):
+            raise EventError(f"{one.namespace!r} and {one.name!r} are no namespace and name")
+    return event

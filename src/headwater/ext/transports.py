@@ -1,0 +1,64 @@
+"""Transports of extensions as targets of the delivery: what they cannot take now is kept, and goes with a later run."""
+
+import contextlib
+import re
+from functools import partial
+
+from openlineage.client import OpenLineageClient
+from openlineage.client.transport import Transport as ClientTransport
+
+from headwater.errors import ExtensionError
+from headwater.ext.hooks import Transport
+from headwater.ext.running import Extensions
+from headwater.ext.watchdog import within
+from headwater.openlineage.spool import Fate, Sent
+from headwater.openlineage.targets import ClientTarget, SinkTarget, Target
+
+SENDING_SECONDS = 10.0
+"""How long a transport may take for one event."""
+
+
+class _Watched:
+    """A target that is given no second chance to hold up the others in one run."""
+
+    def __init__(self, inner: Target, seconds: float) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._seconds = seconds
+        self._why = ""
+
+    def send(self, line: str) -> Sent:
+        """UNAVAILABLE from the first time on that it takes too long."""
+        if not self._why:
+            try:
+                return within(self._seconds, partial(self._inner.send, line))
+            except ExtensionError as error:
+                self._why = str(error)
+        return Sent(Fate.UNAVAILABLE, self._why)
+
+    def close(self) -> None:
+        """Let go of connections, unless it is stuck."""
+        with contextlib.suppress(ExtensionError):
+            if not self._why:
+                within(self._seconds, self._inner.close)
+
+
+def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) -> tuple[Target, ...]:
+    """A target for each transport, named ``<extension>-<transport>``."""
+    made = (
+        extensions.asked(extension.name, partial(_target, _file_name(f"{extension.name}-{name}"), transport), None)
+        for extension in extensions.loaded
+        for name, transport in extension.transports.items()
+    )
+    return tuple(_Watched(target, seconds) for target in made if target is not None)
+
+
+def _target(name: str, transport: Transport) -> Target:
+    if isinstance(transport, ClientTransport):
+        return ClientTarget(name, OpenLineageClient(transport=transport))
+    return SinkTarget(name, transport)
+
+
+def _file_name(name: str) -> str:
+    """The spool makes files of the names of targets."""
+    return re.sub(r"[^\w-]", "_", name)

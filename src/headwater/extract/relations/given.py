@@ -1,0 +1,82 @@
+"""Datasets as connectors themselves name them: by ``LineageRelation`` and by the properties of a table.
+
+A table of the v2 API says by ``openlineage.dataset.name`` and ``openlineage.dataset.namespace`` which dataset it is
+(both, or it says nothing), and by ``openlineage.dataset.facets.<name>`` more of it, each a JSON object.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from headwater.extract.scope import Extraction
+from headwater.model import Dataset, DatasetDescription, Facet, Symlink
+from headwater.plan import Operator
+
+Facts = Mapping[str, Any]
+_UNNAMED = "inmemory://"
+
+
+def described(identifier: Facts) -> DatasetDescription | None:
+    """The dataset of an OpenLineage identifier: namespace, name and symlinks; None without the first two."""
+    dataset = _dataset(identifier)
+    if dataset is None:
+        return None
+    symlinks = [
+        Symlink(other, str(link.get("type") or "TABLE"))
+        for link in identifier.get("symlinks") or ()
+        if (other := _dataset(link))
+    ]
+    return DatasetDescription(dataset, symlinks=tuple(symlinks), source=dataset.namespace)
+
+
+def of_relation(node: Operator | None) -> DatasetDescription | None:
+    """The dataset that the relation of an operator, or the provider of a command, says that it is; None without."""
+    told = node.facts("openlineage").get("relation") if node else None
+    return described(told) if told else None
+
+
+def named_by(properties: Facts, found: DatasetDescription | None, extraction: Extraction) -> DatasetDescription | None:
+    """A dataset as the properties of its table name it, with their facets; the name found without them is a symlink."""
+    if not properties:
+        return found
+    told = described(properties)
+    if told is None and (properties.get("name") or properties.get("namespace")):
+        why = "of openlineage.dataset.name and openlineage.dataset.namespace one is missing: a table has both or none"
+        extraction.report("extension", str(properties.get("name") or properties.get("namespace")), why)
+    named = also_known_as(told, found) if told else found
+    if named is None:
+        return None
+    facets = tuple(Facet(name, content) for name, content in sorted((properties.get("facets") or {}).items()))
+    return replace(named, facets=(*named.facets, *facets))
+
+
+def also_known_as(told: DatasetDescription, found: DatasetDescription | None) -> DatasetDescription:
+    """The dataset that was told, with all else that was found out of it, the name too."""
+    if found is None:
+        return told
+    own = found.dataset
+    known = () if own == told.dataset or own.namespace.startswith(_UNNAMED) else (Symlink(own),)
+    symlinks = tuple(dict.fromkeys((*told.symlinks, *known, *found.symlinks)))
+    return replace(found, dataset=told.dataset, source=told.source, symlinks=symlinks)
+
+
+def given_facets(text: object, of: str, what: str, extraction: Extraction) -> Iterator[Facet]:
+    """The facets of a JSON object of them; one that is none is reported as a gap about ``what``."""
+    if not isinstance(text, str):
+        return
+    try:
+        facets = json.loads(text)
+    except ValueError:
+        facets = None
+    if not isinstance(facets, dict):
+        extraction.report("extension", what, "the facets that it gave are no JSON object")
+        return
+    for name, content in facets.items():
+        if content is not None:
+            yield Facet(name, json.dumps(content), of)
+
+
+def _dataset(identifier: Facts) -> Dataset | None:
+    namespace, name = identifier.get("namespace"), identifier.get("name")
+    return Dataset(str(namespace), str(name)) if namespace and name else None

@@ -1,0 +1,54 @@
+"""Recorded plans that have something in them that headwater cannot see into, and runs of extensions over them."""
+
+from typing import Any
+
+from tests.extract.recordings import FOLDER, read_plans
+
+from headwater.ext import API, Extension
+from headwater.ext.found import find_extensions
+from headwater.ext.running import Extensions
+from headwater.extract import ExtractSettings, statement
+from headwater.model import Gap, Output, Statement
+from headwater.plan import Plan, decode_document
+
+VERSION = "4.1"
+
+
+def plan_of(family: str, name: str) -> Plan:
+    """The plan of a case, as Spark 4.1 made it."""
+    return decode_document(dict(read_plans(FOLDER / VERSION / f"{family}.jsonl.gz")[name]))
+
+
+def extension(name: str = "shop", **hooks: Any) -> Extension:
+    """An extension with these hooks."""
+    return Extension(name, "1.0", API, **hooks)
+
+
+def running(*given: Any, seconds: float = 2.0) -> Extensions:
+    """These extensions and no installed ones, in a run."""
+    return Extensions(lambda: find_extensions(given, installed=False), seconds)
+
+
+def told(plan: Plan, *given: Any, seconds: float = 2.0) -> Statement:
+    """What a plan reads and writes, with extensions."""
+    return statement(plan, ExtractSettings(extensions=running(*given, seconds=seconds)))
+
+
+def edges(output: Output) -> dict[str, set[str]]:
+    """The edges of each field as text, those of every row under ``*``."""
+    found = {**output.lineage.fields, "*": output.lineage.dataset}
+    return {name: {_text(edge.input.name, edge.transformation) for edge in many} for name, many in found.items()}
+
+
+def _text(field: str, how: Any) -> str:
+    return f"{field} {how.subtype.value}{' masking' * how.masking}{' opaque' * how.opaque}"
+
+
+def broken(found: Statement) -> dict[str, str]:
+    """Why each extension is switched off, by its name."""
+    return {gap.what: gap.why for gap in found.gaps if gap.kind == "extension"}
+
+
+def other_gaps(found: Statement) -> set[Gap]:
+    """The gaps that are not about extensions."""
+    return {gap for gap in found.gaps if gap.kind != "extension"}

@@ -1,0 +1,308 @@
+"""Whatever an extension does: the lineage is that without it, the extension is named, and the others are asked."""
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from threading import enumerate as threads
+from typing import Any
+
+import pytest
+from tests.ext.known import broken, extension, other_gaps, plan_of, running, told
+from tests.ext.test_operators import Double
+
+from headwater.ext import (
+    IDENTITY,
+    Dataset,
+    DatasetDescription,
+    Expression,
+    ExpressionDependency,
+    InputRelation,
+    Operator,
+    OperatorVisitor,
+    OutputRelation,
+    SchemaField,
+)
+from headwater.ext.running import Extensions
+from headwater.extract import ExtractSettings, statement
+from headwater.model import Statement
+
+Answer = Callable[[Operator], Any]
+
+
+class Asked(OperatorVisitor):
+    """A visitor whose answers are those of functions."""
+
+    def __init__(self, *classes: str, **answers: Answer) -> None:
+        self.classes, self.answers = classes, answers
+
+    def inputs(self, node: Operator) -> Any:
+        return self.answers["inputs"](node) if "inputs" in self.answers else ()
+
+    def outputs(self, node: Operator) -> Any:
+        return self.answers["outputs"](node) if "outputs" in self.answers else ()
+
+    def dependencies(self, node: Operator) -> Any:
+        return self.answers["dependencies"](node) if "dependencies" in self.answers else None
+
+
+def raising(error: BaseException) -> Answer:
+    def hook(node: Operator) -> Any:
+        raise error
+
+    return hook
+
+
+def giving(answer: Any) -> Answer:
+    return lambda node: answer
+
+
+def for_ever(node: Operator) -> Any:
+    while True:
+        pass
+
+
+def without_end(node: Operator) -> Iterator[ExpressionDependency]:
+    while True:
+        yield ExpressionDependency(1, ())
+
+
+def deep(node: Operator) -> Any:
+    return deep(node)
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def ring(node: Operator) -> Sequence[ExpressionDependency]:
+    one = Expression("Add")
+    one.children = (one, one)
+    return [ExpressionDependency(1, (one,))]
+
+
+def changing(node: Operator) -> Any:
+    node.name = "Project"
+
+
+def changing_values(node: Operator) -> Any:
+    node.values["table"] = 1  # type: ignore[index]
+
+
+def made_up(node: Operator) -> Sequence[InputRelation]:
+    return [InputRelation(Operator("LogicalRelation", (node,)))]
+
+
+DATASET = DatasetDescription(Dataset("a", "b"))
+
+HOSTILE: dict[str, dict[str, Answer]] = {
+    "raises": {"dependencies": raising(ValueError("no"))},
+    "exits": {"inputs": raising(SystemExit(1))},
+    "interrupts": {"outputs": raising(KeyboardInterrupt())},
+    "unspeakable": {"inputs": raising(Unspeakable())},
+    "recursion": {"inputs": deep},
+    "number": {"inputs": giving(1)},
+    "text": {"inputs": giving("datasets")},
+    "mapping": {"inputs": giving({})},
+    "none-inside": {"inputs": giving([None])},
+    "bare-dataset": {"inputs": giving([Dataset("a", "b")])},
+    "wrong-dataset": {"inputs": giving([InputRelation("a.b")])},  # type: ignore[arg-type]
+    "wrong-name": {"inputs": giving([InputRelation(DatasetDescription(Dataset("a", 1)))])},  # type: ignore[arg-type]
+    "empty-name": {"inputs": giving([InputRelation(DatasetDescription(Dataset("", "b")))])},
+    "long-name": {"inputs": giving([InputRelation(DatasetDescription(Dataset("a", "b" * 20_000)))])},
+    "wrong-fields": {"inputs": giving([InputRelation(DATASET, {"a": 1})])},  # type: ignore[dict-item]
+    "wrong-schema": {"inputs": giving([InputRelation(DatasetDescription(Dataset("a", "b"), ("x",)))])},  # type: ignore[arg-type]
+    "operator-made-up": {"inputs": made_up},
+    "output-for-input": {"inputs": giving([OutputRelation(DATASET)])},
+    "wrong-pair": {"outputs": giving([OutputRelation(DATASET, (("a", 1, 2),))])},  # type: ignore[arg-type]
+    "wrong-order": {"outputs": giving([OutputRelation(DATASET, ((1, "a"),))])},  # type: ignore[arg-type]
+    "true-for-id": {"dependencies": giving([ExpressionDependency(True, ())])},
+    "subtype-for-transformation": {"dependencies": giving([ExpressionDependency(1, (), IDENTITY.subtype)])},  # type: ignore[arg-type]
+    "ring": {"dependencies": ring},
+    "one-only": {"dependencies": giving(ExpressionDependency(1, ()))},
+    "changes-the-plan": {"inputs": changing},
+    "changes-its-values": {"inputs": changing_values},
+}
+
+
+@pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
+def test_a_broken_visitor_costs_itself_and_no_more(answers: dict[str, Answer]) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    found = told(plan, extension("bad", operators=(Asked("MapInPandas", **answers),)))
+    assert_as_without(found, told(plan), "bad")
+
+
+def assert_as_without(found: Statement, without: Statement, *names: str) -> None:
+    assert (found.inputs, found.outputs) == (without.inputs, without.outputs)
+    assert other_gaps(found) == set(without.gaps)
+    assert sorted(broken(found)) == sorted(names)
+
+
+@pytest.mark.parametrize("hook", [for_ever, without_end, raising(ValueError())], ids=["loops", "endless", "raises"])
+def test_the_next_extension_is_asked_all_the_same(hook: Answer) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    bad, good = extension("bad", operators=(Asked("MapInPandas", dependencies=hook),)), extension(operators=(Double(),))
+    found = told(plan, bad, good, seconds=0.5)
+    assert_as_without(found, told(plan, good), "bad")
+
+
+def test_one_that_loops_is_ended_in_time_and_does_not_go_on_beside_the_job() -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    began = time.monotonic()
+    found = told(plan, extension("bad", operators=(Asked("MapInPandas", inputs=for_ever),)), seconds=0.2)
+    assert time.monotonic() - began < 2
+    assert "more than 0.2 seconds" in broken(found)["bad"]
+    until = time.monotonic() + 5
+    while any(thread.name == "headwater-extension" for thread in threads()) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(thread.name == "headwater-extension" for thread in threads())
+
+
+def test_it_is_switched_off_for_the_run_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    asked: list[str] = []
+
+    def failing(node: Operator) -> Any:
+        asked.append(node.name)
+        raise ValueError("broken")
+
+    settings = ExtractSettings(extensions=running(extension("bad", operators=(Asked("MapInPandas", inputs=failing),))))
+    plan = plan_of("opaque", "map_in_pandas")
+    with caplog.at_level(logging.WARNING, "headwater"):
+        found = [statement(plan, settings) for _ in range(3)]
+    assert asked == ["MapInPandas"]
+    assert [len(broken(one)) for one in found] == [1, 1, 1]
+    (record,) = caplog.records
+    assert "bad" in record.getMessage()
+    assert "ValueError: broken" in record.getMessage()
+
+
+def test_a_plan_that_it_is_not_for_does_not_ask_it() -> None:
+    bad = extension("bad", operators=(Asked("MapInPandas", inputs=for_ever),))
+    assert told(plan_of("udf", "python"), bad).gaps == ()
+
+
+def garbage(*args: Any) -> Any:
+    return 7
+
+
+def failing(*args: Any) -> Any:
+    raise ValueError("no")
+
+
+class Garbage:
+    """Every visitor at once, with answers that none should give."""
+
+    classes = ("MapInPandas", "PythonUDF", "LogicalRelation")
+    functions = ("double",)
+    inputs = outputs = dependencies = children = datasets = garbage
+
+
+class Failing(Garbage):
+    """Every visitor at once, which raise."""
+
+    inputs = outputs = dependencies = children = datasets = failing
+
+
+@pytest.mark.parametrize("hook", ["operators", "expressions", "datasets"])
+@pytest.mark.parametrize("kind", [Garbage, Failing])
+def test_every_visitor_may_be_broken(hook: str, kind: type[Any]) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    assert_as_without(told(plan, extension("bad", **{hook: (kind(),)})), told(plan), "bad")
+
+
+@pytest.mark.parametrize("hook", ["dataset_facets", "naming_rules"])
+@pytest.mark.parametrize("function", [garbage, failing, for_ever], ids=["garbage", "raises", "loops"])
+def test_every_function_may_be_broken(hook: str, function: Any) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    assert_as_without(told(plan, extension("bad", **{hook: (function,)}), seconds=0.3), told(plan), "bad")
+
+
+@pytest.mark.parametrize(
+    "facets",
+    [{"a": 1}, {1: {}}, {"": {}}, {"a": {"b": {1, 2}}}, {"a": {"b": float("nan")}}, {"a": {"b": "c" * 2_000_000}}, []],
+    ids=["number", "name", "empty", "set", "nan", "large", "list"],
+)
+def test_facets_that_are_no_json_are_not_told(facets: Any) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    assert_as_without(told(plan, extension("bad", dataset_facets=(lambda one: facets,))), told(plan), "bad")
+
+
+def test_a_plan_is_the_same_after_an_extension_has_looked_at_all_of_it() -> None:
+    def spoiling(node: Operator) -> Any:
+        stack: list[Any] = [node]
+        while stack:
+            one = stack.pop()
+            for value in one.values.values():
+                if isinstance(value, dict):
+                    value.clear()
+            stack.extend(one.children)
+
+    plan = plan_of("opaque", "map_in_pandas")
+    before = [(node.name, dict(node.values)) for node in plan.nodes]
+    told(plan, extension(operators=(Asked("MapInPandas", inputs=spoiling),)))
+    assert [(node.name, dict(node.values)) for node in plan.nodes] == before
+
+
+def test_a_recursion_limit_is_left_as_it_is() -> None:
+    limit = sys.getrecursionlimit()
+    told(plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Asked("MapInPandas", inputs=deep),)))
+    assert sys.getrecursionlimit() == limit
+
+
+def test_a_field_of_another_kind_is_refused() -> None:
+    answers = {"inputs": giving([InputRelation(DatasetDescription(Dataset("a", "b"), (SchemaField("x", None),)))])}  # type: ignore[arg-type]
+    found = told(plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Asked("MapInPandas", **answers),)))
+    assert "it gave None; expected str" in broken(found)["bad"]
+
+
+class Unhashable(int):
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        Expression("AttributeReference", values={"id": Unhashable(1)}),
+        Expression("ScalarSubquery", references={"plan": Operator("Project")}),
+        Expression("Add", values={"name": Expression("Literal")}),
+        Expression("Add", values=None),  # type: ignore[arg-type]
+        Expression(1),  # type: ignore[arg-type]
+    ],
+    ids=["unhashable", "operator", "node-among-values", "no-values", "number"],
+)
+def test_an_expression_that_could_do_harm_is_not_taken(expression: Expression) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    answers = {"dependencies": giving([ExpressionDependency(1, (expression,))])}
+    assert_as_without(told(plan, extension("bad", operators=(Asked("MapInPandas", **answers),))), told(plan), "bad")
+
+
+class Unsaid:
+    """Says what it is for when it is loaded, and something else from then on."""
+
+    inputs = outputs = dependencies = garbage
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        self.asked += 1
+        if self.asked > 2:
+            raise ValueError
+        return ("MapInPandas",)
+
+
+def test_one_that_changes_its_mind_about_what_it_is_for_is_switched_off() -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    assert_as_without(told(plan, extension("bad", operators=(Unsaid(),))), told(plan), "bad")
+
+
+def test_a_search_that_fails_is_a_gap_and_no_more() -> None:
+    def failing_search() -> Any:
+        raise OSError("unreadable")
+
+    plan = plan_of("opaque", "map_in_pandas")
+    found = statement(plan, ExtractSettings(extensions=Extensions(failing_search)))
+    assert_as_without(found, told(plan), "extensions")

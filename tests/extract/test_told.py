@@ -1,0 +1,228 @@
+"""What is told of an operator becomes its rows and outputs; what is left open is opaque and has a gap."""
+
+from collections.abc import Iterable, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.ext import EVERY_ROW, ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.extract.scope import Extraction, ExtractSettings, Rows, attribute
+from headwater.extract.told import told_outputs, told_rows
+from headwater.extract.trace import flat, source
+from headwater.model import Dataset, DatasetDescription, Facet, InputField, Output, SchemaField, Subtype, Transformation
+from headwater.plan import Expression, Operator
+
+BELOW = Dataset("file", "/below")
+TABLE = Dataset("db", "table")
+GROUP_BY, MASKED = Transformation(Subtype.GROUP_BY), Transformation(Subtype.TRANSFORMATION, masking=True)
+
+
+def column(key: int, name: str) -> Expression:
+    return Expression("AttributeReference", values={"id": key, "name": name, "type": "int"})
+
+
+def rows(*columns: tuple[int, str]) -> Rows:
+    output = tuple(attribute(column(key, name)) for key, name in columns)
+    return Rows(output, {key: source(InputField(BELOW, name)) for key, name in columns})
+
+
+def operator(*columns: tuple[int, str], **references: object) -> Operator:
+    output = tuple(column(key, name) for key, name in columns)
+    return Operator("com.example.Custom", references={"output": output, **references})
+
+
+def extraction() -> Extraction:
+    return Extraction(ExtractSettings(), {})
+
+
+def told(node: Operator, below: Sequence[Rows], lineage: NodeLineage) -> tuple[dict[str, set[str]], set[str], set[str]]:
+    """The edges of each column, those of every row, and whys of gaps."""
+    state = extraction()
+    found = told_rows(node, tuple(below), state, lineage)
+    columns = {c.name: said(flat(found.columns[c.expr_id])) for c in found.output}
+    return columns, said(found.deciding), {gap.why.partition(":")[0] for gap in state.gaps}
+
+
+def said(paths: Iterable[object]) -> set[str]:
+    def text(origin: InputField, how: Transformation) -> str:
+        marks = " masking" * how.masking + " opaque" * how.opaque
+        return f"{origin.dataset.name.strip('/')}.{origin.name} {how.subtype.value}{marks}"
+
+    return {text(*path) for path in paths}  # type: ignore[misc]
+
+
+def test_dependencies_are_followed_by_expr_id() -> None:
+    sum_of_both = Expression("Add", (column(1, "a"), column(2, "b")))
+    dependencies = (
+        ExpressionDependency(10, (sum_of_both,)),
+        ExpressionDependency(11, (1,)),
+        ExpressionDependency(12, (2,), Transformation(Subtype.IDENTITY)),
+        ExpressionDependency(13, (column(1, "a"), 2), MASKED),
+        ExpressionDependency(14, ()),
+        ExpressionDependency(EVERY_ROW, (1,), GROUP_BY),
+        ExpressionDependency(EVERY_ROW, (column(2, "b"),), MASKED),
+    )
+    node = operator((10, "v"), (11, "w"), (12, "x"), (13, "y"), (14, "z"), (1, "a"))
+    assert told(node, [rows((1, "a"), (2, "b"))], NodeLineage(dependencies=dependencies)) == (
+        {
+            "v": {"below.a TRANSFORMATION", "below.b TRANSFORMATION"},
+            "w": {"below.a TRANSFORMATION"},
+            "x": {"below.b IDENTITY"},
+            "y": {"below.a TRANSFORMATION masking", "below.b TRANSFORMATION masking"},
+            "z": set(),
+            "a": {"below.a IDENTITY"},
+        },
+        {"below.a GROUP_BY", "below.b FILTER masking"},
+        set(),
+    )
+
+
+def test_dependencies_may_go_through_ids_that_only_they_know() -> None:
+    dependencies = (ExpressionDependency(10, (7,), Transformation(Subtype.IDENTITY)), ExpressionDependency(7, (1,)))
+    found, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage(dependencies=dependencies))
+    assert (found, gaps) == ({"v": {"below.a TRANSFORMATION"}}, set())
+
+
+def test_a_circle_of_dependencies_is_opaque() -> None:
+    circle = (ExpressionDependency(10, (7,)), ExpressionDependency(7, (10,)))
+    found, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage(dependencies=circle))
+    assert found == {"v": {"below.a TRANSFORMATION opaque"}}
+    assert len(gaps) == 1
+
+
+def test_what_is_left_open_is_opaque_and_has_a_gap() -> None:
+    dependencies = (ExpressionDependency(10, (99,)), ExpressionDependency(11, (column(98, "gone"),)))
+    node = operator((10, "v"), (11, "w"), (12, "x"))
+    found, _, gaps = told(node, [rows((1, "a"))], NodeLineage(dependencies=dependencies))
+    assert found == {key: {"below.a TRANSFORMATION opaque"} for key in "vwx"}
+    assert "nobody told what x is made of" in gaps
+    assert {"99" in gap for gap in gaps} == {True, False}
+
+
+def test_without_dependencies_any_column_may_be_made_of_any() -> None:
+    lineage = NodeLineage((InputRelation(DatasetDescription(TABLE, (SchemaField("k"),))),))
+    found, every_row, gaps = told(operator((1, "a")), [rows((1, "a"), (2, "b"))], lineage)
+    opaque = {"below.a TRANSFORMATION opaque", "below.b TRANSFORMATION opaque", "table.k TRANSFORMATION opaque"}
+    assert found == {"a": {"below.a IDENTITY", *opaque}}
+    assert every_row == {edge.replace("TRANSFORMATION", "FILTER") for edge in opaque}
+    assert len(gaps) == 1
+
+
+def test_a_relation_is_its_fields_by_name_or_as_told() -> None:
+    leaf = operator((10, "v"), (11, "w"))
+    described = DatasetDescription(TABLE)
+    by_name = NodeLineage((InputRelation(described),))
+    named = NodeLineage((InputRelation(described, {10: "x"}),))
+    assert told(leaf, [], by_name) == ({"v": {"table.v IDENTITY"}, "w": {"table.w IDENTITY"}}, set(), set())
+    found, _, gaps = told(leaf, [], named)
+    assert found == {"v": {"table.x IDENTITY"}, "w": {"table.x TRANSFORMATION opaque"}}
+    assert gaps == {"nobody told what w is made of"}
+
+
+def test_a_field_that_no_column_stands_for_is_told_under_an_id_of_ones_own() -> None:
+    lineage = NodeLineage(
+        (InputRelation(DatasetDescription(TABLE), {-2: "rate"}),), dependencies=(ExpressionDependency(10, (1, -2)),)
+    )
+    found, _, gaps = told(operator((10, "v")), [rows((1, "a"))], lineage)
+    assert (found, gaps) == ({"v": {"below.a TRANSFORMATION", "table.rate TRANSFORMATION"}}, set())
+
+
+def test_datasets_that_are_read_become_inputs() -> None:
+    state = extraction()
+    told_rows(operator((10, "v")), (), state, NodeLineage((InputRelation(DatasetDescription(TABLE)),)))
+    assert list(state.datasets) == [DatasetDescription(TABLE, (SchemaField("v"),))]
+
+
+def relation(key: int, name: str) -> Operator:
+    facts = {"class": "HadoopFsRelation", "paths": ["file:/delegate"]}
+    return Operator("LogicalRelation", references={"output": (column(key, name),)}, values={"relation": facts})
+
+
+def test_a_delegate_is_read_as_it_was_worked_out() -> None:
+    delegate, state = relation(5, "d"), extraction()
+    state.results[delegate] = Rows(
+        (attribute(column(5, "d")),), {5: source(InputField(Dataset("file", "/delegate"), "d"))}
+    )
+    added = DatasetDescription(Dataset("", ""), version="7", facets=(Facet("mine", "{}"),))
+    inputs = (InputRelation(delegate, {10: "d", 11: "no"}, added),)
+    found = told_rows(operator((10, "v"), (11, "w"), (5, "d")), (), state, NodeLineage(inputs))
+    assert {c.name: said(flat(found.columns[c.expr_id])) for c in found.output} == {
+        "v": {"delegate.d IDENTITY"},
+        "w": {"delegate.d TRANSFORMATION opaque"},
+        "d": {"delegate.d IDENTITY"},
+    }
+    assert [(one.dataset.name, one.version, one.facets) for one in state.datasets] == [
+        ("/delegate", "7", (Facet("mine", "{}"),))
+    ]
+    assert [gap.why for gap in state.gaps] == ["it puts out no column 'no', which was told of it"]
+
+
+def test_a_delegate_that_is_not_in_the_plan_is_a_gap() -> None:
+    _, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage((InputRelation(relation(5, "d")),)))
+    assert "what is read through it was told of, but it is not in the plan" in gaps
+
+
+def written(node: Operator, below: Rows, *outputs: OutputRelation, **told: object) -> tuple[list[Output], set[str]]:
+    state, lineage = extraction(), NodeLineage(outputs=outputs, **told)  # type: ignore[arg-type]
+    if (query := node.operator("query")) is not None:
+        state.results[query] = below
+    state.results[node] = told_rows(node, (), state, lineage)
+    found = list(told_outputs(node, state, lineage))
+    return found, {gap.why.partition(":")[0] for gap in state.gaps}
+
+
+def edges(output: Output) -> dict[str, set[str]]:
+    return {name: said((e.input, e.transformation) for e in found) for name, found in output.lineage.fields.items()}
+
+
+def test_what_is_written_is_the_query_where_no_fields_are_told() -> None:
+    command = Operator("com.example.Write", references={"query": operator()}, values={"overwrite": True})
+    (found,), gaps = written(command, rows((1, "a")), OutputRelation(DatasetDescription(TABLE)))
+    assert found.description == DatasetDescription(TABLE, (SchemaField("a", "int"),), lifecycle="OVERWRITE")
+    assert (edges(found), gaps) == ({"a": {"below.a IDENTITY"}}, set())
+
+
+def test_fields_are_written_by_expr_id_also_one_that_is_unknown() -> None:
+    command = Operator("com.example.Write", references={"query": operator()})
+    relation_told = OutputRelation(DatasetDescription(TABLE), (("x", 1), ("y", 99), ("z", 10)))
+    made = (ExpressionDependency(10, (1,)),)
+    (found,), gaps = written(command, rows((1, "a")), relation_told, dependencies=made)
+    assert edges(found) == {
+        "x": {"below.a IDENTITY"},
+        "y": {"below.a TRANSFORMATION opaque"},
+        "z": {"below.a TRANSFORMATION"},
+    }
+    assert gaps == {"nobody told what y is made of"}
+
+
+def test_a_delegate_says_what_is_written_and_its_version_is_the_one_before() -> None:
+    target = relation(5, "d")
+    target.values = {"relation": {**target.facts("relation"), "version": "3"}}
+    added = DatasetDescription(Dataset("", ""), lifecycle="OVERWRITE", facets=(Facet("mine", "{}"),))
+    command = Operator("com.example.ReplaceData", references={"query": operator(), "table": target})
+    (found,), gaps = written(command, rows((1, "a")), OutputRelation(target, added=added))
+    assert found.description.dataset == Dataset("file", "/delegate")
+    assert (found.description.lifecycle, found.description.version, found.previous) == ("OVERWRITE", "", "3")
+    assert (found.description.facets, gaps) == ((Facet("mine", "{}"),), set())
+
+
+def test_a_delegate_that_is_no_dataset_is_a_gap() -> None:
+    command = Operator("com.example.Write", references={"query": operator()})
+    (found,), gaps = written(command, rows((1, "a")), OutputRelation(Operator("com.example.Unknown")))
+    assert (edges(found), gaps) == ({"a": {"below.a IDENTITY"}}, {"the dataset that is written could not be named"})
+
+
+keys = st.integers(0, 6)
+dependency = st.builds(ExpressionDependency, keys, st.lists(keys, max_size=3).map(tuple))
+
+
+@given(st.none() | st.lists(dependency, max_size=6).map(tuple), st.lists(keys, unique=True, max_size=5))
+def test_no_column_is_left_without_a_trace_or_a_word(
+    dependencies: tuple[ExpressionDependency, ...] | None, shown: list[int]
+) -> None:
+    """Whatever is told: a column has edges, or is told to depend on nothing, or upon others of which that is true."""
+    node = operator(*((key, f"c{key}") for key in shown))
+    found, _, _ = told(node, [rows((0, "a"), (1, "b"))], NodeLineage(dependencies=dependencies))
+    empty = {one.output for one in dependencies or () if not one.inputs}
+    if not empty:
+        assert all(found.values())
