@@ -129,7 +129,7 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
         _ask(settings.extensions, plan, extraction)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
-    written = only_written(plan.operators, targets(extraction.told) if extraction.told else frozenset())
+    written = only_written(plan.operators, targets(extraction.told))
     visit = _visit_told if extraction.told or extraction.relations else _visit
     for operator in plan.operators:
         has_rows = operator.name not in WRITES or operator.name == "Union" or operator in extraction.told
