@@ -177,6 +177,20 @@ def test_it_is_switched_off_for_the_run_and_said_once(caplog: pytest.LogCaptureF
     assert "ValueError: broken" in record.getMessage()
 
 
+def test_one_that_is_slow_each_time_is_switched_off_before_long() -> None:
+    def slow(node: Operator) -> Sequence[ExpressionDependency]:
+        time.sleep(0.15)
+        return ()
+
+    slowly = extension("slow", operators=(Asked("MapInPandas", dependencies=slow),))
+    settings = ExtractSettings(extensions=running(slowly, altogether=0.4))
+    plan = plan_of("opaque", "map_in_pandas")
+    found = [statement(plan, settings) for _ in range(4)]
+    assert not broken(found[0])
+    assert "altogether" in broken(found[-1])["slow"]
+    assert_as_without(found[-1], told(plan), "slow")
+
+
 def test_a_plan_that_it_is_not_for_does_not_ask_it() -> None:
     bad = extension("bad", operators=(Asked("MapInPandas", inputs=for_ever),))
     assert told(plan_of("udf", "python"), bad).gaps == ()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from headwater.ext.extension import Extension
 from headwater.ext.hooks import DatasetResolver, ExpressionVisitor, OperatorVisitor
-from headwater.plan import Node, Operator, Plan
+from headwater.plan import Expression, Node, Operator, Plan
 
 Hook = OperatorVisitor | ExpressionVisitor | DatasetResolver
 Table = dict[str, list[tuple[str, str, Hook]]]
@@ -54,10 +54,11 @@ class Claims:
     def _looked_at(self, plan: Plan) -> Sequence[Node]:
         """Of a plan's nodes, which may be hundreds of thousands, those whose class says that one may be for them."""
         classes = self.operators.keys() | self.expressions.keys()
+        nodes = _with_expressions(plan.nodes) if self.functions or self.expressions else plan.nodes
         if self.functions or self.datasets:
             classes |= self.datasets.keys()
-            return [node for node in plan.nodes if node.name not in _COMMON or node.name in classes]
-        return [node for node in plan.nodes if node.name in classes] if classes else ()
+            return [node for node in nodes if node.name not in _COMMON or node.name in classes]
+        return [node for node in nodes if node.name in classes] if classes else ()
 
     def _on(self, node: Node) -> Sequence[tuple[str, str, Hook]]:
         if isinstance(node, Operator):
@@ -74,6 +75,21 @@ class Claims:
             return found
         names = {node.name, *(str(node.facts(holder).get("class")) for holder in _HOLDERS)}
         return [*found, *(claim for name in sorted(names) for claim in self.datasets.get(name, ()))]
+
+
+def _with_expressions(nodes: Sequence[Node]) -> Sequence[Node]:
+    """The nodes of a plan that was read from a text are its operators: the expressions are in their fields."""
+    if any(isinstance(node, Expression) for node in nodes):
+        return nodes
+    found = dict.fromkeys(nodes)
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        inner = (*node.children, *(one for name in node.references for one in node.expressions(name)))
+        fresh = [one for one in inner if one not in found]
+        found.update(dict.fromkeys(fresh))
+        stack.extend(fresh)
+    return tuple(found)
 
 
 def _is_function(node: Node) -> bool:

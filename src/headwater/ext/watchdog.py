@@ -22,7 +22,7 @@ class _Work(Generic[_T]):
         self.result: list[_T] = []
         self.error: BaseException | None = None
         self._ending = threading.Lock()
-        self._done = False
+        self._over = False
         self.thread = threading.Thread(target=self._run, name="headwater-extension", daemon=True)
 
     def _run(self) -> None:
@@ -31,14 +31,20 @@ class _Work(Generic[_T]):
         except BaseException as error:
             self.error = error
         with self._ending:
-            self._done = True
+            if self._over:
+                self._raise(None)  # what came too late would be raised in what Python does when a thread ends
+            self._over = True
 
     def end(self) -> None:
         """Raise in the thread at its next step in Python; one that waits in C ends when that returns."""
         with self._ending:
-            if self._done or self.thread.ident is None:
-                return
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(_Ended))
+            if not self._over:
+                self._over = True
+                self._raise(ctypes.py_object(_Ended))
+
+    def _raise(self, error: "ctypes.py_object[type[_Ended]] | None") -> None:
+        """Have this raised in the thread, or with None nothing any more."""
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), error)
 
 
 def within(seconds: float, work: Callable[[], _T]) -> _T:

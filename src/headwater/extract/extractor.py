@@ -99,6 +99,8 @@ def stream(
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
     """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule."""
+    if not extraction.told:
+        return tuple(outputs(root, extraction))
     found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
     command = root.operator("plan") or root if root.name == "WithCTE" else root
     own = () if found.get(command) else outputs(root, extraction)
@@ -132,8 +134,8 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
     written = only_written(plan.operators, targets(extraction.told))
     visit = _visit_told if extraction.told or extraction.relations else _visit
     for operator in plan.operators:
-        writes = operator.name in WRITES and operator.name != "Union" and operator not in extraction.told
-        if operator not in written and not writes:
+        has_rows = operator.name not in WRITES or operator.name == "Union" or operator in extraction.told
+        if operator not in written and has_rows:
             extraction.results[operator] = visit(operator, extraction)
     return extraction
 
