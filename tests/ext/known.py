@@ -24,9 +24,9 @@ def extension(name: str = "shop", **hooks: Any) -> Extension:
     return Extension(name, "1.0", API, **hooks)
 
 
-def running(*given: Any, seconds: float = 2.0) -> Extensions:
+def running(*given: Any, seconds: float = 2.0, altogether: float | None = None) -> Extensions:
     """These extensions and no installed ones, in a run."""
-    return Extensions(lambda: find_extensions(given, installed=False), seconds)
+    return Extensions(lambda: find_extensions(given, installed=False), seconds, altogether)
 
 
 def told(plan: Plan, *given: Any, seconds: float = 2.0) -> Statement:

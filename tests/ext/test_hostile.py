@@ -23,6 +23,7 @@ from headwater.ext import (
     OutputRelation,
     SchemaField,
 )
+from headwater.ext.running import Extensions
 from headwater.extract import ExtractSettings, statement
 from headwater.model import Statement
 
@@ -176,6 +177,20 @@ def test_it_is_switched_off_for_the_run_and_said_once(caplog: pytest.LogCaptureF
     assert "ValueError: broken" in record.getMessage()
 
 
+def test_one_that_is_slow_each_time_is_switched_off_before_long() -> None:
+    def slow(node: Operator) -> Sequence[ExpressionDependency]:
+        time.sleep(0.15)
+        return ()
+
+    slowly = extension("slow", operators=(Asked("MapInPandas", dependencies=slow),))
+    settings = ExtractSettings(extensions=running(slowly, altogether=0.4))
+    plan = plan_of("opaque", "map_in_pandas")
+    found = [statement(plan, settings) for _ in range(4)]
+    assert not broken(found[0])
+    assert "altogether" in broken(found[-1])["slow"]
+    assert_as_without(found[-1], told(plan), "slow")
+
+
 def test_a_plan_that_it_is_not_for_does_not_ask_it() -> None:
     bad = extension("bad", operators=(Asked("MapInPandas", inputs=for_ever),))
     assert told(plan_of("udf", "python"), bad).gaps == ()
@@ -253,3 +268,55 @@ def test_a_field_of_another_kind_is_refused() -> None:
     answers = {"inputs": giving([InputRelation(DatasetDescription(Dataset("a", "b"), (SchemaField("x", None),)))])}  # type: ignore[arg-type]
     found = told(plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Asked("MapInPandas", **answers),)))
     assert "it gave None; expected str" in broken(found)["bad"]
+
+
+class Unhashable(int):
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        Expression("AttributeReference", values={"id": Unhashable(1)}),
+        Expression("ScalarSubquery", references={"plan": Operator("Project")}),
+        Expression("Add", values={"name": Expression("Literal")}),
+        Expression("Add", values=None),  # type: ignore[arg-type]
+        Expression(1),  # type: ignore[arg-type]
+    ],
+    ids=["unhashable", "operator", "node-among-values", "no-values", "number"],
+)
+def test_an_expression_that_could_do_harm_is_not_taken(expression: Expression) -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    answers = {"dependencies": giving([ExpressionDependency(1, (expression,))])}
+    assert_as_without(told(plan, extension("bad", operators=(Asked("MapInPandas", **answers),))), told(plan), "bad")
+
+
+class Unsaid:
+    """Says what it is for when it is loaded, and something else from then on."""
+
+    inputs = outputs = dependencies = garbage
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        self.asked += 1
+        if self.asked > 2:
+            raise ValueError
+        return ("MapInPandas",)
+
+
+def test_one_that_changes_its_mind_about_what_it_is_for_is_switched_off() -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    assert_as_without(told(plan, extension("bad", operators=(Unsaid(),))), told(plan), "bad")
+
+
+def test_a_search_that_fails_is_a_gap_and_no_more() -> None:
+    def failing_search() -> Any:
+        raise OSError("unreadable")
+
+    plan = plan_of("opaque", "map_in_pandas")
+    found = statement(plan, ExtractSettings(extensions=Extensions(failing_search)))
+    assert_as_without(found, told(plan), "extensions")

@@ -104,7 +104,7 @@ def test_the_job_ends_as_it_would_have(ran: tuple[Jobs, Ended]) -> None:
     _, ended = ran
     assert ended.code == 0, ended.err
     assert "broken: the extension is switched off for this run: it took more than 0.5 seconds" in ended.err
-    assert "gone: the extension is switched off for this run: it could not be loaded" in ended.err
+    assert "gone: the extension could not be loaded: it raised ModuleNotFoundError" in ended.err
 
 
 def test_what_was_opaque_is_exact(ran: tuple[Jobs, Ended]) -> None:

@@ -47,7 +47,7 @@ NOTHING_TOLD = Told()
 """Where no extension has a word to say."""
 
 
-def answer(claims: Sequence[Claim], views: Views) -> Told:
+def answers(claims: Sequence[Claim], views: Views) -> Told:
     """What the hooks of one extension tell of the nodes that they are for; of one node the first that tells something.
 
     Raises:

@@ -5,7 +5,7 @@ others, or is changed by them later.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
@@ -131,7 +131,7 @@ def _node(value: object, kind: Any) -> Any:
     while stack and len(graph) <= MOST:
         node = stack.pop()
         if node not in graph and not isinstance(node, ExpressionView | OperatorView):
-            graph[node] = _children(node)
+            graph[node] = _parts(node)
             stack.extend(graph[node])
     try:
         TopologicalSorter(graph).prepare()
@@ -142,10 +142,29 @@ def _node(value: object, kind: Any) -> Any:
     return value
 
 
-def _children(node: object) -> tuple[Node, ...]:
-    if type(node) is not Expression or type(node.name) is not str or not isinstance(node.children, tuple):
+def _parts(node: object) -> tuple[Node, ...]:
+    """The nodes that an expression of ones own is made of; all else in it are plain values."""
+    if type(node) is not Expression or type(node.name) is not str or type(node.children) is not tuple:
         raise ExtensionError(f"it gave an expression with {_shown(node)} in it; expected expressions")
-    return node.children
+    if type(node.values) is not dict or type(node.references) is not dict:
+        raise ExtensionError(f"it gave an expression {node.name} whose fields are no dictionaries")
+    if any(_nodes(node.values)):
+        raise ExtensionError(f"it gave an expression {node.name} with nodes among its values; expected plain values")
+    return (*node.children, *_nodes(node.references))
+
+
+def _nodes(value: object) -> Iterator[Node]:
+    if isinstance(value, ExpressionView | OperatorView) or type(value) is Expression:
+        yield value
+    elif type(value) is dict:
+        for key, one in value.items():
+            checked(key, str)
+            yield from _nodes(one)
+    elif type(value) in (tuple, list):
+        for one in value:  # type: ignore[attr-defined]
+            yield from _nodes(one)
+    elif value is not None and type(value) not in (str, int, float, bool):
+        raise ExtensionError(f"it gave an expression with {_shown(value)} in it; expected plain values")
 
 
 def _named(kind: Any) -> str:

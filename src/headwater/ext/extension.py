@@ -1,7 +1,7 @@
 """An extension: a name, a version and its hooks, in one value."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -82,7 +82,7 @@ def verified(found: Any) -> Extension:
         wrong = [one for one in _each(given) if problem(one)]
         if wrong:
             raise ExtensionError(f"{hook} holds {wrong[0]!r:.80}; expected {expected}.")
-    return found
+    return replace(found, transports=MappingProxyType(dict(found.transports)))
 
 
 def _of_another_version(api: Any) -> str:

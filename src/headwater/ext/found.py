@@ -81,13 +81,14 @@ def _entry_points() -> Iterable[EntryPoint]:
     return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
 
 
-def _itself(one: Any) -> Any:
-    return one
-
-
 def _name_of(one: object) -> str:
+    """How a given one is called until it is loaded."""
     name = one.name if type(one) is Extension else getattr(one, "__qualname__", None)
     return name if isinstance(name, str) and name else type(one).__name__
+
+
+def _itself(one: Any) -> Any:
+    return one
 
 
 def _loaded(place: Found, load: Callable[[], Any], seconds: float) -> Found:

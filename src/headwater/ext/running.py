@@ -6,12 +6,13 @@ again in this run; headwater then does what it does without it. Nothing here rai
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 from headwater.errors import ExtensionError
-from headwater.ext.answers import NOTHING_TOLD, Told, answer
+from headwater.ext.answers import NOTHING_TOLD, Told, answers
 from headwater.ext.claims import Claim, Claims, claims_of
 from headwater.ext.extension import Extension
 from headwater.ext.found import Found
@@ -27,16 +28,24 @@ _Otherwise = TypeVar("_Otherwise")
 SECONDS = 2.0
 """How long the hooks of one extension may take for one plan, and for one event."""
 
+SLOW = 0.1
+"""An answer that takes longer, in seconds, is slow; those of one extension may take ten times its time altogether."""
+
 
 class Extensions:
     """Those that ``find`` gives, which is called at first use: never on a thread of the job's."""
 
-    def __init__(self, find: Callable[[], Sequence[Found]] = tuple, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, find: Callable[[], Sequence[Found]] = tuple, seconds: float = SECONDS, altogether: float | None = None
+    ) -> None:
         self._find = find
         self._seconds = seconds
+        self._altogether = 10 * seconds if altogether is None else altogether
+        self._spent: dict[str, float] = {}
         self._lock = threading.Lock()
         self._found: tuple[Found, ...] | None = None
         self._claims = Claims()
+        self._loaded: tuple[Extension, ...] = ()
         self._off: dict[str, str] = {}
 
     @property
@@ -54,8 +63,8 @@ class Extensions:
     @property
     def loaded(self) -> tuple[Extension, ...]:
         """Those that are asked; one that broke is not among them."""
-        extensions = [one.extension for one in self.found if one.extension is not None]
-        return tuple(one for one in extensions if one.name not in self._off)
+        self.load()
+        return self._loaded
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -75,13 +84,19 @@ class Extensions:
         with self._lock:
             if self._found is not None:
                 return
-            found = tuple(self._find())
-            for one in found:
+            self._found = self._looked_for()
+            self._loaded = tuple(one.extension for one in self._found if one.extension is not None)
+            for one in self._found:
                 if one.broken:
-                    self._switch_off(one.name, f"it could not be loaded: {one.why}")
-            extensions = [one.extension for one in found if one.extension is not None]
-            self._claims = claims_of(extensions)
-            self._found = found
+                    self._switch_off(one.name, f"the extension could not be loaded: {one.why}")
+                elif one.extension is not None:
+                    self._claims.add(self.asked(one.name, partial(claims_of, one.extension), Claims()))
+
+    def _looked_for(self) -> tuple[Found, ...]:
+        try:
+            return tuple(self._find())
+        except Exception as error:
+            return (Found("extensions", "search", why=f"looking for them failed: {error!r}", broken=True),)
 
     def told(self, plan: Plan) -> Told:
         """What extensions tell of a plan. A plan without a class that one is for costs one look at each node."""
@@ -93,24 +108,36 @@ class Extensions:
             return Told(gaps=self.gaps) if self._off else NOTHING_TOLD
         found = Told()
         for name in (one.name for one in self.loaded if one.name in by_name):
-            found = found.before(self.asked(name, partial(answer, by_name[name], Views()), Told()))
+            found = found.before(self.asked(name, partial(answers, by_name[name], Views()), Told()))
         return found.with_gaps(self.gaps)
 
     def asked(self, name: str, question: Callable[[], _T], otherwise: _Otherwise) -> _T | _Otherwise:
         """The answer of the extension ``name``; ``otherwise`` when it is switched off, or breaks now."""
         if name in self._off:
             return otherwise
+        began = time.monotonic()
         try:
-            return within(self._seconds, question)
+            answer = within(self._seconds, question)
+            self._note(name, time.monotonic() - began)
+            return answer
         except ExtensionError as error:
-            self._switch_off(name, str(error))
+            self._switch_off(name, f"the extension is switched off for this run: {error}")
         except Exception as error:  # no thread can be started
-            self._switch_off(name, f"it could not be asked: {error!r}")
+            self._switch_off(name, f"the extension is switched off, as it could not be asked: {error!r}")
         return otherwise
 
+    def _note(self, name: str, took: float) -> None:
+        """One that is slow each time would hold up the lineage of all that happens meanwhile."""
+        if took < SLOW:
+            return
+        spent = self._spent[name] = self._spent.get(name, 0.0) + took
+        if spent > self._altogether:
+            why = f"its slow answers took more than {self._altogether:g} seconds altogether"
+            self._switch_off(name, f"the extension is switched off for this run: {why}")
+
     def _switch_off(self, name: str, why: str) -> None:
-        said = f"the extension is switched off for this run: {why.rstrip('.')}"
-        self._off[name] = said
+        said = self._off[name] = why.rstrip(".")
+        self._loaded = tuple(one for one in self._loaded if one.name != name)
         _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
 
 

@@ -45,11 +45,12 @@ class _Watched:
 
 def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) -> tuple[Target, ...]:
     """A target for each transport, named ``<extension>-<transport>``."""
-    return tuple(
-        _Watched(_target(_file_name(f"{extension.name}-{name}"), transport), seconds)
+    made = (
+        extensions.asked(extension.name, partial(_target, _file_name(f"{extension.name}-{name}"), transport), None)
         for extension in extensions.loaded
         for name, transport in extension.transports.items()
     )
+    return tuple(_Watched(target, seconds) for target in made if target is not None)
 
 
 def _target(name: str, transport: Transport) -> Target:

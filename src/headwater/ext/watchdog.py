@@ -10,8 +10,8 @@ from headwater.errors import ExtensionError
 _T = TypeVar("_T")
 
 
-class _Ended(BaseException):
-    """Raised in a thread that is given up, so that a loop in it does not run beside the job for ever."""
+class _Ended(SystemExit):
+    """Raised in a thread that is given up, which it ends quietly: a loop is not to run beside the job for ever."""
 
 
 class _Work(Generic[_T]):
@@ -21,6 +21,8 @@ class _Work(Generic[_T]):
         self._work = work
         self.result: list[_T] = []
         self.error: BaseException | None = None
+        self._ending = threading.Lock()
+        self._over = False
         self.thread = threading.Thread(target=self._run, name="headwater-extension", daemon=True)
 
     def _run(self) -> None:
@@ -28,11 +30,21 @@ class _Work(Generic[_T]):
             self.result.append(self._work())
         except BaseException as error:
             self.error = error
+        with self._ending:
+            if self._over:
+                self._raise(None)  # what came too late would be raised in what Python does when a thread ends
+            self._over = True
 
     def end(self) -> None:
         """Raise in the thread at its next step in Python; one that waits in C ends when that returns."""
-        if self.thread.ident is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(_Ended))
+        with self._ending:
+            if not self._over:
+                self._over = True
+                self._raise(ctypes.py_object(_Ended))
+
+    def _raise(self, error: "ctypes.py_object[type[_Ended]] | None") -> None:
+        """Have this raised in the thread, or with None nothing any more."""
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), error)
 
 
 def within(seconds: float, work: Callable[[], _T]) -> _T:

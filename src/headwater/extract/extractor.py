@@ -98,6 +98,8 @@ def stream(
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
     """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule."""
+    if not extraction.told:
+        return tuple(outputs(root, extraction))
     found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
     command = root.operator("plan") or root if root.name == "WithCTE" else root
     own = () if found.get(command) else outputs(root, extraction)
@@ -127,10 +129,12 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
         _ask(settings.extensions, plan, extraction)
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
-    written = only_written(plan.operators, targets(extraction.told))
+    written = only_written(plan.operators, targets(extraction.told) if extraction.told else frozenset())
+    visit = _visit_told if extraction.told or extraction.relations else _visit
     for operator in plan.operators:
-        if operator not in written and _has_rows(operator, extraction):
-            extraction.results[operator] = _visit(operator, extraction)
+        has_rows = operator.name not in WRITES or operator.name == "Union" or operator in extraction.told
+        if operator not in written and has_rows:
+            extraction.results[operator] = visit(operator, extraction)
     return extraction
 
 
@@ -144,22 +148,23 @@ def _ask(extensions: Extensions, plan: Plan, extraction: Extraction) -> None:
     extraction.gaps.update(dict.fromkeys(found.gaps))
 
 
-def _has_rows(node: Operator, extraction: Extraction) -> bool:
-    return node.name not in WRITES or node.name == "Union" or node in extraction.told
-
-
-def _visit(node: Operator, extraction: Extraction) -> Rows:
-    """One operator: as others tell of it, else by its rule; when that fails, it counts as one that nobody knows."""
-    children = tuple(extraction.rows(child) for child in node.inputs)
-    told = extraction.told.get(node)
-    if told and tells_rows(node, told):
-        try:
-            return told_rows(node, children, extraction, told)
-        except Exception as error:
-            extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
+def _visit_told(node: Operator, extraction: Extraction) -> Rows:
+    """One operator as others tell of it; by its own rule where they tell nothing, or nothing that can be followed."""
     try:
         if (known := extraction.relations.get(node)) is not None:
             return leaves.leaf(node, known, extraction)
+        told = extraction.told.get(node)
+        if told is not None and tells_rows(node, told):
+            return told_rows(node, tuple(map(extraction.rows, node.inputs)), extraction, told)
+    except Exception as error:
+        extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
+    return _visit(node, extraction)
+
+
+def _visit(node: Operator, extraction: Extraction) -> Rows:
+    """One operator; when its visitor fails, it counts as one that nobody knows."""
+    children = tuple(extraction.rows(child) for child in node.inputs)
+    try:
         return OPERATORS.get(node.name, opaque.unknown)(node, children, extraction)
     except Exception as error:
         extraction.report("error", node.name, f"working out its lineage failed: {error!r}")
