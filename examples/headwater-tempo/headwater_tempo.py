@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from headwater.ext import ExpressionDependency, Extension, Operator, OperatorVisitor, Subtype, Transformation
 
-ADDED = ("freq", "ft_real", "ft_imag")
+LAST = ["tdval", "tpoints", "freq", "ft_real", "ft_imag"]
 OVER_SERIES = Transformation(Subtype.AGGREGATION)
 WINDOW = Transformation(Subtype.WINDOW)
 
@@ -24,7 +24,7 @@ class FourierTransform(OperatorVisitor):
             return None
         received, output = function.children, node.expressions("output")
         handed_on, added = output[:-3], output[-3:]
-        if tuple(column.label for column in added) != ADDED or len(handed_on) != len(received):
+        if [column.label for column in output[-5:]] != LAST or len(handed_on) != len(received):
             return None  # a Tempo that this was not written for
         value, time = received[-2:]
         window = (*node.expressions("groupingAttributes"), time)
