@@ -22,6 +22,7 @@ SUITES: Mapping[str, tuple[str, ...]] = {
     "connect": ("tests/connect",),
     "streams": ("tests/streaming",),
     "odd": ("tests/odd",),
+    "connectors": ("tests/interfaces",),
 }
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 MOST_SECONDS = 3600

@@ -17,14 +17,14 @@ import com.vendor.shaded.io.openlineage.spark.extension.scala.{v1 => moved}
 case class PublishedScan(table: String, output: Seq[Attribute]) extends LeafNode with ol.InputLineageNode {
   override def getInputs(event: String, openLineage: OpenLineage): java.util.List[ol.InputDatasetWithFacets] = {
     val facets = new OpenLineage.DatasetFacetsBuilder().documentation(openLineage.newDocumentationDatasetFacetBuilder().description("told at " + event.split('.').last).build())
-    java.util.List.of(new ol.InputDatasetWithIdentifier(new DatasetIdentifier(table, "lake://published"), facets, new OpenLineage.InputDatasetInputFacetsBuilder()))
+    java.util.Collections.singletonList(new ol.InputDatasetWithIdentifier(new DatasetIdentifier(table, "lake://published"), facets, new OpenLineage.InputDatasetInputFacetsBuilder()))
   }
 }
 
 /** Stands for what another operator reads, which is in no other part of the plan. */
 case class PublishedView(of: LogicalPlan, output: Seq[Attribute]) extends LeafNode with ol.InputLineageNode {
   override def getInputs(event: String, openLineage: OpenLineage): java.util.List[ol.InputDatasetWithFacets] =
-    java.util.List.of(new ol.InputDatasetWithDelegate(of, new OpenLineage.DatasetFacetsBuilder(), new OpenLineage.InputDatasetInputFacetsBuilder()))
+    java.util.Collections.singletonList(new ol.InputDatasetWithDelegate(of, new OpenLineage.DatasetFacetsBuilder(), new OpenLineage.InputDatasetInputFacetsBuilder()))
 }
 
 case class MovedScan(table: String, output: Seq[Attribute]) extends LeafNode with moved.InputLineageNode {
@@ -38,13 +38,13 @@ case class MovedScan(table: String, output: Seq[Attribute]) extends LeafNode wit
 case class Enriched(table: String, output: Seq[Attribute], child: LogicalPlan) extends UnaryNode with beans.ColumnLevelLineageNode {
   private def id(number: Long) = new beans.OlExprId(number)
   override def getColumnLevelLineageInputs(context: beans.OpenLineageExtensionContext): java.util.List[beans.DatasetFieldLineage] =
-    java.util.List.of(new beans.InputDatasetFieldWithIdentifier(new DatasetIdentifier(table, "lake://beans"), "rate", id(-100L)))
-  override def getColumnLevelLineageOutputs(context: beans.OpenLineageExtensionContext): java.util.List[beans.DatasetFieldLineage] = java.util.List.of()
+    java.util.Collections.singletonList(new beans.InputDatasetFieldWithIdentifier(new DatasetIdentifier(table, "lake://beans"), "rate", id(-100L)))
+  override def getColumnLevelLineageOutputs(context: beans.OpenLineageExtensionContext): java.util.List[beans.DatasetFieldLineage] = java.util.Collections.emptyList()
   override def getColumnLevelLineageDependencies(context: beans.OpenLineageExtensionContext): java.util.List[beans.ExpressionDependency] = {
     require(context.getOpenLineage != null && context.getSparkListenerEventName.nonEmpty)
     val found = new java.util.ArrayList[beans.ExpressionDependency]()
     output.zip(child.output).foreach { case (made, below) =>
-      found.add(new beans.ExpressionDependencyWithIdentifier(id(made.exprId.id), java.util.List.of(id(below.exprId.id), id(-100L))))
+      found.add(new beans.ExpressionDependencyWithIdentifier(id(made.exprId.id), java.util.Arrays.asList(id(below.exprId.id), id(-100L))))
     }
     found
   }
