@@ -86,8 +86,8 @@ def test_a_rule_that_only_exchanges_names_changes_nothing_else(found: Statement,
 def test_no_edge_is_lost_when_names_are_made_one(found: Statement, rule: Mapping[Dataset, Dataset]) -> None:
     after = renamed(found, rule)
     for before, output in zip(found.outputs, after.outputs, strict=True):
-        wanted = {(rule.get(e.input.dataset, e.input.dataset), e.input.name) for e in before.lineage.dependencies}
-        assert {(e.input.dataset, e.input.name) for e in output.lineage.dependencies} == wanted
+        wanted = {(rule.get(e.input.dataset, e.input.dataset), e.input.name) for _, e in before.lineage.edges}
+        assert {(e.input.dataset, e.input.name) for _, e in output.lineage.edges} == wanted
     assert {one.dataset for one in _merged(after).inputs} <= set(datasets_of(after))
 
 

@@ -120,3 +120,17 @@ def test_what_people_say_stays_with_a_dataset(store: Store, words: Any, change: 
 def _only_dataset(store: Store, name: str) -> int:
     with store.read() as connection:
         return int(connection.execute(text("SELECT id FROM dataset WHERE name = :name"), {"name": name}).scalar_one())
+
+
+def test_a_later_facet_takes_back_the_tag_of_a_renamed_field(store: Store, words: Any) -> None:
+    def tags(key: str, minute: int) -> Json:
+        told: Json = words.told("j", words.written("t"), minute=minute)
+        told["outputs"][0]["facets"]["tags"] = {"tags": [{"key": key, "value": "", "field": "y"}]}
+        return told
+
+    store.ingest([words.told("make", words.written("t", {"x": ["raw.x"]}), minute=1)])
+    store.ingest([words.told("ddl", words.renamed("t", "t", {"x": "y"}), minute=2)])
+    store.ingest([tags("pii", 3)])
+    store.ingest([tags("gold", 4)])
+    with store.read() as connection:
+        assert connection.execute(text("SELECT tag FROM tagging")).scalars().all() == ["gold"]

@@ -112,7 +112,7 @@ class Writer:
         if rename in self.renames(dataset_id):
             return
         values = rename._asdict() | {"former_key": key_of(rename.former), "present_key": key_of(rename.present)}
-        self.flush()
+        self.pending.write_fields(self.connection)
         self.connection.execute(insert(schema.field_rename), {"dataset_id": dataset_id, **values})
         self._nothing_renamed = False
         self._renames.pop(dataset_id, None)
@@ -128,7 +128,7 @@ class Writer:
         first, since = first_name(renames, name, at)
         key = key_of(first) if since == BEGINNING else key_of(first, str(since))
         if (dataset_id, key) not in self._renamed:
-            self.flush()
+            self.pending.write_fields(self.connection)
             found = self.connection.execute(_FIELD_BY_KEY, {"dataset": dataset_id, "the_key": key}).scalar()
             shown = self._new_field(dataset_id, present_name(renames, first, since)) | {"key": key}
             self._renamed[dataset_id, key] = self.add(schema.field, shown) if found is None else int(found)

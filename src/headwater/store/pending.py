@@ -1,6 +1,6 @@
 """What a batch of events has to write, kept until it is needed: one statement for many rows, not one for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,9 +28,11 @@ from headwater.store.upserts import (
 )
 
 Tags = dict[Owner, ToldTags]
+EventRow = tuple[bytes, int, int, str, bool, bytes]
 OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
 """The columns of an event's row."""
 
+_MOST_BYTES = 1 << 26  # of payloads, which take twice that as text
 _OF_FIELD = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
 
 
@@ -39,7 +41,7 @@ class Pending:
     """Rows to be written. What several events say of one row is settled here, by the same rule as in the database."""
 
     runs: dict[int, Values] = field(default_factory=dict)
-    events: list[tuple[Any, ...]] = field(default_factory=list)
+    events: list[EventRow] = field(default_factory=list)
     _offers: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
     _schemas: dict[int, ToldSchema] = field(default_factory=dict)
     _touches: dict[tuple[int, int, bool], bool] = field(default_factory=dict)
@@ -104,10 +106,11 @@ class Pending:
 
     def flush(self, connection: Connection) -> None:
         """Writes all of it."""
-        self._write_fields(connection)
+        self.write_fields(connection)
         write_tags(connection, self._tags)
         TELL_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
-        add_rows(connection, schema.event, OF_EVENT, self.events)
+        for some in _parts(self.events):
+            add_rows(connection, schema.event, OF_EVENT, some)
         for column, offers in self._offers.items():
             later(*column)(connection, [(row, value, at) for row, (at, value) in offers.items()])
         TOUCH(connection, [(*place, told) for place, told in self._touches.items()])
@@ -119,7 +122,7 @@ class Pending:
         for name in self.__slots__:
             getattr(self, name).clear()
 
-    def _write_fields(self, connection: Connection) -> None:
+    def write_fields(self, connection: Connection) -> None:
         """New fields, with their places where a schema gives them one; and the places of those that are there."""
         placed = tell_schemas(connection, self._schemas)
         rows = [
@@ -128,3 +131,18 @@ class Pending:
         ]
         add_rows(connection, schema.field, _OF_FIELD, rows)
         PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])
+        self._schemas.clear()
+        self._fields.clear()
+
+
+def _parts(events: list[EventRow]) -> Iterator[list[EventRow]]:
+    """The rows of events, so many at once as a database takes in one text (PostgreSQL: 1 GB)."""
+    part: list[EventRow] = []
+    left = _MOST_BYTES
+    for row in events:
+        left -= len(row[-1])
+        if left < 0 and part:
+            yield part
+            part, left = [], _MOST_BYTES - len(row[-1])
+        part.append(row)
+    yield part

@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 
 from headwater.model import ColumnLineage, Dataset
 from headwater.store import schema
-from headwater.store.events import SUCCESSFUL, Event, read_event
+from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
 from headwater.store.index.log import Pair
 from headwater.store.rows import rows_for
@@ -28,8 +28,13 @@ _EVENT = schema.event.c
 _TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
 
-Heard = tuple[Event, int]
-"""An event that tells lineage, and from when on that holds."""
+
+class Heard(NamedTuple):
+    """What an event tells of its outputs at a moment, and from when on that holds; without its long text."""
+
+    outputs: tuple[WrittenDataset, ...]
+    at: int
+    since: int
 
 
 class Case(NamedTuple):
@@ -79,7 +84,7 @@ def _heard(writer: Writer, run: Row[Any], telling: list[Row[Any]]) -> Iterator[H
         known = writer.read.get(row.digest) or _read_again(writer, row.id)
         streams = row.type == _RUNNING and known.about.streaming
         if succeeded or streams:
-            yield known, known.at if streams else run.state_at
+            yield Heard(known.outputs, known.at, known.at if streams else run.state_at)
 
 
 def _read_again(writer: Writer, event_id: int) -> Event:
@@ -112,7 +117,7 @@ def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
 def _add_fields(writer: Writer, heard: list[Heard]) -> None:
     """Adds the fields that lineage is the first to tell of, all at once."""
     wanted: dict[int, dict[str, None]] = {}
-    for event, _ in heard:
+    for event in heard:
         for output in event.outputs:
             for named, fields in _fields(output.description.dataset, output.lineage):
                 wanted.setdefault(dataset_id(writer, named, event.at), {}).update(dict.fromkeys(fields))
@@ -135,22 +140,26 @@ def _told(writer: Writer, case: Case) -> dict[int, Told]:
     What a stream tells holds since it first told lineage of that output: one run has one time for each.
     """
     told: dict[int, Told] = {}
-    for event, since in case.heard:
-        for output, edges in _of_event(writer, event, since).items():
+    for event in case.heard:
+        for output, edges in _of_event(writer, event).items():
             told[output] = replace(edges, since=min(edges.since, told.get(output, edges).since))
     return told
 
 
-def _of_event(writer: Writer, event: Event, since: int) -> dict[int, Told]:
+def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
     told: dict[int, Told] = {}
     for output in event.outputs:
         if output.lineage is not None:
             owner = dataset_id(writer, output.description.dataset, event.at)
             fields, dataset = _edges(writer, owner, output.lineage, event.at)
             earlier = told.get(owner)
-            now = Told(fields, dataset, since)
-            told[owner] = now if earlier is None else Told(earlier.fields | fields, earlier.dataset | dataset, since)
+            now = Told(fields, dataset, event.since)
+            told[owner] = now if earlier is None else _both(earlier, now)
     return told
+
+
+def _both(one: Told, other: Told) -> Told:
+    return Told(one.fields | other.fields, one.dataset | other.dataset, other.since)
 
 
 def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> tuple[frozenset[Edge], frozenset[Edge]]:
