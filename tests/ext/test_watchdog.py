@@ -1,11 +1,24 @@
 """Work on another thread: its result, its error, or the end of it when its time is over."""
 
+import queue
+import sys
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from headwater.errors import ExtensionError
-from headwater.ext.watchdog import within
+from headwater.ext.watchdog import package_of, within
+
+OWN = (package_of(__name__),)
+SLOW = """
+import time
+until = time.monotonic() + 0.3
+while time.monotonic() < until:
+    pass
+whole = True
+"""
 
 
 @pytest.mark.filterwarnings("error")
@@ -21,7 +34,7 @@ def test_work_that_ends_just_as_its_time_does_leaves_nothing_behind() -> None:
     found: list[int | str] = []
     for place in range(200):
         try:
-            found.append(within(0.0018 + place % 9 * 0.0001, about_two_milliseconds))
+            found.append(within(0.0018 + place % 9 * 0.0001, about_two_milliseconds, OWN))
         except ExtensionError as error:
             found.append(str(error)[:17])
     assert set(found) <= {7, "it took more than"}
@@ -33,3 +46,55 @@ def test_it_may_raise_one_of_our_own() -> None:
 
     with pytest.raises(ExtensionError, match=r"^it gave nothing$"):
         within(1.0, refuse)
+
+
+def running() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one.name == "headwater-extension"]
+
+
+def wait_for_all(seconds: float = 5.0) -> None:
+    until = time.monotonic() + seconds
+    while running() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def test_a_loop_of_its_own_is_ended() -> None:
+    def without_end() -> None:
+        while True:
+            pass
+
+    with pytest.raises(ExtensionError, match="more than"):
+        within(0.05, without_end, OWN)
+    wait_for_all()
+    assert not running()
+
+
+def test_no_lock_of_the_job_stays_held() -> None:
+    """Ended within ``put`` between taking the lock and the block that gives it back, it would be held for ever."""
+    shared: queue.Queue[int] = queue.Queue()
+    stop = threading.Event()
+
+    def tells() -> None:
+        while not stop.is_set():
+            shared.put(1)
+
+    for place in range(30):
+        with pytest.raises(ExtensionError):
+            within(0.002 + place % 10 * 0.0003, tells, OWN)
+        assert shared.mutex.acquire(timeout=5)
+        shared.mutex.release()
+    stop.set()
+    wait_for_all()
+
+
+def test_an_import_is_never_ended_in_its_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_to_import.py").write_text(SLOW)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def loads() -> None:
+        __import__("slow_to_import")
+
+    with pytest.raises(ExtensionError, match="more than"):
+        within(0.05, loads, (*OWN, "slow_to_import"))
+    wait_for_all()
+    assert sys.modules["slow_to_import"].__dict__["whole"] is True

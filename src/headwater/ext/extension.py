@@ -19,6 +19,7 @@ from headwater.ext.hooks import (
     RunFacets,
     Transport,
 )
+from headwater.ext.watchdog import package_of
 
 API = 1
 """The version of this interface. It grows when something changes that an extension can tell."""
@@ -57,6 +58,12 @@ class Extension:
 
 HOOKS = tuple(one.name for one in fields(Extension) if one.name not in ("name", "version", "api"))
 """The names of all hooks."""
+
+
+def packages_of(extension: Extension) -> frozenset[str]:
+    """The packages that its hooks are of."""
+    hooks = (one for name in HOOKS if name != "transports" for one in getattr(extension, name))
+    return frozenset(package_of(getattr(one, "__module__", None)) for one in hooks) - {""}
 
 
 def verified(found: Any) -> Extension:

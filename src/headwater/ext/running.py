@@ -14,7 +14,7 @@ from typing import TypeVar
 from headwater.errors import ExtensionError
 from headwater.ext.answers import NOTHING_TOLD, Told, answers
 from headwater.ext.claims import Claim, Claims, claims_of
-from headwater.ext.extension import Extension
+from headwater.ext.extension import Extension, packages_of
 from headwater.ext.found import Found
 from headwater.ext.views import Views
 from headwater.ext.watchdog import within
@@ -47,6 +47,7 @@ class Extensions:
         self._claims = Claims()
         self._loaded: tuple[Extension, ...] = ()
         self._off: dict[str, str] = {}
+        self._own: dict[str, frozenset[str]] = {}
 
     @property
     def idle(self) -> bool:
@@ -90,6 +91,7 @@ class Extensions:
                 if one.broken:
                     self._switch_off(one.name, f"the extension could not be loaded: {one.why}")
                 elif one.extension is not None:
+                    self._own[one.name] = packages_of(one.extension)
                     self._claims.add(self.asked(one.name, partial(claims_of, one.extension), Claims()))
 
     def _looked_for(self) -> tuple[Found, ...]:
@@ -117,7 +119,7 @@ class Extensions:
             return otherwise
         began = time.monotonic()
         try:
-            answer = within(self._seconds, question)
+            answer = within(self._seconds, question, self._own.get(name, ()))
             self._note(name, time.monotonic() - began)
             return answer
         except ExtensionError as error:

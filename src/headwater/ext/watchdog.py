@@ -1,13 +1,17 @@
 """Code of others, run within a time, on a thread that can be given up."""
 
 import ctypes
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
 
 from headwater.errors import ExtensionError
 
 _T = TypeVar("_T")
+_OURS = "headwater"  # which asks and checks, and holds no lock meanwhile
+_LOOKS = 100  # a millisecond after each other, for a moment at which a thread can be ended without harm
 
 
 class _Ended(SystemExit):
@@ -35,23 +39,43 @@ class _Work(Generic[_T]):
                 self._raise(None)  # what came too late would be raised in what Python does when a thread ends
             self._over = True
 
-    def end(self) -> None:
-        """Raise in the thread at its next step in Python; one that waits in C ends when that returns."""
-        with self._ending:
-            if not self._over:
-                self._over = True
-                self._raise(ctypes.py_object(_Ended))
+    def end(self, own: Collection[str]) -> None:
+        """Raise in the thread at its next step in Python, once it is in one of these packages and imports nothing.
+
+        Anywhere else it is left alone: it may hold a lock that the job waits for, or be in the middle of a module
+        that the job needs too. One that waits in C ends when that returns.
+        """
+        for _ in range(_LOOKS if own else 0):
+            with self._ending:
+                if self._over:
+                    return
+                if self._is_in(own):
+                    self._over = True
+                    self._raise(ctypes.py_object(_Ended))
+                    return
+            time.sleep(0.001)
+
+    def _is_in(self, own: Collection[str]) -> bool:
+        frame = sys._current_frames().get(self.thread.ident or 0)
+        packages = []
+        while frame is not None:
+            packages.append(package_of(frame.f_globals.get("__name__")))
+            frame = frame.f_back
+        return bool(packages) and packages[0] in (*own, _OURS) and "importlib" not in packages
 
     def _raise(self, error: "ctypes.py_object[type[_Ended]] | None") -> None:
         """Have this raised in the thread, or with None nothing any more."""
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), error)
 
 
-def within(seconds: float, work: Callable[[], _T]) -> _T:
+def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) -> _T:
     """What ``work`` gives, done on another thread.
 
+    ``own`` are the packages whose code the work is: what takes too long is ended while it is there, so that a loop
+    does not run beside the job for ever. Without them, and elsewhere, it is left to itself.
+
     Raises:
-        ExtensionError: it raised, or took longer; it is ended then.
+        ExtensionError: it raised, or took longer.
 
     >>> within(1.0, lambda: 6 * 7)
     42
@@ -60,13 +84,22 @@ def within(seconds: float, work: Callable[[], _T]) -> _T:
     doing.thread.start()
     doing.thread.join(seconds)
     if doing.thread.is_alive():
-        doing.end()
+        doing.end(own)
         raise ExtensionError(f"it took more than {seconds:g} seconds")
     if isinstance(doing.error, ExtensionError):
         raise doing.error
     if doing.error is not None:
         raise ExtensionError(f"it raised {_told(doing.error)}") from doing.error
     return doing.result[0]
+
+
+def package_of(module: object) -> str:
+    """The first part of a module's name, empty for what is no name.
+
+    >>> package_of("importlib._bootstrap")
+    'importlib'
+    """
+    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 def _told(error: BaseException) -> str:
