@@ -5,6 +5,7 @@ a JVM that cannot use the archive, because Spark or Java are others, starts as i
 """
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -25,8 +26,10 @@ ROOT = Path(__file__).resolve().parents[1]
 def options() -> Mapping[str, str]:
     """The environment for quick JVMs of Spark; the archive is made when it is missing, which takes half a minute."""
     file = archive()
-    if not file.exists():
-        _make(file)
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # all of pytest's processes ask for it at once
+        if not file.exists():
+            _make(file)
     shared = f"-XX:SharedArchiveFile={file.with_suffix('.base')}:{file} -Xlog:disable"
     return {"SPARK_SUBMIT_OPTS": f"{QUICK} {shared}", "SPARK_LAUNCHER_OPTS": QUICK}
 

@@ -2,7 +2,9 @@
 
 import json
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from importlib import invalidate_caches
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,21 @@ class Installed:
         """The same as a document, the extensions by their names."""
         document = json.loads(self.listed("--json", **environment))
         return {one["name"]: one for one in document["extensions"]}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on() -> Iterator[None]:
+    """Work that took too long is ended, if not at once."""
+    before = set(threading.enumerate())
+    yield
+    until = time.monotonic() + 10
+    while (left := _at_work() - before) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not left
+
+
+def _at_work() -> set[threading.Thread]:
+    return {one for one in threading.enumerate() if one.name == "headwater-extension"}
 
 
 @pytest.fixture

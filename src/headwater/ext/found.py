@@ -1,15 +1,15 @@
 """Which extensions there are, from where, and what became of each when it was loaded."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater.errors import ExtensionError
 from headwater.ext.extension import Extension, verified
-from headwater.ext.watchdog import within
+from headwater.ext.watchdog import package_of, packages, within
 
 GROUP = "headwater.extensions"
 """The group of the entry points that are extensions."""
@@ -55,8 +55,8 @@ def find_extensions(
     """
     known: dict[str, Found] = {}
     passed_over: list[Found] = []
-    for place, load in _candidates(given, _entry_points() if installed else ()):
-        found = _unwanted(place, disabled) or _loaded(place, load, seconds)
+    for place, load, own in _candidates(given, _entry_points() if installed else ()):
+        found = _unwanted(place, disabled) or _loaded(place, load, seconds, own)
         found = _unwanted(found, disabled) or _twice(found, known) or found
         if found.extension is None:
             passed_over.append(found)
@@ -65,16 +65,25 @@ def find_extensions(
     return (*known.values(), *passed_over)
 
 
-def _candidates(given: Sequence[Given], points: Iterable[EntryPoint]) -> Iterator[tuple[Found, Callable[[], Any]]]:
+class _Candidate(NamedTuple):
+    """Where an extension was named, what loads it, and the packages whose code that is."""
+
+    place: Found
+    load: Callable[[], Any]
+    own: Set[str]
+
+
+def _candidates(given: Sequence[Given], points: Iterable[EntryPoint]) -> Iterator[_Candidate]:
     for one in given:
         if isinstance(one, str):
-            yield Found(one, "setting", one), partial(resolve_name, one)
+            yield _Candidate(Found(one, "setting", one), partial(resolve_name, one), {package_of(one)})
         else:
-            yield Found(_name_of(one), "attach"), partial(_itself, one)
+            yield _Candidate(Found(_name_of(one), "attach"), partial(_itself, one), packages([one]))
     for point in points:
         owner = point.dist
         version = (owner.name, owner.version) if owner is not None else ("", "")
-        yield Found(point.name, "entry point", point.value, *version), point.load
+        place = Found(point.name, "entry point", point.value, *version)
+        yield _Candidate(place, point.load, {package_of(point.value)})
 
 
 def _entry_points() -> Iterable[EntryPoint]:
@@ -91,9 +100,9 @@ def _itself(one: Any) -> Any:
     return one
 
 
-def _loaded(place: Found, load: Callable[[], Any], seconds: float) -> Found:
+def _loaded(place: Found, load: Callable[[], Any], seconds: float, own: Set[str]) -> Found:
     try:
-        extension = within(seconds, partial(_made, load))
+        extension = within(seconds, partial(_made, load), own)
     except ExtensionError as error:
         return replace(place, why=str(error), broken=True)
     return replace(place, name=extension.name, extension=extension)

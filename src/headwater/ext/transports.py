@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from collections.abc import Collection
 from functools import partial
 
 from openlineage.client import OpenLineageClient
@@ -10,28 +11,31 @@ from openlineage.client.transport import Transport as ClientTransport
 from headwater.errors import ExtensionError
 from headwater.ext.hooks import Transport
 from headwater.ext.running import Extensions
-from headwater.ext.watchdog import within
+from headwater.ext.watchdog import packages, within
 from headwater.openlineage.spool import Fate, Sent
 from headwater.openlineage.targets import ClientTarget, SinkTarget, Target
 
 SENDING_SECONDS = 10.0
 """How long a transport may take for one event."""
 
+_CLIENT = {"openlineage"}  # whose transports the job may use too
+
 
 class _Watched:
     """A target that is given no second chance to hold up the others in one run."""
 
-    def __init__(self, inner: Target, seconds: float) -> None:
+    def __init__(self, inner: Target, seconds: float, own: Collection[str]) -> None:
         self.name = inner.name
         self._inner = inner
         self._seconds = seconds
+        self._own = own
         self._why = ""
 
     def send(self, line: str) -> Sent:
         """UNAVAILABLE from the first time on that it takes too long."""
         if not self._why:
             try:
-                return within(self._seconds, partial(self._inner.send, line))
+                return within(self._seconds, partial(self._inner.send, line), self._own)
             except ExtensionError as error:
                 self._why = str(error)
         return Sent(Fate.UNAVAILABLE, self._why)
@@ -40,17 +44,17 @@ class _Watched:
         """Let go of connections, unless it is stuck."""
         with contextlib.suppress(ExtensionError):
             if not self._why:
-                within(self._seconds, self._inner.close)
+                within(self._seconds, self._inner.close, self._own)
 
 
 def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) -> tuple[Target, ...]:
     """A target for each transport, named ``<extension>-<transport>``."""
     made = (
-        extensions.asked(extension.name, partial(_target, _file_name(f"{extension.name}-{name}"), transport), None)
+        (extensions.asked(extension.name, partial(_target, _file_name(f"{extension.name}-{name}"), one), None), one)
         for extension in extensions.loaded
-        for name, transport in extension.transports.items()
+        for name, one in extension.transports.items()
     )
-    return tuple(_Watched(target, seconds) for target in made if target is not None)
+    return tuple(_Watched(target, seconds, packages([one]) - _CLIENT) for target, one in made if target is not None)
 
 
 def _target(name: str, transport: Transport) -> Target:

@@ -1,10 +1,11 @@
 """Code of others, run within a time, on a thread that can be given up."""
 
 import ctypes
+import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Generic, TypeVar
 
 from headwater.errors import ExtensionError
@@ -93,13 +94,22 @@ def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) ->
     return doing.result[0]
 
 
+def packages(code: Iterable[object]) -> frozenset[str]:
+    """The packages that functions, classes and instances are of.
+
+    >>> packages([package_of, within, "text", 1])
+    frozenset({'headwater'})
+    """
+    return frozenset(package_of(getattr(one, "__module__", None)) for one in code) - {""}
+
+
 def package_of(module: object) -> str:
     """The first part of a module's name, empty for what is no name.
 
     >>> package_of("importlib._bootstrap")
     'importlib'
     """
-    return module.partition(".")[0] if isinstance(module, str) else ""
+    return re.split("[.:]", module)[0] if isinstance(module, str) else ""
 
 
 def _told(error: BaseException) -> str:
