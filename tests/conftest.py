@@ -15,17 +15,20 @@ PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
 
 
 LONG = ("server", "store")
+TOGETHER = {"archive", "connect", "extract", "formats", "interfaces", "oracle", "sources", "streaming", "tpc"}
+"""Folders whose tests share a Spark application, or a broker."""
 
 
-class ByFolder(LoadScopeScheduling):
-    """The tests of a folder go to one process: they share the applications and servers that they have started."""
+class ByApplication(LoadScopeScheduling):
+    """The tests of a file go to one process, and those of a folder that shares what takes long to start."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.split("/")[1]
+        _, folder, *_ = file = nodeid.partition("::")[0].split("/")
+        return folder if folder in TOGETHER else "/".join(file)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFolder:
-    return ByFolder(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByApplication:
+    return ByApplication(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
