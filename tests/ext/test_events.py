@@ -116,7 +116,7 @@ def test_transports_get_the_events(tmp_path: Path) -> None:
     posted = Posted()
     delivery = deliver(tmp_path, extension(transports={"lines": lines.append, "client": posted}))
     assert json.loads(lines[0])["run"]["runId"] == RUN.id == posted.events[0].run.runId
-    assert {name: counts.delivered for name, counts in delivery.counts.items()} == {"shop-lines": 1, "shop-client": 1}
+    assert {name: counts.delivered for name, counts in delivery.counts.items()} == {"shop+lines": 1, "shop+client": 1}
 
 
 def test_what_a_transport_cannot_take_is_kept_and_sent_by_the_next_run(tmp_path: Path) -> None:
@@ -125,10 +125,20 @@ def test_what_a_transport_cannot_take_is_kept_and_sent_by_the_next_run(tmp_path:
 
     lines: list[str] = []
     waiting = deliver(tmp_path, extension(transports={"hub": away}))
-    assert waiting.counts["shop-hub"].waiting == 1
+    assert waiting.counts["shop+hub"].waiting == 1
     waiting.close()
     deliver(tmp_path, extension(transports={"hub": lines.append}))
     assert len(lines) == 2
+
+
+def test_each_transport_has_a_spool_of_its_own(tmp_path: Path) -> None:
+    def away(line: str) -> None:
+        raise ConnectionError
+
+    for name, transport in (("a-b", "c"), ("a", "b-c"), ("a.b", "c"), ("a_b", "c")):
+        delivery = deliver(tmp_path, extension(name, transports={transport: away}))
+        assert [counts.waiting for counts in delivery.counts.values()] == [1]
+        delivery.close()
 
 
 def test_a_transport_that_hangs_is_left_alone_from_then_on(tmp_path: Path) -> None:
@@ -143,4 +153,4 @@ def test_a_transport_that_hangs_is_left_alone_from_then_on(tmp_path: Path) -> No
         delivery.deliver(run_event(moment()))
     delivery.close()
     assert len(lines) == 3
-    assert delivery.counts["shop-hub"].waiting == 3
+    assert delivery.counts["shop+hub"].waiting == 3

@@ -8,7 +8,7 @@ import pytest
 from tests.ext.conftest import MODULE, Installed
 from tests.ext.known import extension
 
-from headwater.capture.settings import capture_settings
+from headwater.capture.settings import capture_settings, installed_extensions
 from headwater.errors import SettingError
 from headwater.ext import API, Extension
 from headwater.ext.found import find_extensions
@@ -49,6 +49,19 @@ def test_a_setting_names_one_that_is_not_installed_as_a_package(installed: Insta
     installed.package("shop-lineage", "1", {"shop": "shop_lineage:shop"})
     found = installed.found(HEADWATER_EXTENSIONS="shop_lineage:made")
     assert {name: one["source"] for name, one in found.items()} == {"made": "setting", "shop": "entry point"}
+
+
+def test_a_broken_one_is_imported_once_however_many_questions_there_are(installed: Installed) -> None:
+    tries = installed.folder / "tries"
+    (installed.folder / "breaks.py").write_text(
+        f"with open({str(tries)!r}, 'a') as file:\n    file.write('x')\nraise ValueError\n"
+    )
+    installed.package("breaking", "1", {"breaking": "breaks:extension"})
+    first, second = installed_extensions(), installed_extensions()
+    assert [gap.what for gap in first.gaps] == [gap.what for gap in second.gaps] == ["breaking"]
+    assert tries.read_text() == "x"
+    installed.package("shop-lineage", "1", {"shop": "shop_lineage:shop"})
+    assert [one.name for one in installed_extensions().loaded] == ["shop"]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from tests.ext.known import broken, extension, other_gaps, plan_of, running, told
 from tests.ext.test_operators import Double
 
+from headwater.errors import ExtensionError
 from headwater.ext import (
     IDENTITY,
     Dataset,
@@ -315,3 +316,26 @@ def test_a_search_that_fails_is_a_gap_and_no_more() -> None:
     plan = plan_of("opaque", "map_in_pandas")
     found = statement(plan, ExtractSettings(extensions=Extensions(failing_search)))
     assert_as_without(found, told(plan), "extensions")
+
+
+LEAK = "postgresql://me:hunter2@db/x password=hunter2 token=hunter2"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [raising(ConnectionError(LEAK)), raising(ExtensionError(LEAK)), giving({LEAK: LEAK})],
+    ids=["raises", "refuses", "gives"],
+)
+def test_what_it_says_is_told_without_secrets(answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
+    found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Asked("MapInPandas", inputs=answer),)))
+    assert broken(found)
+    assert "hunter2" not in repr(found.gaps) + caplog.text
+
+
+def test_why_it_cannot_be_loaded_is_told_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse() -> Any:
+        raise ExtensionError(LEAK)
+
+    run = running(refuse)
+    assert run.gaps
+    assert "hunter2" not in repr(run.found) + repr(run.gaps) + caplog.text

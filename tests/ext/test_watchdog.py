@@ -48,6 +48,15 @@ def test_it_may_raise_one_of_our_own() -> None:
         within(1.0, refuse)
 
 
+def test_without_a_thread_it_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    with pytest.raises(ExtensionError, match=r"^it could not be asked: can't start new thread$"):
+        within(1.0, lambda: 7)
+
+
 def test_a_loop_of_its_own_is_ended() -> None:
     def without_end() -> None:
         while True:

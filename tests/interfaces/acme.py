@@ -64,6 +64,7 @@ def _compile(spark: Any, folder: Path) -> None:
         arguments[place] = word
     if not jvm.scala.tools.nsc.Main.process(arguments):
         raise RuntimeError("The Scala sources of the tests do not compile; the compiler's messages are above.")
+    (classes / "com/vendor/gone/Context.class").unlink()
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     loader.addURL(jvm.java.io.File(str(classes)).toURI().toURL())
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -163,6 +164,7 @@ def test_the_event_has_the_facets_on_the_side_they_are_of(acme: Acme) -> None:
     ("how", "why"),
     [
         ("throws", "getInputs: java.lang.IllegalStateException: password='***' is wrong"),
+        ("secret reason", "getInputs: java.io.IOException: no https://host/x?token=***&a=1 with password=***"),
         ("dies", "getInputs: java.lang.NoClassDefFoundError: com/vendor/Missing"),
         ("overflows", "getInputs: java.lang.StackOverflowError"),
         ("null", "getInputs: it gave no list but null"),
@@ -214,6 +216,67 @@ def test_secrets_stay_in_the_jvm(acme: Acme) -> None:
     found = acme.run(acme.make.push("target", acme.make.hostile("secret", acme.make.scan("s"))))
     assert "hunter2" not in repr(found)
     assert "jdbc:postgresql://host:1/db" in {seen.dataset.namespace for seen in found.inputs}
+
+
+def test_facets_lose_their_secrets_and_stay_json(acme: Acme) -> None:
+    found = acme.run(acme.make.push("target", acme.make.hostile("secret facets", acme.make.scan("s"))))
+    assert "hunter2" not in repr(found)
+    assert whys(found.gaps) == []
+    (seen,) = (seen for seen in found.inputs if seen.dataset.name == "t")
+    assert facet(seen, "dataSource")[1] == '{"name": "lake", "uri": "mongodb://db:27017/x"}'
+    assert facet(seen, "schema")[1] == '{"fields": [{"name": "access_token", "type": "struct<token:string>"}]}'
+    text = '{"description": "at https://host/x?token=*** or jdbc:postgresql://db/x"}'
+    assert facet(seen, "documentation")[1] == text
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ('{"acme": {"password": "hunter2", "rows": 7}}', '{"acme":{"password":"***","rows":7}}'),
+        ('{"credentials": {"user": "me", "parts": ["a", 1, null, true]}}', None),
+        ('[{"name": "fs.s3a.secret.key", "value": "hunter2"}]', '[{"name":"fs.s3a.secret.key","value":"***"}]'),
+        ('{"fields": {"token": {"inputFields": ["a"]}}}', '{"fields":{"token":{"inputFields":["a"]}}}'),
+        ('{"columnMetrics": {"pwd": {"nullCount": 1.50}}}', '{"columnMetrics":{"pwd":{"nullCount":1.50}}}'),
+        ('["token", "id", "a basic table"]', '["token","id","a basic table"]'),
+        ('{"uri": "s3a://KEY:hun/ter2@bucket/x"}', '{"uri":"s3a://bucket/x"}'),
+        ('{"uri": "abfss://data@host/x"}', '{"uri":"abfss://data@host/x"}'),
+        ('{"uri": "https://h/x?sv=1&sig=hunter2"}', '{"uri":"https://h/x?sv=1&sig=***"}'),
+        ('{"url": "jdbc:sqlserver://h:1;password=hunter2;databaseName=d"}', None),
+        ('{"text": "password = \'my hunter2"}', '{"text":"password = \'***\'"}'),
+        ('{"password": "hunter2"', '{"password": ***'),
+        ('{"grade": 1} password=hunter2', '{"grade": 1} password=***'),
+    ],
+)
+def test_json_is_masked_value_by_value(acme: Acme, given: str, kept: str | None) -> None:
+    masked = acme.make.masked(given, acme.tap._tap.getClass().getClassLoader())
+    assert "hunter2" not in masked
+    expected = {
+        "credentials": '{"credentials":{"user":"***","parts":["***","***",null,true]}}',
+        "url": '{"url":"jdbc:sqlserver://h:1;;databaseName=d"}',
+    }
+    assert masked == (kept or next(text for name, text in expected.items() if name in given))
+
+
+def test_masking_takes_as_long_as_the_text_is_long(acme: Acme) -> None:
+    loader = acme.tap._tap.getClass().getClassLoader()
+    for part in ("//a:", "token", "password=", "?sig", "basic ", "password='''", "a\\'"):
+        began = time.monotonic()
+        acme.make.masked(json.dumps([start + part * 20_000 for start in ("password='", "jdbc:x://")]), loader)
+        assert time.monotonic() - began < 5
+
+
+def test_a_class_of_an_interface_that_cannot_be_read_is_a_gap_and_costs_no_other_lineage(acme: Acme) -> None:
+    lines, gaps = acme.lineage(acme.frame(acme.make.orphan(acme.make.scan("t"))))
+    (gap,) = (gap for gap in gaps if gap.kind == "extension")
+    assert gap.what == "org.acme.lake.Orphan"
+    assert gap.why == "it could not be asked: java.lang.NoClassDefFoundError: com/vendor/gone/Context"
+    assert "t.stored_id" in lines[0]
+
+
+def test_an_operator_that_is_called_as_one_of_sparks_has_columns_of_its_own(acme: Acme) -> None:
+    lines, gaps = acme.lineage(acme.frame(acme.make.namesake(acme.make.scan("t"))))
+    assert [line.partition(" ")[0] for line in lines] == ["id", "price", "made"]
+    assert [gap.what for gap in gaps] == ["com.acme.Join"]
 
 
 def test_an_operator_that_does_not_answer_is_asked_once(acme: Acme) -> None:

@@ -12,7 +12,7 @@ from headwater.capture.attach import context_of
 from headwater.capture.collector import paused
 from headwater.capture.connect.client import is_connect
 from headwater.capture.connect.tap import ConnectTap
-from headwater.capture.settings import CaptureSettings, capture_settings, extensions_of
+from headwater.capture.settings import CaptureSettings, installed_extensions
 from headwater.capture.spark import new_listener
 from headwater.errors import UnknownName
 from headwater.extract import ExtractSettings, Origins, column_lineage
@@ -125,7 +125,7 @@ def lineage(data_frame: Any) -> FrameLineage:
 
 def _settings(agent: Agent | None) -> ExtractSettings:
     """Those of the application that is watched, else the installed extensions and no more."""
-    return agent.settings if agent else ExtractSettings(extensions=extensions_of(capture_settings({})))
+    return agent.settings if agent else ExtractSettings(extensions=installed_extensions())
 
 
 def _sorted(edges: frozenset[Dependency]) -> tuple[Dependency, ...]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from headwater.errors import SettingError
-from headwater.ext.found import Given, find_extensions
+from headwater.ext.found import Given, find_extensions, remembered_extensions
 from headwater.ext.running import SECONDS, Extensions
 
 _TRUE = ("1", "true", "yes", "on")
@@ -72,6 +72,13 @@ def capture_settings(given: Mapping[str, Any], environment: Mapping[str, str] | 
 def extensions_of(settings: CaptureSettings) -> Extensions:
     """The extensions of one run; they are looked for at first use."""
     find = partial(find_extensions, settings.extensions, settings.extensions_disabled)
+    return Extensions(find, settings.extension_seconds)
+
+
+def installed_extensions() -> Extensions:
+    """Those that installed packages and the environment name, for a question apart from any run."""
+    settings = capture_settings({})
+    find = partial(remembered_extensions, settings.extensions, settings.extensions_disabled)
     return Extensions(find, settings.extension_seconds)
 
 

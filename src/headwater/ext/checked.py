@@ -16,6 +16,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from headwater.errors import ExtensionError
 from headwater.ext.views import ExpressionView, OperatorView
+from headwater.openlineage.secrets import without_secrets
 from headwater.plan import Expression, Node, Operator
 
 MOST = 100_000
@@ -73,7 +74,9 @@ def _json_object(facet: object) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise ExtensionError(f"it gave a facet that is no JSON: {error}") from error
     if not text.startswith("{") or len(text) > MOST_TEXT:
-        raise ExtensionError(f"it gave a facet of {len(text)} letters, {text[:40]!r}; expected a JSON object")
+        raise ExtensionError(
+            f"it gave a facet of {len(text)} letters, {without_secrets(text)[:40]!r}; expected a JSON object"
+        )
     return text
 
 
@@ -175,7 +178,7 @@ def _shown(value: object) -> str:
     if value is None:
         return "None"
     try:
-        text = repr(value)[:80]
+        text = without_secrets(repr(value))[:80]
     except BaseException:
         text = "something without a text"
     return f"{type(value).__name__} {text}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from headwater.errors import ExtensionError
 from headwater.ext.extension import Extension, verified
 from headwater.ext.watchdog import package_of, packages, within
+from headwater.openlineage.secrets import without_secrets
 
 GROUP = "headwater.extensions"
 """The group of the entry points that are extensions."""
@@ -65,6 +66,16 @@ def find_extensions(
     return (*known.values(), *passed_over)
 
 
+def remembered_extensions(given: Sequence[Given] = (), disabled: Sequence[str] = ()) -> tuple[Found, ...]:
+    """The same, looked for once in a process as long as the same packages are installed: a broken one too."""
+    return _remembered(tuple(given), tuple(disabled), tuple(_entry_points()))
+
+
+@lru_cache(maxsize=8)
+def _remembered(given: Sequence[Given], disabled: Sequence[str], points: Sequence[EntryPoint]) -> tuple[Found, ...]:
+    return find_extensions(given, disabled)
+
+
 class _Candidate(NamedTuple):
     """Where an extension was named, what loads it, and the packages whose code that is."""
 
@@ -104,7 +115,7 @@ def _loaded(place: Found, load: Callable[[], Any], seconds: float, own: Set[str]
     try:
         extension = within(seconds, partial(_made, load), own)
     except ExtensionError as error:
-        return replace(place, why=str(error), broken=True)
+        return replace(place, why=without_secrets(str(error)), broken=True)
     return replace(place, name=extension.name, extension=extension)
 
 

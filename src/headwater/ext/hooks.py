@@ -2,8 +2,8 @@
 
 Every hook is a pure function of what it is given, which nobody may change. An answer of None says: not mine, do as
 you would without me. Hooks are asked on a thread of headwater's, once for each node that they are for, and before the
-plan is worked out; the nodes of Spark's own classes are named without their package (``MapInPandas``), all others
-in full (``org.apache.spark.sql.sedona_sql.expressions.ST_Area``).
+plan is worked out; nodes of classes below ``org.apache.spark.`` are named without their package (``MapInPandas``,
+and ``ST_Area`` of ``org.apache.spark.sql.sedona_sql.expressions``), all others in full (``com.acme.Join``).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,9 +1,9 @@
 """Transports of extensions as targets of the delivery: what they cannot take now is kept, and goes with a later run."""
 
 import contextlib
-import re
 from collections.abc import Collection
 from functools import partial
+from urllib.parse import quote
 
 from openlineage.client import OpenLineageClient
 from openlineage.client.transport import Transport as ClientTransport
@@ -48,9 +48,9 @@ class _Watched:
 
 
 def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) -> tuple[Target, ...]:
-    """A target for each transport, named ``<extension>-<transport>``."""
+    """A target for each transport, named ``<extension>+<transport>``."""
     made = (
-        (extensions.asked(extension.name, partial(_target, _file_name(f"{extension.name}-{name}"), one), None), one)
+        (extensions.asked(extension.name, partial(_target, _target_name(extension.name, name), one), None), one)
         for extension in extensions.loaded
         for name, one in extension.transports.items()
     )
@@ -63,6 +63,10 @@ def _target(name: str, transport: Transport) -> Target:
     return SinkTarget(name, transport)
 
 
-def _file_name(name: str) -> str:
-    """The spool makes files of the names of targets."""
-    return re.sub(r"[^\w-]", "_", name)
+def _target_name(extension: str, transport: str) -> str:
+    """The spool makes files of it: each two have another, and none that a transport of the client has.
+
+    >>> _target_name("a-b", "c.d"), _target_name("a", "b-c+d")
+    ('a-b+c%2Ed', 'a+b-c%2Bd')
+    """
+    return "+".join(quote(name, safe="").replace(".", "%2E") for name in (extension, transport))

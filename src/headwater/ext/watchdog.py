@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Generic, TypeVar
 
 from headwater.errors import ExtensionError
+from headwater.openlineage.secrets import without_secrets
 
 _T = TypeVar("_T")
 _OURS = "headwater"  # which asks and checks, and holds no lock meanwhile
@@ -76,13 +77,16 @@ def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) ->
     does not run beside the job for ever. Without them, and elsewhere, it is left to itself.
 
     Raises:
-        ExtensionError: it raised, or took longer.
+        ExtensionError: it raised, or took longer, or there can be no thread more.
 
     >>> within(1.0, lambda: 6 * 7)
     42
     """
     doing = _Work(work)
-    doing.thread.start()
+    try:
+        doing.thread.start()
+    except RuntimeError as error:
+        raise ExtensionError(f"it could not be asked: {error}") from error
     doing.thread.join(seconds)
     if doing.thread.is_alive():
         doing.end(own)
@@ -113,8 +117,8 @@ def package_of(module: object) -> str:
 
 
 def _told(error: BaseException) -> str:
-    """The error in a line; even asking it for its text may raise."""
+    """The error in a line, without secrets; even asking it for its text may raise."""
     try:
-        return f"{type(error).__name__}: {error}"[:500]
+        return without_secrets(f"{type(error).__name__}: {error}")[:500]
     except BaseException:
         return type(error).__name__

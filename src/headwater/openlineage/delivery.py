@@ -12,6 +12,7 @@ from pathlib import Path
 from openlineage.client.event_v2 import RunEvent
 
 from headwater.openlineage.events import to_json
+from headwater.openlineage.secrets import without_secrets
 from headwater.openlineage.spool import MAX_BYTES, Fate, Sent, Spool
 from headwater.openlineage.targets import (
     ClientTarget,
@@ -21,7 +22,6 @@ from headwater.openlineage.targets import (
     client_targets,
     config_path,
     read_config,
-    without_secrets,
 )
 
 __all__ = [

@@ -21,16 +21,13 @@ from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from headwater.errors import EventError, SettingError
 from headwater.openlineage.events import read_event
+from headwater.openlineage.secrets import without_secrets
 from headwater.openlineage.spool import Fate, Sent
 
 # 4xx answers that are about the configuration or the moment, not about the event: it can be sent again.
 _NOT_ABOUT_THE_EVENT = frozenset({401, 402, 403, 404, 405, 407, 408, 425, 429})
 # The spool is the retry; the client's default of five would hold the end of a job for nine seconds.
 _RETRY = {"total": 1, "backoff_factor": 0, "allowed_methods": ["POST"]}
-
-_CREDENTIALS = re.compile(r"//[^/@\s]*@")
-_QUERY = re.compile(r"\?[^\s'\")]+")
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]+")
 
 
 class Target(Protocol):
@@ -148,15 +145,6 @@ def read_config(path: Path) -> dict[str, Any]:
     return content
 
 
-def without_secrets(text: str) -> str:
-    """The text without what URLs and headers hold of credentials.
-
-    >>> without_secrets("POST http://me:pw@host/api?key=1 failed")
-    'POST http://…@host/api?… failed'
-    """
-    return _BEARER.sub(r"\1 …", _QUERY.sub("?…", _CREDENTIALS.sub("//…@", text)))
-
-
 def _transports(config: dict[str, Any]) -> Sequence[Transport]:
     configured = OpenLineageClient(transport=NoopTransport(NoopConfig()), config=config).config.transport or {}
     if configured.get("type"):
@@ -222,5 +210,5 @@ def _reason(error: Exception) -> str:
     status = _status(error)
     if status is not None:
         text = str(getattr(getattr(error, "response", None), "text", ""))
-        return without_secrets(f"it answered {status}: {text[:300]}")
+        return without_secrets(f"it answered {status}: {text}")[:320]
     return without_secrets(f"{type(error).__name__}: {error}")[:500]

@@ -37,7 +37,7 @@ _TYPES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tiny
 
 
 def simple_name(name: str) -> str:
-    """Spark's own classes go by their last component, others by their full name.
+    """Classes below ``org.apache.spark.`` go by their last component, others by their full name.
 
     >>> simple_name("org.apache.spark.sql.catalyst.plans.logical.OneRowRelation$")
     'OneRowRelation'

@@ -18,7 +18,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Node:
     """An operator or an expression of a plan; nobody changes one after it was made.
 
-    ``name`` is the class of Spark's own nodes without its package, the full class name of others.
+    ``name`` is the class without its package below ``org.apache.spark.``, the full class name of others.
     ``references`` holds the fields that are nodes or (nested) tuples of nodes,
     ``values`` all the others: text, numbers, booleans, lists and facts about objects.
     """

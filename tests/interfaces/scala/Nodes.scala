@@ -92,6 +92,13 @@ case class Hostile(how: String, child: LogicalPlan) extends UnaryNode with Input
     case "endless" => LazyEndless.list
     case "large facets" => List(InputDatasetWithIdentifier(name("t"), noFacets.documentation(context.openLineage.newDocumentationDatasetFacetBuilder().description("x" * 1000000).build()), noInputFacets))
     case "secret" => List(InputDatasetWithIdentifier(new DatasetIdentifier("t", "jdbc:postgresql://u:hunter2@host:1/db"), noFacets, noInputFacets))
+    case "secret facets" =>
+      val described = noFacets.documentation(context.openLineage.newDocumentationDatasetFacetBuilder().description("at https://me:hunter2@host/x?token=hunter2 or jdbc:postgresql://me:hunter2@db/x").build())
+        .dataSource(context.openLineage.newDatasourceDatasetFacet("lake", java.net.URI.create("mongodb://me:hunter2@db:27017/x")))
+        .schema(context.openLineage.newSchemaDatasetFacetBuilder().fields(java.util.Arrays.asList(
+          context.openLineage.newSchemaDatasetFacetFieldsBuilder().name("access_token").`type`("struct<token:string>").build())).build())
+      List(InputDatasetWithIdentifier(name("t"), described, noInputFacets))
+    case "secret reason" => throw new java.io.IOException("no https://me:hunter2@host/x?token=hunter2&a=1 with password=hunter2")
     case _ => List()
   }
   override def columnLevelLineageDependencies(context: OpenLineageContext): List[ExpressionDependency] = how match {
@@ -101,6 +108,13 @@ case class Hostile(how: String, child: LogicalPlan) extends UnaryNode with Input
     case "null dependency" => List(ExpressionDependencyWithIdentifier(null, null))
     case _ => List()
   }
+}
+
+/** Of an interface that was compiled with a class that is nowhere any more. */
+case class Orphan(child: LogicalPlan) extends UnaryNode with com.vendor.openlineage.v1.InputLineageNode {
+  override def output: Seq[Attribute] = child.output
+  override protected def withNewChildInternal(newChild: LogicalPlan): Orphan = copy(child = newChild)
+  override def getInputs(context: com.vendor.gone.Context): List[AnyRef] = List()
 }
 
 object LazyEndless {

@@ -27,17 +27,23 @@ object Plans {
   def replace(table: LogicalPlan, query: LogicalPlan): LogicalPlan = ReplaceLakeData(table, query)
   def push(target: String, query: LogicalPlan): LogicalPlan = PushToLake(target, query)
   def hostile(how: String, child: LogicalPlan): LogicalPlan = Hostile(how, child)
+  def orphan(child: LogicalPlan): LogicalPlan = Orphan(child)
+  def namesake(child: LogicalPlan): LogicalPlan = com.acme.Join(child, Told.columns("made").head)
   def loops(child: LogicalPlan): LogicalPlan = Loops(child)
 
   /** Nanoseconds that it takes to see of each operator whether it tells of itself, at best of several times. */
   def nanoseconds(plan: LogicalPlan, loader: ClassLoader): Long = {
-    val of = loader.loadClass("headwater.Interfaces").getMethod("of", classOf[Class[_]])
+    val ask = loader.loadClass("headwater.Asked").getMethod("ask", classOf[Object], classOf[Object], classOf[Object], java.lang.Long.TYPE)
+    val most = java.lang.Long.valueOf(3000)
     (1 to 200).map { _ =>
       val begun = System.nanoTime()
-      plan.foreach(node => of.invoke(null, node.getClass))
+      plan.foreach(node => ask.invoke(null, node, null, null, most))
       System.nanoTime() - begun
     }.min
   }
+
+  def masked(text: String, loader: ClassLoader): String =
+    loader.loadClass("headwater.JsonSecrets").getMethod("masked", classOf[String]).invoke(null, text).asInstanceOf[String]
 
   def nothing: LogicalPlan = LocalRelation(Told.columns("id"))
 

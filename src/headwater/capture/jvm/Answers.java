@@ -139,6 +139,6 @@ public class Answers {
     Throwable cause = failed;
     while (cause instanceof java.lang.reflect.InvocationTargetException && cause.getCause() != null) cause = cause.getCause();
     String message = cause instanceof IllegalArgumentException ? cause.getMessage() : String.valueOf(cause);
-    return FactWriter.shorten(Secrets.text(String.valueOf(message)), 300);
+    return FactWriter.shorten(Secrets.message(String.valueOf(message)), 300);
   }
 }

@@ -34,11 +34,13 @@ public class Asked implements Runnable {
     this.context = context;
   }
 
-  /** {delegates, values}; null of an object whose class has none of the interfaces. */
+  /** {delegates, values}; null of an object whose class has none of the interfaces. Of one that cannot be asked, a class that is missing or a thread too many, a gap. */
   public static Object[] ask(Object object, Object session, Object options, long milliseconds) {
-    Method[] methods = object == null ? null : Interfaces.of(object.getClass());
-    if (methods == null || methods.length == 0) return null;
-    return new Asked(object, methods, new Context(session, options)).ask(milliseconds);
+    if (object == null) return null;
+    try {
+      Method[] methods = Interfaces.of(object.getClass());
+      return methods.length == 0 ? null : new Asked(object, methods, new Context(session, options)).ask(milliseconds);
+    } catch (Throwable failed) { return new Asked(object, null, null).failed("it could not be asked: " + Answers.why(failed)); }
   }
 
   private Object[] ask(long milliseconds) {

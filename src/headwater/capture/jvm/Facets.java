@@ -13,7 +13,7 @@ public class Facets extends ClassValue {
     Object mapper = MAPPERS.get(built.getClass());
     BoundedWriter writer = new BoundedWriter(LONGEST);
     mapper.getClass().getMethod("writeValue", new Class[] {Writer.class, Object.class}).invoke(mapper, new Object[] {writer, built});
-    return Secrets.text(writer.toString());
+    return JsonSecrets.masked(writer.toString());
   }
 
   /** The mapper that OpenLineageClientUtils makes, which stands beside OpenLineage in every copy of the client. */

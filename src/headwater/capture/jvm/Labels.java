@@ -27,7 +27,7 @@ public class Labels {
     for (int n = 0; n < MOST && i.hasNext(); n++) {
       Map.Entry entry = (Map.Entry) i.next();
       String key = (String) entry.getKey();
-      if (key.startsWith(FACETS)) out.writeStringField(key.substring(FACETS.length()), Secrets.text((String) entry.getValue()));
+      if (key.startsWith(FACETS)) out.writeStringField(key.substring(FACETS.length()), JsonSecrets.masked((String) entry.getValue()));
     }
     out.writeEndObject();
     out.writeEndObject();

@@ -50,7 +50,8 @@ public class PlanWriter {
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
     "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction", "ResolvedFieldName", "QualifiedColType",
     "MergeRows$Keep", "MergeRows$Split", "MergeRows$Discard", "MergeRows$Update", "MergeRows$Insert", "MergeRows$Delete"}));
-  /** Operators whose output follows from their fields and children; of all others it is written. */
+  private static final String SPARKS = "org.apache.spark.sql.catalyst.plans.logical.";
+  /** Operators of Spark's own whose output follows from their fields and children; of all others it is written. */
   private static final Set PLAIN = new HashSet(Arrays.asList(new Object[] {
     "Project", "Filter", "Aggregate", "Sort", "Join", "SubqueryAlias", "Window", "Union", "Distinct", "Deduplicate", "GlobalLimit", "LocalLimit",
     "View", "WithCTE", "CTERelationDef", "Intersect", "Except", "Generate", "LateralJoin", "Repartition", "RepartitionByExpression", "ResolvedHint",
@@ -251,7 +252,7 @@ public class PlanWriter {
     Object options = null;
     if (node instanceof LogicalRelation) asked = Reflection.call(node, "relation");
     else if (node instanceof SaveIntoDataSourceCommand) { asked = Reflection.call(node, "dataSource"); options = Reflection.call(node, "options"); }
-    if (asked == null || Interfaces.of(asked.getClass()).length == 0) return null;
+    if (asked == null) return null;
     long begun = System.nanoTime();
     Object[] answer = Asked.ask(asked, session, options, Math.min(asking, LONGEST_ANSWER));
     long taken = System.nanoTime() - begun;
@@ -291,9 +292,15 @@ public class PlanWriter {
 
   /** The columns of an operator that has no field for them; null when it has, or when they follow. */
   private static Object extraOutput(TreeNode node) {
-    if (PLAIN.contains(Reflection.simpleName(node)) || node instanceof Command) return null;
+    if (isPlain(node) || node instanceof Command) return null;
     String[] names = node instanceof scala.Product ? Reflection.fieldNames(node) : new String[0];
     return Arrays.asList((Object[]) names).contains("output") ? null : Reflection.call(node, "output");
+  }
+
+  /** By the full name: others may call an operator of theirs the same. */
+  private static boolean isPlain(TreeNode node) {
+    String name = Reflection.simpleName(node);
+    return PLAIN.contains(name) && node.getClass().getName().equals(SPARKS + name);
   }
 
   private void collectValue(Object value) {

@@ -26,7 +26,7 @@ public class Reflection {
     return name.substring(name.lastIndexOf('.') + 1);
   }
 
-  /** Spark's own classes go by their last component, others by their full name. */
+  /** Classes below org.apache.spark go by their last component, others by their full name. */
   public static String className(Object value) {
     String name = value.getClass().getName();
     return name.startsWith("org.apache.spark.") ? simpleName(value) : name;
@@ -88,7 +88,7 @@ public class Reflection {
     Object found = METHODS.get(key);
     if (found != null) return found;
     found = MISSING;
-    Method[] methods = type.getMethods();
+    Method[] methods = methods(type);
     for (int i = 0; i < methods.length; i++) {
       if (!methods[i].getName().equals(name) || methods[i].getParameterTypes().length != arity || !fits(methods[i])) continue;
       found = methods[i];
@@ -97,6 +97,13 @@ public class Reflection {
     if (found != MISSING) try { ((Method) found).setAccessible(true); } catch (Throwable refused) { }
     METHODS.put(key, found);
     return found;
+  }
+
+  /** Of a class with a method of a type that is missing, those of the nearest class above without. */
+  private static Method[] methods(Class type) {
+    for (Class one = type; one != null; one = one.getSuperclass())
+      try { return one.getMethods(); } catch (LinkageError missing) { }
+    return new Method[0];
   }
 
   /** A bridge is taken where there is nothing else: what a public class inherits from one that is not. */

@@ -9,16 +9,21 @@ import java.util.regex.Pattern;
  * Of a JDBC URL only the properties stay that say where the data is: an unknown one costs nothing, a password never shows.
  */
 public class Secrets {
-  private static final String MASK = "***";
+  public static final String MASK = "***";
+  private static final String NAMES = "(?:password|passwd|pwd|passphrase|secret|token|credential|(?:access|api|account|private)[_.-]?key)";
   /** A property and its value, which ends where the next property begins: passwords may hold the characters between. */
   private static final Pattern PROPERTY = Pattern.compile("([?;&,:(\\s])\\s*([A-Za-z_][A-Za-z0-9_.]*)\\s*=(\\{[^}]*\\}|(?:(?![?;&,()]+\\s*[A-Za-z_(][A-Za-z0-9_.]*\\s*=)(?!\\)\\s*[()/]|\\)\\s*$).)*)", Pattern.DOTALL);
   private static final Pattern PLACE = Pattern.compile("database(name)?|db|schema|server(name)?|port(number)?|instance(name)?|host|dbs_port|service_name|sid|address|address_list|description|connect_data|protocol", Pattern.CASE_INSENSITIVE);
   private static final Pattern USER_OF_HOST = Pattern.compile("(//|,)[^/,@?;=]*@");
-  private static final Pattern USER = Pattern.compile("//[^?;]*@");
+  private static final Pattern USER = Pattern.compile("//(?:[^?;]*@)?+([^?;]*+)");
   private static final Pattern USER_WITHOUT_SLASHES = Pattern.compile("^(jdbc:(?:\\w+:){1,2})[^?;]*@");
   private static final Pattern USER_AND_PASSWORD = Pattern.compile("//[^/@:]*:[^@]*@");
-  private static final Pattern IN_SQL = Pattern.compile("((?:password|passwd|pwd|secret|token|access[_.]?key|credential|api[_.]?key)[\\w.]*['\"`]?\\s*(?:=>|[=,\\s])\\s*)('(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.)*\")", Pattern.CASE_INSENSITIVE);
+  private static final Pattern NAMED = Pattern.compile(NAMES, Pattern.CASE_INSENSITIVE);
+  /** Lengths are bounded, so that a long text costs no more than its length. */
+  private static final Pattern IN_SQL = Pattern.compile("(" + NAMES + "[\\w.]{0,64}['\"`]?\\s{0,64}(?:=>|[=,\\s])\\s{0,64})('(?:[^'\\\\]++|\\\\[\\s\\S]|'')*+(?:'|\\z)|\"(?:[^\"\\\\]++|\\\\[\\s\\S])*+(?:\"|\\z))", Pattern.CASE_INSENSITIVE);
   private static final Pattern URL_IN_SQL = Pattern.compile("jdbc:[^'\"\\s]+", Pattern.CASE_INSENSITIVE);
+  private static final Pattern USER_IN_TEXT = Pattern.compile("//[^\\s/@:'\"]{0,256}:[^\\s'\"]{0,512}@|(?<=\\bhttps?:)//[^\\s/@]{0,512}@", Pattern.CASE_INSENSITIVE);
+  private static final Pattern VALUE_IN_TEXT = Pattern.compile("((?:" + NAMES + "[\\w.-]{0,64}|[?&][\\w-]{0,64}sig(?:nature)?)['\"`]?\\s{0,8}(?:=>|[=:])\\s{0,8}|\\b(?:bearer|basic)\\s{1,8}(?=[\\w.~+/=-]{16}))(?!'?\\*\\*\\*)('[^']*(?:'|\\z)|\"[^\"]*(?:\"|\\z)|[^\\s&;]+)", Pattern.CASE_INSENSITIVE);
 
   /** A JDBC URL with its host, port and database, without user, password and other properties. */
   public static String url(String url) {
@@ -30,7 +35,7 @@ public class Secrets {
     }
     found.appendTail(kept);
     String text = USER_OF_HOST.matcher(kept.toString()).replaceAll("$1");
-    text = USER.matcher(text).replaceAll("//");
+    text = USER.matcher(text).replaceAll("//$1");
     return USER_WITHOUT_SLASHES.matcher(text).replaceAll("$1@");
   }
 
@@ -49,4 +54,14 @@ public class Secrets {
     found.appendTail(kept);
     return kept.toString();
   }
+
+  /** A message, or a text of others, without the users and passwords of URLs and without values of what is named like a secret, quoted or not. */
+  public static String message(String message) {
+    if (message == null) return null;
+    String known = message.regionMatches(true, 0, "jdbc:", 0, 5) ? url(message) : text(message);
+    return VALUE_IN_TEXT.matcher(USER_IN_TEXT.matcher(known).replaceAll("//")).replaceAll("$1" + MASK);
+  }
+
+  /** Whether a key or an option is named like a secret. */
+  public static boolean isNamed(String name) { return NAMED.matcher(name).find(); }
 }

@@ -286,7 +286,7 @@ public class Tap extends SparkListener {
       out.writeRawValue(text);
     } catch (Throwable failed) {
       out.writeStringField("command", Reflection.simpleName(plan));
-      out.writeStringField("unreadable", Secrets.text(String.valueOf(failed)));
+      out.writeStringField("unreadable", Secrets.message(String.valueOf(failed)));
     }
   }
 

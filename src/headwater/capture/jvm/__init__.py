@@ -4,6 +4,7 @@ from importlib.resources import files
 
 SOURCES = (
     "Secrets.java",
+    "JsonSecrets.java",
     "Reflection.java",
     "Leaving.java",
     "Tables.java",
