@@ -186,7 +186,7 @@ def _written(node: Operator, relation: OutputRelation, extraction: Extraction) -
     rows = extraction.rows(node)
     fields = _columns(node, relation, rows, extraction)
     others = [extraction.rows(one) for one in (*relation.columns_of, *node.inputs)]
-    known = {**scope_of((*others, query(node, extraction)), extraction).columns, **rows.columns}
+    known = {**_known(scope_of((*others, query(node, extraction)), extraction).columns), **rows.columns}
     types = {column.expr_id: column.type for one in (rows, query(node, extraction), *others) for column in one.output}
     schema = tuple(SchemaField(*one) for one in {name: types.get(key, "") for name, key in fields}.items())
     traces = [_trace(key, name, node, known, extraction) for name, key in fields]
