@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from tests.ext.handmade import column, edges, expression, files, operator, saved
-from tests.ext.known import extension, told
+from tests.ext.known import VERSION, extension, told
+from tests.extract.recordings import FOLDER, read_plans
 
 from headwater.ext import (
     EVERY_ROW,
@@ -19,8 +20,10 @@ from headwater.ext import (
     OutputRelation,
     SchemaField,
 )
+from headwater.extract.extractor import OPERATORS
+from headwater.extract.operators import opaque
 from headwater.model import Statement
-from headwater.plan import Plan
+from headwater.plan import Plan, decode_document
 
 SIDE = DatasetDescription(Dataset("db", "side"))
 
@@ -119,6 +122,27 @@ def test_a_dataset_that_it_reads_beside_counts_for_all_columns_where_nobody_says
     found, without = own(as_told(PLANS[name], name, inputs=[beside])), own(told(PLANS[name]))
     opaque = {"side.k TRANSFORMATION opaque"}
     assert found == {field: many if field == "*" else many | opaque for field, many in without.items()}
+
+
+class Beside(OperatorVisitor):
+    """Every operator that headwater looks into writes something beside, and of its columns nothing is told."""
+
+    classes = tuple(sorted(OPERATORS.keys() - opaque.OPERATORS.keys()))
+
+    def outputs(self, node: Operator) -> Sequence[OutputRelation]:
+        return [OutputRelation(SIDE)]
+
+    def dependencies(self, node: Operator) -> Sequence[ExpressionDependency]:
+        return ()
+
+
+@pytest.mark.parametrize("family", sorted(path.name for path in (FOLDER / VERSION).glob("*.gz")))
+def test_every_recorded_plan_is_as_without_where_nothing_is_told_of_its_columns(family: str) -> None:
+    for name, document in dict(read_plans(FOLDER / VERSION / family)).items():
+        plan = decode_document(dict(document))
+        without, found = told(plan), told(plan, extension(operators=(Beside(),)), seconds=30.0)
+        written = tuple(one for one in found.outputs if one.description.dataset != SIDE.dataset)
+        assert (written, found.inputs, {*found.gaps}) == (without.outputs, without.inputs, {*without.gaps}), name
 
 
 def test_a_dependency_upon_a_column_that_the_rule_makes_is_one_upon_what_it_is_told_to_be() -> None:

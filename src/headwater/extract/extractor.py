@@ -97,12 +97,15 @@ def stream(
 
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
-    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule."""
+    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule.
+
+    What is told of a command is told instead; what is told of operators, a union of commands too, is told beside.
+    """
     if not extraction.told:
         return tuple(outputs(root, extraction))
     found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
     command = root.operator("plan") or root if root.name == "WithCTE" else root
-    own = () if found.get(command) else outputs(root, extraction)
+    own = () if found.get(command) and command.name not in OPERATORS else outputs(root, extraction)
     return (*own, *(output for several in found.values() for output in several))
 
 
