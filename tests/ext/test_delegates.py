@@ -6,7 +6,7 @@ import pytest
 from tests.ext.handmade import Node, column, edges, expression, files, operator, plan
 from tests.ext.known import extension, told
 
-from headwater.ext import InputRelation, Operator, OperatorVisitor, OutputRelation
+from headwater.ext import DatasetDescription, InputRelation, Operator, OperatorVisitor, OutputRelation
 from headwater.extract import statement
 from headwater.model import Dataset, Output, Statement
 
@@ -72,6 +72,24 @@ def test_a_target_that_its_query_reads_too_is_read(name: str, way: str) -> None:
         command = operator("org.acme.Write", **references, openlineage=[table], values=BY_JVM)
         found = statement(plan(*nodes, command))
     assert_read(found, {"a": {"t.a IDENTITY"}, "*": set()})
+
+
+class Named(OperatorVisitor):
+    """A command that writes one field by name, and the columns of its query."""
+
+    classes = ("org.acme.Write",)
+
+    def outputs(self, node: Operator) -> Sequence[OutputRelation]:
+        query = node.operator("query")
+        assert query is not None
+        return [OutputRelation(DatasetDescription(Dataset("file", "/t")), (("k", 1),), columns_of=(query,))]
+
+
+def test_the_columns_of_an_operator_are_written_beside_a_field() -> None:
+    command = operator("org.acme.Write", query=1)
+    found = told(plan(*TABLE, command), extension(operators=(Named(),)))
+    assert edges(written(found)) == {"k": {"t.a IDENTITY"}, "a": {"t.a IDENTITY"}, "*": set()}
+    assert found.gaps == ()
 
 
 def other(*more: Node) -> tuple[Node, ...]:

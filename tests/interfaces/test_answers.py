@@ -42,6 +42,18 @@ def test_what_decides_on_rows_cannot_be_told_so_that_everything_that_is_received
     assert fields(made(nothing)) == {"v": set(), "*": UNSEEN}
 
 
+def test_a_command_whose_dependencies_are_told_may_leave_rows_of_its_query_out() -> None:
+    told = {
+        "outputs": [OUT],
+        "fieldsWritten": [{"field": "k", "id": 9}],
+        "dependencies": [{"output": 9, "inputs": [1]}],
+    }
+    command = operator("org.acme.Push", query=2, values={"openlineage": told})
+    found = statement(plan(A, B, files("in", 0, 1), command))
+    assert fields(found) == {"k": {"in.a TRANSFORMATION"}, "*": {"in.b FILTER opaque"}}
+    assert found.gaps == ()
+
+
 def test_the_rows_of_a_leaf_are_those_of_what_it_reads() -> None:
     leaf = {"fieldsRead": [field("x", 7)], "dependencies": []}
     assert fields(made(leaf, leaf=True)) == {"v": {"t.x IDENTITY"}, "*": set()}

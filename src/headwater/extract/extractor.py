@@ -178,8 +178,8 @@ def _resolved(node: Operator, extraction: Extraction) -> Rows | None:
     known = extraction.relations.get(node)
     if known is not None and leaves.is_leaf(node):
         return leaves.leaf(node, known, extraction)
-    if known is not None and node.inputs:
-        why = "a dataset resolver answered for it, but it is no relation: its columns come from below"
+    if known is not None and (node.inputs or node.name in OPERATORS):
+        why = "a dataset resolver answered for it, but it is no relation with columns of its own: that is left out"
         extraction.report("extension", node.name, why)
     return None
 

@@ -113,7 +113,7 @@ class _Teller:
         beside = step(OPAQUE, union((*map(_everything, read), *map(_fields, told.inputs))))
         received = union((step(OPAQUE, union(map(all_columns, (*sides, shown)))), beside))
         below, decided = _known(scope_of(sides, self._extraction).columns), union((shown.deciding, deciding(read)))
-        rows = Rows(shown.output, _beside({**below, **shown.columns}, read), decided)
+        rows = Rows(shown.output, _beside(own.columns if own else below, read), decided)
         if told.dependencies is not None:
             unseen = step(UNSEEN_ROWS, received) if told.unseen_rows and sides else NOTHING
             scope = Scope(_beside(either(below, _without(own, told.dependencies)), read), self._extraction)
