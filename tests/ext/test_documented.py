@@ -1,16 +1,14 @@
-"""Every hook has a test, a section in the documentation that runs, and nothing there is about hooks that are not."""
+"""Every hook has a test, a use, and a section in the documentation that runs; no section is about another."""
 
 import doctest
 import re
 from pathlib import Path
 
 import pytest
+from tests.ext.documented import PAGE, USES, documented
 
 from headwater import ext
 from headwater.ext.extension import HOOKS
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "extensions.md"
 
 
 def test_the_examples_run() -> None:
@@ -32,6 +30,18 @@ def test_the_documented_hooks_are_those_that_there_are() -> None:
 @pytest.mark.parametrize("hook", HOOKS)
 def test_every_hook_has_an_example_that_makes_an_extension_of_it(hook: str) -> None:
     assert re.search(rf"^>>> shop = Extension\(.*\b{hook}=", sections()[hook], re.MULTILINE)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_used_and_does_what_its_example_says(hook: str) -> None:
+    shop = documented()[hook]
+    assert shop.hooks == (hook,)
+    assert USES[hook](shop)
+
+
+def test_the_page_leads_to_a_whole_package() -> None:
+    (path,) = set(re.findall(r"\]\((\.\./examples/[^)]*)\)", PAGE.read_text()))
+    assert (PAGE.parent / path / "pyproject.toml").exists()
 
 
 @pytest.mark.parametrize("hook", HOOKS)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.ext.handmade import column, expression, files, operator, saved
+from tests.ext.handmade import edges as edges_of
 from tests.ext.known import edges, extension, plan_of, told
 
 from headwater.ext import IDENTITY, Expression, ExpressionVisitor, Subtype, Transformation
@@ -57,3 +59,45 @@ def test_a_class_that_headwater_has_a_rule_for_is_told_by_the_extension() -> Non
     first = Of(CHANGED, None, None, classes=("Coalesce",))
     own, told_of = told(plan), told(plan, extension(expressions=(first,)))
     assert own.outputs[0].lineage != told_of.outputs[0].lineage
+
+
+EXPLODED = (
+    *(column(key, name) for key, name in ((1, "xs"), (2, "other"))),
+    files("in", 0, 1),
+    expression("org.acme.Explode", 0, 1),
+    column(7, "x"),
+    operator("Generate", 2, generator=3, generatorOutput=[4]),
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "made", "rows"),
+    [
+        ((MASKED, None), {"in.xs TRANSFORMATION masking"}, {"in.xs FILTER"}),
+        ((CHANGED, CONDITION), {"in.xs TRANSFORMATION", "in.other CONDITIONAL"}, {"in.xs FILTER", "in.other FILTER"}),
+        ((IDENTITY, None), {"in.xs IDENTITY"}, {"in.xs FILTER"}),
+        ((None, None), set(), set()),
+    ],
+)
+def test_a_generator_is_told_argument_by_argument_too(
+    answer: tuple[Transformation | None, ...], made: set[str], rows: set[str]
+) -> None:
+    found = told(saved(*EXPLODED), extension(expressions=(Of(*answer, classes=("org.acme.Explode",)),)))
+    assert edges_of(found.outputs[0]) == {
+        "xs": {"in.xs IDENTITY"},
+        "other": {"in.other IDENTITY"},
+        "x": made,
+        "*": rows,
+    }
+
+
+def test_the_generator_stack_goes_by_its_rule_unless_it_is_told_of() -> None:
+    nodes = (
+        *EXPLODED[:3], expression("Literal"), expression("Stack", 3, 0, 1), column(7, "x"), column(8, "y"),
+        operator("Generate", 2, generator=4, generatorOutput=[5, 6]),
+    )  # fmt: skip
+    own = edges_of(told(saved(*nodes)).outputs[0])
+    assert (own["x"], own["y"]) == ({"in.xs TRANSFORMATION"}, {"in.other TRANSFORMATION"})
+    first = Of(None, CHANGED, None, classes=("Stack",))
+    both = edges_of(told(saved(*nodes), extension(expressions=(first,))).outputs[0])
+    assert (both["x"], both["y"], both["*"]) == ({"in.xs TRANSFORMATION"}, {"in.xs TRANSFORMATION"}, {"in.xs FILTER"})

@@ -4,6 +4,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from headwater.ext import (
     SchemaField,
 )
 from headwater.ext.running import Extensions
+from headwater.ext.telling import finished
 from headwater.extract import ExtractSettings, statement
 from headwater.model import Statement
 
@@ -185,6 +187,31 @@ def test_one_that_is_slow_each_time_is_switched_off_before_long() -> None:
     assert not broken(found[0])
     assert "altogether" in broken(found[-1])["slow"]
     assert_as_without(found[-1], told(plan), "slow")
+
+
+SLOWLY = Statement(tuple(DatasetDescription(Dataset("n", str(number))) for number in range(300)))
+
+
+@pytest.mark.parametrize("hook", ["dataset_facets", "naming_rules"])
+def test_the_time_of_an_extension_is_for_all_datasets_and_functions_together(hook: str) -> None:
+    asked: list[Any] = []
+
+    def slow(one: Any) -> Any:
+        asked.append(one)
+        time.sleep(0.01)
+        return one if hook == "naming_rules" else {}
+
+    found = finished(SLOWLY, running(extension("slow", **{hook: (slow, slow)}), seconds=0.3))
+    assert found == replace(SLOWLY, gaps=found.gaps)
+    assert "more than 0.3 seconds" in broken(found)["slow"]
+    assert len(asked) < 100
+
+
+def test_what_an_extension_told_before_it_broke_stands() -> None:
+    plan = plan_of("opaque", "map_in_pandas")
+    exact = told(plan, extension("good", operators=(Double(),)))
+    found = told(plan, extension("bad", operators=(Double(),), naming_rules=(failing,)))
+    assert_as_without(found, exact, "bad")
 
 
 def test_a_plan_that_it_is_not_for_does_not_ask_it() -> None:

@@ -64,6 +64,24 @@ stream.option("checkpointLocation", "at").trigger(availableNow=True).start("stre
 headwater.detach(spark)
 headwater.attach(spark, events="without.ndjson", extensions_disabled=["*"])
 mapped.write.parquet("mapped_again")
+headwater.detach(spark)
+from headwater.ext import *
+
+class First(ExpressionVisitor):
+    functions = ("chosen",)
+
+    def children(self, node):
+        return Transformation(Subtype.CONDITIONAL), None, None
+
+def made():
+    return Extension("made", "1", api=1, run_facets=(lambda moment: {"of_made": {"is": moment.state.value}},))
+
+first = Extension("first", "1", api=1, expressions=(First(),))
+unwanted = ["broken", "gone", "sending"]
+given = [first, made, "shop_lineage:shop"]
+headwater.attach(spark, events="given.ndjson", extensions=given, extensions_disabled=unwanted)
+priced.select(chosen(sf.col("id") > 1, "price", "id").alias("v")).write.parquet("given")
+mapped.write.parquet("mapped_once_more")
 """
 )
 
@@ -123,6 +141,15 @@ def test_a_function_of_ones_own_is_told_argument_by_argument(ran: tuple[Jobs, En
         "v": {("id", "CONDITIONAL", False), ("price", "TRANSFORMATION", False), ("id", "TRANSFORMATION", False)}
     }
     assert edges(written(jobs, "chosen")) == edges(written(jobs, "streamed")) == expected
+
+
+def test_extensions_that_are_handed_to_attach_come_before_installed_ones(ran: tuple[Jobs, Ended]) -> None:
+    jobs, _ = ran
+    given = written(jobs, "given", "given.ndjson")
+    assert edges(given) == {"v": {("id", "CONDITIONAL", False)}}
+    assert given["run"]["facets"]["of_made"]["is"] == "COMPLETE"
+    assert gaps(given) == []
+    assert edges(written(jobs, "mapped_once_more", "given.ndjson")) == edges(written(jobs, "mapped"))
 
 
 def test_a_data_frame_that_does_not_run_has_the_same_lineage(ran: tuple[Jobs, Ended]) -> None:

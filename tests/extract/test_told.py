@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.ext import EVERY_ROW, ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.extract.operators.table import scope_of
 from headwater.extract.scope import Extraction, ExtractSettings, Rows, attribute
 from headwater.extract.told import told_outputs, told_rows
 from headwater.extract.trace import flat, source
@@ -157,6 +158,59 @@ def test_a_delegate_is_read_as_it_was_worked_out() -> None:
     assert [gap.why for gap in state.gaps] == ["it puts out no column 'no', which was told of it"]
 
 
+def test_columns_of_one_name_that_a_delegate_puts_out_are_both_behind_it() -> None:
+    delegate, state = Operator("Join"), extraction()
+    state.results[delegate] = rows((5, "id"), (6, "x"))
+    state.results[delegate].output[1].name = "id"
+    for inputs in (InputRelation(delegate), InputRelation(delegate, {10: "id"})):
+        found = told_rows(operator((10, "id")), (), state, NodeLineage((inputs,)))
+        assert said(flat(found.columns[10])) == {"below.id IDENTITY", "below.x IDENTITY"}
+
+
+def test_an_expr_id_that_comes_from_two_children_is_either() -> None:
+    left, right = rows((1, "a")), Rows((attribute(column(1, "a")),), {1: source(InputField(TABLE, "k"))})
+    for below in ((left, right), (right, left)):
+        node = operator((10, "v"), (1, "a"))
+        found, _, gaps = told(node, below, NodeLineage(dependencies=(ExpressionDependency(10, (1,)),)))
+        assert found == {
+            "v": {"below.a TRANSFORMATION", "table.k TRANSFORMATION"},
+            "a": {"below.a IDENTITY", "table.k IDENTITY"},
+        }
+        assert gaps == set()
+        assert said(flat(scope_of(below, extraction()).columns[1])) == found["a"]
+
+
+def test_above_others_a_column_is_not_silently_a_field_of_a_dataset_that_is_read_too() -> None:
+    lineage = NodeLineage((InputRelation(DatasetDescription(TABLE)),), (), (ExpressionDependency(10, (1,)),))
+    found, _, gaps = told(operator((10, "v"), (11, "w")), [rows((1, "a"))], lineage)
+    assert found == {"v": {"below.a TRANSFORMATION"}, "w": {"below.a TRANSFORMATION opaque"}}
+    assert gaps == {"nobody told what w is made of"}
+    state = extraction()
+    told_rows(operator((10, "v"), (11, "w")), (rows((1, "a")),), state, lineage)
+    assert next(iter(state.gaps)).why.endswith("every input column counts, but no field of table was named")
+
+
+def test_a_leaf_that_reads_a_dataset_and_another_operator_is_opaque() -> None:
+    delegate, state = relation(5, "v"), extraction()
+    state.results[delegate] = rows((5, "v"))
+    both = (InputRelation(delegate), InputRelation(DatasetDescription(TABLE, (SchemaField("v"),))))
+    found = told_rows(operator((10, "v")), (), state, NodeLineage(both))
+    assert said(flat(found.columns[10])) == {"below.v TRANSFORMATION opaque", "table.v TRANSFORMATION opaque"}
+    assert len(state.gaps) == 1
+
+
+def test_who_cannot_speak_of_rows_leaves_them_open() -> None:
+    dependencies = (ExpressionDependency(10, (1,)),)
+    for unseen, expected in ((False, set()), (True, {"below.a FILTER opaque", "below.b FILTER opaque"})):
+        lineage = NodeLineage(dependencies=dependencies, unseen_rows=unseen)
+        found, every_row, _ = told(operator((10, "v")), [rows((1, "a"), (2, "b"))], lineage)
+        assert (found, every_row) == ({"v": {"below.a TRANSFORMATION"}}, expected)
+    leaf = NodeLineage(
+        (InputRelation(DatasetDescription(TABLE), {7: "k"}),), (), (ExpressionDependency(10, (7,)),), True
+    )
+    assert told(operator((10, "v")), [], leaf) == ({"v": {"table.k TRANSFORMATION"}}, set(), set())
+
+
 def test_a_delegate_that_is_not_in_the_plan_is_a_gap() -> None:
     _, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage((InputRelation(relation(5, "d")),)))
     assert "what is read through it was told of, but it is not in the plan" in gaps
@@ -193,6 +247,26 @@ def test_fields_are_written_by_expr_id_also_one_that_is_unknown() -> None:
         "z": {"below.a TRANSFORMATION"},
     }
     assert gaps == {"nobody told what y is made of"}
+
+
+def test_the_columns_of_operators_are_written_beside_fields() -> None:
+    query, state = operator(), extraction()
+    state.results[query], delegate = rows((1, "a"), (2, "b")), operator((2, "b"), (1, "a"))
+    state.results[delegate] = rows((2, "b"), (1, "a"))
+    command = Operator("com.example.Write", references={"query": query})
+    lineage = NodeLineage(outputs=(OutputRelation(DatasetDescription(TABLE), (("x", 1),), columns_of=(delegate,)),))
+    state.results[command] = told_rows(command, (), state, lineage)
+    (found,) = told_outputs(command, state, lineage)
+    assert edges(found) == {"x": {"below.a IDENTITY"}, "b": {"below.b IDENTITY"}, "a": {"below.a IDENTITY"}}
+    assert state.gaps == {}
+
+
+def test_columns_of_an_operator_that_has_none_are_those_of_the_query() -> None:
+    command, unknown = Operator("com.example.Write", references={"query": operator()}), Operator("com.example.Unknown")
+    relation_told = OutputRelation(DatasetDescription(TABLE), (("x", 1),), columns_of=(unknown,))
+    (found,), gaps = written(command, rows((1, "a"), (2, "b")), relation_told)
+    assert edges(found).keys() == {"x", "a", "b"}
+    assert gaps == {"its columns were told to be written, which are not known"}
 
 
 def test_a_delegate_says_what_is_written_and_its_version_is_the_one_before() -> None:

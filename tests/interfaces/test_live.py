@@ -62,6 +62,7 @@ def test_merged_rows_depend_on_the_expressions_that_were_told(acme: Acme) -> Non
     assert lines == [
         "id    <- IDENTITY new.stored_id, IDENTITY old.id",
         "price <- TRANSFORMATION new.stored_price, TRANSFORMATION old.price",
+        "*     <- FILTER? new.stored_id, FILTER? new.stored_price, FILTER? old.id, FILTER? old.price",
     ]
     assert gaps == ()
 
@@ -129,6 +130,7 @@ def test_the_java_interfaces_for_columns(acme: Acme) -> None:
     assert lines == [
         "id    <- TRANSFORMATION rates.rate, TRANSFORMATION t.id",
         "price <- TRANSFORMATION rates.rate, TRANSFORMATION t.price",
+        "*     <- FILTER? t.id, FILTER? t.price",
     ]
     assert gaps == ()
 

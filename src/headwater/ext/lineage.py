@@ -20,8 +20,8 @@ class InputRelation:
     """A dataset that an operator reads itself, and the field behind each exprId of it.
 
     ``dataset`` may be another operator of the plan, a delegate: then it is what that one reads (and the facets of the
-    description, if any, are added to it). Without ``fields`` the columns that the operator puts out are the fields,
-    by their names.
+    description, if any, are added to it). Without ``fields`` the columns that a leaf puts out are the fields, by their
+    names; of what reads others too, which column is a field of which is not known.
     """
 
     dataset: DatasetDescription | Operator
@@ -34,12 +34,14 @@ class OutputRelation:
     """A dataset that an operator writes, and the exprId behind each field, in the order of the fields.
 
     ``dataset`` may be another operator of the plan, a delegate: then it is what that one stands for, with what
-    ``added`` says beside. Without ``fields`` they are the columns of the query that is written.
+    ``added`` says beside. ``columns_of`` are operators whose columns are fields too, by their names. Without both they
+    are the columns of the query that is written.
     """
 
     dataset: DatasetDescription | Operator
     fields: tuple[tuple[str, int], ...] = ()
     added: DatasetDescription | None = None
+    columns_of: tuple[Operator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,12 @@ class ExpressionDependency:
 
 @dataclass(frozen=True, slots=True)
 class NodeLineage:
-    """All that is told of one operator. ``dependencies`` of None: nothing is told of columns, so all may matter."""
+    """All that is told of one operator. ``dependencies`` of None: nothing is told of columns, so all may matter.
+
+    ``unseen_rows``: who told it cannot say what decides on rows, so all that the operator receives may.
+    """
 
     inputs: tuple[InputRelation, ...] = ()
     outputs: tuple[OutputRelation, ...] = ()
     dependencies: tuple[ExpressionDependency, ...] | None = None
+    unseen_rows: bool = False

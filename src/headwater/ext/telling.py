@@ -1,9 +1,9 @@
 """What extensions add to what is told: names and facets of datasets, facets of runs and jobs, filtered events."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import attr
@@ -17,6 +17,9 @@ from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.running import Extensions
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Facet, RunMoment, Statement
 from headwater.openlineage.events import read_event, to_json
+
+Facets = tuple[tuple[str, str], ...]
+"""Names of facets, and each as the text of a JSON object."""
 
 _PRODUCER = "urn:headwater:extension:"
 _SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -47,35 +50,43 @@ def new_names(datasets: Iterable[Dataset], extensions: Extensions) -> Mapping[Da
     """The names that the rules give, one after the other; only those that differ."""
     names = {dataset: dataset for dataset in datasets}
     for extension in extensions.loaded:
-        for rule in extension.naming_rules:
-            present = tuple(dict.fromkeys(names.values()))
-            found = extensions.asked(extension.name, partial(_ruled, rule, present), None)
-            names = {former: found[name] for former, name in names.items()} if found else names
+        if not extension.naming_rules:
+            continue
+        present = tuple(dict.fromkeys(names.values()))
+        found = extensions.asked(extension.name, partial(_ruled, extension.naming_rules, present), None)
+        names = {former: found[name] for former, name in names.items()} if found else names
     return {former: name for former, name in names.items() if former != name}
 
 
-def _ruled(rule: NamingRule, datasets: Iterable[Dataset]) -> dict[Dataset, Dataset]:
-    return {dataset: named(checked(rule(dataset), Dataset)) for dataset in datasets}
+def _ruled(rules: Sequence[NamingRule], datasets: Iterable[Dataset]) -> dict[Dataset, Dataset]:
+    """The names that all rules of one extension give, asked at once: the time that it has is for all of them."""
+    return {dataset: reduce(_named_by, rules, dataset) for dataset in datasets}
+
+
+def _named_by(dataset: Dataset, rule: NamingRule) -> Dataset:
+    return named(checked(rule(dataset), Dataset))
 
 
 def _with_facets(statement: Statement, extensions: Extensions) -> Statement:
-    seen = (*statement.inputs, *(output.description for output in statement.outputs))
-    found = {one: _facets_of(one, extensions) for one in dict.fromkeys(seen)}
-    outputs = tuple(replace(output, description=found[output.description]) for output in statement.outputs)
-    return replace(statement, inputs=tuple(found[one] for one in statement.inputs), outputs=outputs)
+    seen = tuple(dict.fromkeys((*statement.inputs, *(output.description for output in statement.outputs))))
+    given: dict[DatasetDescription, list[Facet]] = {one: [] for one in seen}
+    for extension in extensions.loaded:
+        if not extension.dataset_facets:
+            continue
+        found = extensions.asked(extension.name, partial(_facets_of, extension.dataset_facets, seen), ())
+        for one, facets in zip(seen, found, strict=False):
+            given[one].extend(Facet(name, text) for name, text in facets)
+    described = {one: replace(one, facets=(*one.facets, *facets)) if facets else one for one, facets in given.items()}
+    outputs = tuple(replace(output, description=described[output.description]) for output in statement.outputs)
+    return replace(statement, inputs=tuple(described[one] for one in statement.inputs), outputs=outputs)
 
 
-def _facets_of(seen: DatasetDescription, extensions: Extensions) -> DatasetDescription:
-    facets = [
-        Facet(name, text)
-        for extension in extensions.loaded
-        for provider in extension.dataset_facets
-        for name, text in extensions.asked(extension.name, partial(_provided, provider, seen), ())
-    ]
-    return replace(seen, facets=(*seen.facets, *facets)) if facets else seen
+def _facets_of(providers: Sequence[Callable[[Any], Any]], seen: Sequence[object]) -> Sequence[Facets]:
+    """The facets that all functions of one extension give to each dataset or moment, asked at once."""
+    return [tuple(facet for provider in providers for facet in _provided(provider, one)) for one in seen]
 
 
-def _provided(provider: Callable[[Any], Mapping[str, JsonObject]], about: object) -> tuple[tuple[str, str], ...]:
+def _provided(provider: Callable[[Any], Mapping[str, JsonObject]], about: object) -> Facets:
     return checked_facets(provider(about))
 
 
@@ -92,11 +103,12 @@ def told_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> Ru
             job=attr.evolve(event.job, facets={**(event.job.facets or {}), **job}),
         )
     for extension in extensions.loaded:
-        for keeps in extension.event_filters:
-            left = extensions.asked(extension.name, partial(_filtered, keeps, event), event)
-            if left is None:
-                return None
-            event = left
+        if not extension.event_filters:
+            continue
+        left = extensions.asked(extension.name, partial(_filtered, extension.event_filters, event), event)
+        if left is None:
+            return None
+        event = left
     return event
 
 
@@ -105,13 +117,23 @@ def _added(moment: RunMoment, hook: str, kind: str, extensions: Extensions) -> d
     found: dict[str, Any] = {}
     for extension in extensions.loaded:
         base = {"_producer": _PRODUCER + extension.name, "_schemaURL": _SCHEMA + kind}
-        for provider in getattr(extension, hook):
-            for name, text in extensions.asked(extension.name, partial(_provided, provider, moment), ()):
-                found[name] = {**base, **json.loads(text)}
+        if providers := getattr(extension, hook):
+            facets = extensions.asked(extension.name, partial(_facets_of, providers, (moment,)), ((),))
+            found.update((name, {**base, **json.loads(text)}) for name, text in facets[0])
     return found
 
 
-def _filtered(keeps: EventFilter, event: RunEvent) -> RunEvent | None:
+def _filtered(filters: Iterable[EventFilter], event: RunEvent) -> RunEvent | None:
+    """What the filters of one extension leave of an event, asked at once."""
+    for keeps in filters:
+        left = _kept(keeps, event)
+        if left is None:
+            return None
+        event = left
+    return event
+
+
+def _kept(keeps: EventFilter, event: RunEvent) -> RunEvent | None:
     answer = keeps(json.loads(to_json(event)))
     if answer is True:
         return event

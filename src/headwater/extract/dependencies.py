@@ -1,14 +1,15 @@
 """The columns that follow from told dependencies (`headwater.ext.ExpressionDependency`), one depending on another."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 
 from headwater.ext import EVERY_ROW, ExpressionDependency
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.scope import Scope
 from headwater.extract.trace import FILTER, TRANSFORMED, Paths, Step, Trace, flat, step, union
 from headwater.plan import Expression, Node, Operator
+
+_MOST_IDS = 5
 
 
 def depend(
@@ -26,9 +27,17 @@ def depend(
     known = dict(scope.columns)
     maker = _Maker(node, Scope(known, scope.extraction), received)
     made: dict[int, Trace] = {}
-    for column in _in_order(by_output, known.keys()):
-        made[column] = maker.trace(by_output[column])
-        known.setdefault(column, made[column])
+    graph = _needs(by_output, known.keys())
+    for columns in components(graph):
+        if len(columns) == 1 and columns[0] not in graph[columns[0]]:
+            made[columns[0]] = maker.trace(by_output[columns[0]])
+            known.setdefault(columns[0], made[columns[0]])
+        else:
+            known.update(dict.fromkeys(columns, received))
+            every = maker.circle(columns, [one for column in columns for one in by_output[column]])
+            made.update(dict.fromkeys(columns, every))
+            known.update(dict.fromkeys(columns, every))
+    maker.report_circles()
     return made, union(flat(maker.made(_of_rows(one))) for one in rows)
 
 
@@ -39,6 +48,7 @@ class _Maker:
         self._node = node
         self._scope = scope
         self._received = received
+        self._circles: list[int] = []
 
     def trace(self, many: Iterable[ExpressionDependency]) -> Trace:
         traces = [self.made(one) for one in many]
@@ -47,6 +57,21 @@ class _Maker:
     def made(self, one: ExpressionDependency) -> Trace:
         traces = [self._input(given, one.transformation) for given in one.inputs]
         return traces[0] if len(traces) == 1 else union(map(flat, traces))
+
+    def circle(self, columns: Sequence[int], many: Iterable[ExpressionDependency]) -> Paths:
+        """The trace of columns that depend upon each other: all that any of them depends upon, and all there is."""
+        self._circles.extend(columns)
+        inside = frozenset(columns)
+        inputs = dict.fromkeys((given, one.transformation) for one in many for given in one.inputs)
+        traces = (self._input(given, how) for given, how in inputs if given not in inside)
+        return union((self._received, *map(flat, traces)))
+
+    def report_circles(self) -> None:
+        """One gap for all circles together."""
+        if self._circles:
+            ids = ", ".join(map(str, sorted(self._circles)[:_MOST_IDS])) + ", …" * (len(self._circles) > _MOST_IDS)
+            why = f"what was told of exprId {ids} goes round in a circle: every input column counts"
+            self._scope.extraction.report("operator", self._node.name, why)
 
     def _input(self, given: int | Expression, how: Step | None) -> Trace:
         if isinstance(given, int):
@@ -71,18 +96,57 @@ def _of_rows(one: ExpressionDependency) -> ExpressionDependency:
     return replace(one, transformation=replace(how, subtype=FILTER.subtype) if how.direct else how)
 
 
-def _in_order(by_output: dict[int, list[ExpressionDependency]], known: Iterable[int]) -> list[int]:
-    """The outputs, each after those that it depends upon; of a circle one is taken as if it depended upon none."""
-    given = set(known)
-    graph = {
-        column: {key for one in many for key in _needed(one) if key in by_output and key not in given}
+def _needs(by_output: Mapping[int, list[ExpressionDependency]], known: Collection[int]) -> dict[int, set[int]]:
+    """The outputs that each output depends upon, but for those that are known without."""
+    return {
+        column: {key for one in many for key in _needed(one) if key in by_output and key not in known}
         for column, many in by_output.items()
     }
-    while True:
-        try:
-            return list(TopologicalSorter(graph).static_order())
-        except CycleError as found:
-            graph[found.args[1][0]] = set()
+
+
+def components(graph: Mapping[int, Iterable[int]]) -> Iterator[tuple[int, ...]]:
+    """The strongly connected components of a graph, each after those that it points to, in linear time.
+
+    Tarjan's algorithm ("Depth-first search and linear graph algorithms", 1972), on a stack of its own.
+
+    >>> list(components({1: [2], 2: [3], 3: [2]}))
+    [(2, 3), (1,)]
+    """
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    path: list[int] = []
+    for root in graph:
+        waiting = [] if root in number else [(root, iter(graph[root]))]
+        while waiting:
+            node, rest = waiting[-1]
+            if node not in number:
+                number[node] = lowest[node] = len(number)
+                path.append(node)
+            for other in rest:
+                if other not in number:
+                    waiting.append((other, iter(graph[other])))
+                    break
+                lowest[node] = min(lowest[node], lowest.get(other, number[node]))
+            else:
+                waiting.pop()
+                if waiting:
+                    above = waiting[-1][0]
+                    lowest[above] = min(lowest[above], lowest[node])
+                if lowest[node] == number[node]:
+                    found = _cut(path, node)
+                    for column in found:
+                        del lowest[column]  # of this component nothing more is asked
+                    yield found
+
+
+def _cut(path: list[int], node: int) -> tuple[int, ...]:
+    """The end of a path from a node on, which is taken off it."""
+    place = len(path) - 1
+    while path[place] != node:
+        place -= 1
+    found = tuple(path[place:])
+    del path[place:]
+    return found
 
 
 def _needed(one: ExpressionDependency) -> Iterator[int]:

@@ -6,17 +6,18 @@ from types import MappingProxyType
 
 from headwater.ext.running import Extensions
 from headwater.ext.telling import finished, finished_lineage
+from headwater.extract.delegates import RELATIONS, only_written
 from headwater.extract.edges import lineage
 from headwater.extract.interfaces import FIELD, told_by_interfaces
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
-from headwater.extract.relations import leaves, rdds, streams
+from headwater.extract.relations import leaves
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.sinks import kind_of
-from headwater.extract.told import targets, tells_rows, told_outputs, told_rows
+from headwater.extract.told import told_outputs, told_rows
 from headwater.extract.trace import Placeholder, Trace, flat, union
-from headwater.extract.writes import WRITES, only_written, outputs
+from headwater.extract.writes import WRITES, outputs
 from headwater.model import ColumnLineage, Gap, Output, Statement
 from headwater.plan import Operator, Plan
 
@@ -28,9 +29,7 @@ OPERATORS: Mapping[str, Visitor] = {
     **generate.OPERATORS,
     **merge.OPERATORS,
     **opaque.OPERATORS,
-    **leaves.OPERATORS,
-    **rdds.OPERATORS,
-    **streams.OPERATORS,
+    **RELATIONS,
 }
 
 _DEFAULTS = ExtractSettings()
@@ -98,12 +97,15 @@ def stream(
 
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
-    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule."""
+    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule.
+
+    What is told of a command is told instead; what is told of operators, a union of commands too, is told beside.
+    """
     if not extraction.told:
         return tuple(outputs(root, extraction))
     found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
     command = root.operator("plan") or root if root.name == "WithCTE" else root
-    own = () if found.get(command) else outputs(root, extraction)
+    own = () if found.get(command) and command.name not in OPERATORS else outputs(root, extraction)
     return (*own, *(output for several in found.values() for output in several))
 
 
@@ -131,7 +133,7 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
     _ask_operators(plan, extraction)
-    written = only_written(plan.operators, targets(extraction.told))
+    written = only_written(plan, extraction.told)
     visit = _visit_told if extraction.told or extraction.relations else _visit
     for operator in plan.operators:
         has_rows = operator.name not in WRITES or operator.name == "Union" or operator in extraction.told
@@ -164,14 +166,39 @@ def _ask(extensions: Extensions, plan: Plan, extraction: Extraction) -> None:
 def _visit_told(node: Operator, extraction: Extraction) -> Rows:
     """One operator as others tell of it; by its own rule where they tell nothing, or nothing that can be followed."""
     try:
-        if (known := extraction.relations.get(node)) is not None:
-            return leaves.leaf(node, known, extraction)
-        told = extraction.told.get(node)
-        if told is not None and tells_rows(node, told):
-            return told_rows(node, tuple(map(extraction.rows, node.inputs)), extraction, told)
+        rows = _resolved(node, extraction) or _as_told(node, extraction)
+        return rows or _visit(node, extraction)
     except Exception as error:
         extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
     return _visit(node, extraction)
+
+
+def _resolved(node: Operator, extraction: Extraction) -> Rows | None:
+    """A relation that is datasets of which others told; None of what is no relation."""
+    known = extraction.relations.get(node)
+    if known is not None and leaves.is_leaf(node):
+        return leaves.leaf(node, known, extraction)
+    if known is not None and (node.inputs or node.name in OPERATORS):
+        why = "a dataset resolver answered for it, but it is no relation with columns of its own: that is left out"
+        extraction.report("extension", node.name, why)
+    return None
+
+
+def _as_told(node: Operator, extraction: Extraction) -> Rows | None:
+    """The rows of an operator as they are told; None where nothing is told of them, but of what it writes at most.
+
+    What is told is laid over what headwater's own rule says, where that looks into the operator. A command has no
+    columns: of one that only its outputs are told of, the rows are those of its query.
+    """
+    told = extraction.told.get(node)
+    is_command = node.name not in OPERATORS and not opaque.output_of(node)
+    if told is None or not (told.inputs or told.dependencies is not None or is_command):
+        return None
+    is_relation = node.name in RELATIONS and leaves.is_leaf(node) and bool(told.inputs)
+    looks_into = node.name in OPERATORS and node.name not in opaque.OPERATORS and not is_relation
+    own = _visit(node, extraction) if looks_into else None
+    rows = told_rows(node, tuple(map(extraction.rows, node.inputs)), extraction, told, own)
+    return sets.definition(node, (rows,), extraction) if node.name == "CTERelationDef" else rows
 
 
 def _visit(node: Operator, extraction: Extraction) -> Rows:

@@ -6,14 +6,15 @@ names among the references, all else among the values. ``InputLineageNode`` tell
 provider (``LineageRelation``, ``LineageRelationProvider``) ``relation``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from headwater.ext import ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.ext import EVERY_ROW, ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.extract.operators.opaque import output_of
 from headwater.extract.relations.given import described, given_facets
 from headwater.extract.scope import Extraction
-from headwater.model import Dataset, DatasetDescription
+from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.plan import Expression, Operator
 
 FIELD = "openlineage"
@@ -50,8 +51,8 @@ class _Answers:
         outputs = tuple(self._outputs())
         written = frozenset(one.dataset for one in outputs if isinstance(one.dataset, Operator))
         inputs = (*self._inputs(), *self._delegated(written))
-        dependencies = tuple(self._dependencies()) if self._tells_columns() else None
-        return NodeLineage(inputs, outputs, dependencies)
+        dependencies = self._dependencies() if self._tells_columns() else None
+        return NodeLineage(inputs, outputs, dependencies, unseen_rows=dependencies is not None)
 
     def _tells_columns(self) -> bool:
         """An empty list of dependencies, with no fields either, is what those give who have nothing to tell."""
@@ -60,20 +61,34 @@ class _Answers:
 
     def _inputs(self) -> Iterator[InputRelation]:
         """The datasets of ``getInputs`` with the fields that are told of them; then those told by fields alone."""
-        fields: dict[Dataset, dict[int, str]] = {}
+        fields: dict[Dataset, list[tuple[int, str]]] = {}
         descriptions: dict[Dataset, DatasetDescription] = {}
         for one in self._facts.get("fieldsRead") or ():
             description = None if "delegate" in one else self._described(one["dataset"])
             if description:
                 descriptions.setdefault(description.dataset, description)
-                fields.setdefault(description.dataset, {})[one["id"]] = one["field"]
+                fields.setdefault(description.dataset, []).append((one["id"], one["field"]))
         for dataset, added in self._told("inputs", "input"):
             if isinstance(dataset, Operator):
                 yield InputRelation(dataset, added=added)
             else:
-                yield InputRelation(added, fields.pop(dataset.dataset, {}))
-        for key, names in fields.items():
-            yield InputRelation(descriptions[key], names)
+                yield from self._with_fields(added, fields.get(dataset.dataset, ()))
+                descriptions.pop(dataset.dataset, None)
+        for key, description in descriptions.items():
+            yield from self._with_fields(description, fields[key])
+
+    def _with_fields(self, dataset: DatasetDescription, fields: Sequence[tuple[int, str]]) -> Iterator[InputRelation]:
+        """The dataset with the fields behind exprIds; of several fields behind one, each may be it."""
+        known = replace(dataset, schema=tuple(SchemaField(name) for name in dict.fromkeys(name for _, name in fields)))
+        rounds: list[dict[int, str]] = []
+        for key, name in dict.fromkeys(fields):
+            if not self._is_id(key):
+                continue
+            free = next((one for one in rounds if key not in one), None)
+            if free is None:
+                rounds.append(free := {})
+            free[key] = name
+        yield from (InputRelation(known, one) for one in rounds or ({},))
 
     def _delegated(self, written: frozenset[Operator]) -> Iterator[InputRelation]:
         """Operators whose columns are read, but for those below, which are read anyway, and what is written."""
@@ -84,12 +99,15 @@ class _Answers:
                 yield InputRelation(found)
 
     def _outputs(self) -> Iterator[OutputRelation]:
-        fields = tuple((one["field"], one["id"]) for one in self._facts.get("fieldsWritten") or () if "field" in one)
+        told = self._facts.get("fieldsWritten") or ()
+        fields = tuple((one["field"], self._id(one["id"])) for one in told if "field" in one)
+        found = [self._delegate(one) for one in told if "delegate" in one]
+        others = tuple(dict.fromkeys(one if isinstance(one, Operator) else self._node for one in found))
         for dataset, added in self._told("outputs", "output"):
             if isinstance(dataset, Operator):
-                yield OutputRelation(dataset, fields, added)
+                yield OutputRelation(dataset, fields, added, others)
             else:
-                yield OutputRelation(added, fields)
+                yield OutputRelation(added, fields, columns_of=others)
 
     def _told(self, name: str, side: str) -> Iterator[tuple[Operator | DatasetDescription, DatasetDescription]]:
         """Each dataset of a list, or the operator that stands for it; and its description with the facets given."""
@@ -107,13 +125,32 @@ class _Answers:
                 self._report(f"its facets could not be built: {one[f'{key}Failed']}")
             yield from given_facets(one.get(key), of, self._node.name, self._extraction)
 
-    def _dependencies(self) -> Iterator[ExpressionDependency]:
-        for one in self._facts["dependencies"]:
-            inputs: Iterable[int | Expression] = one.get("inputs") or ()
-            if "delegate" in one:
-                found = self._delegate(one)
-                inputs = (found if isinstance(found, Expression) else _UNKNOWN,)
-            yield ExpressionDependency(one["output"], tuple(inputs))
+    def _dependencies(self) -> tuple[ExpressionDependency, ...]:
+        """What is told of each column; what is told of an exprId that none has may be told of any."""
+        told = [(one["output"], self._depends_upon(one)) for one in self._facts["dependencies"]]
+        found = [ExpressionDependency(output, inputs) for output, inputs in told if self._is_id(output)]
+        if len(found) == len(told):
+            return tuple(found)
+        shown = [column.expr_id for column in output_of(self._node)]
+        written = [self._id(one["id"]) for one in self._facts.get("fieldsWritten") or () if "field" in one]
+        columns = dict.fromkeys((*shown, *written, *(one.output for one in found)))
+        return (*found, *(ExpressionDependency(column, (_UNKNOWN,)) for column in columns))
+
+    def _depends_upon(self, one: Mapping[str, Any]) -> tuple[int | Expression, ...]:
+        if "delegate" in one:
+            found = self._delegate(one)
+            return (found if isinstance(found, Expression) else _UNKNOWN,)
+        return tuple(map(self._id, one.get("inputs") or ()))
+
+    def _id(self, key: int) -> int:
+        return key if self._is_id(key) else _UNKNOWN
+
+    def _is_id(self, key: object) -> bool:
+        """Whether it may be an exprId, Spark's or one that the connector made up for a field without a column."""
+        if type(key) is int and key not in (EVERY_ROW, _UNKNOWN):
+            return True
+        self._report(f"it told the exprId {key!r}, which no column can have: every input column counts")
+        return False
 
     def _delegate(self, one: Mapping[str, Any]) -> Any:
         place = one["delegate"]

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from headwater.ext import InputRelation, NodeLineage, OutputRelation
+from headwater.ext import ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.extract.delegates import datasets_of, with_added
 from headwater.extract.dependencies import depend
 from headwater.extract.edges import lineage
 from headwater.extract.operators.opaque import output_of
 from headwater.extract.operators.rows import all_columns
-from headwater.extract.operators.table import deciding, scope_of
-from headwater.extract.relations import leaves, naming, rdds, streams
+from headwater.extract.operators.table import deciding, either, scope_of
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
 from headwater.extract.trace import NOTHING, OPAQUE, SAME, UNSEEN_ROWS, Paths, Trace, flat, merge, source, step, union
 from headwater.extract.written import mode, query
@@ -22,36 +22,24 @@ from headwater.model import Dataset, DatasetDescription, InputField, Output, Sch
 from headwater.plan import Operator
 
 _MOST_NAMES = 5
-_RELATIONS = {**leaves.OPERATORS, **rdds.OPERATORS, **streams.OPERATORS}
+Columns = Mapping[int, Trace]
 
 
-def tells_rows(node: Operator, told: NodeLineage) -> bool:
-    """Whether the rows of an operator follow from what is told of it; else headwater's own rule makes them.
-
-    A command has no columns: of one that only its outputs are told of, the rows are those of its query.
-    """
-    return bool(told.inputs) or told.dependencies is not None or not output_of(node)
-
-
-def told_rows(node: Operator, children: tuple[Rows, ...], extraction: Extraction, told: NodeLineage) -> Rows:
+def told_rows(
+    node: Operator,
+    children: tuple[Rows, ...],
+    extraction: Extraction,
+    told: NodeLineage,
+    own: Rows | None = None,
+) -> Rows:
     """The rows of an operator as they are told.
 
     ``children`` are the rows of its child operators; those of a command's query count as such. The datasets of
-    ``told.inputs`` become inputs of the statement.
+    ``told.inputs`` become inputs of the statement. ``own`` are the rows by a rule of headwater's that knows the
+    operator: what is told is laid over them.
     """
     sides = children or _query(node, extraction)
-    output = tuple(map(attribute, output_of(node)))
-    below = scope_of(sides, extraction).columns
-    read = [_read(one, _by_name(output, below, told), extraction) for one in told.inputs]
-    known = reduce(_both, (rows.columns for rows in read), below)
-    columns_read = (union(map(flat, rows.columns.values())) for rows in read)
-    received = step(OPAQUE, union((*map(all_columns, sides), *columns_read, *map(_fields, told.inputs))))
-    rows = Rows(output, known, union((deciding(sides), deciding(read))))
-    if told.dependencies is None:
-        return _untold(node, rows, bool(sides), received, extraction)
-    made, every_row = depend(told.dependencies, Scope(known, extraction), received, node)
-    columns = {**known, **made}
-    return _complete(node, Rows(output, columns, union((rows.deciding, every_row))), received, extraction)
+    return _Teller(node, told, extraction).rows(sides, own)
 
 
 def told_outputs(node: Operator, extraction: Extraction, told: NodeLineage) -> Sequence[Output]:
@@ -59,105 +47,31 @@ def told_outputs(node: Operator, extraction: Extraction, told: NodeLineage) -> S
     return [found for relation in told.outputs for found in _written(node, relation, extraction)]
 
 
-def targets(told: Mapping[Operator, NodeLineage]) -> frozenset[Operator]:
-    """The operators that stand for what others write and, as far as is told, for nothing that is read."""
-    delegates = [one.dataset for lineage in told.values() for one in lineage.outputs]
-    written = {below for one in delegates if isinstance(one, Operator) for below in _down(one)}
-    read = {one.dataset for lineage in told.values() for one in lineage.inputs if isinstance(one.dataset, Operator)}
-    return frozenset(written - read)
-
-
-def with_added(own: DatasetDescription, added: DatasetDescription | None) -> DatasetDescription:
-    """A description with what another says beside: its values before the own ones, its facets after them."""
-    if added is None:
-        return own
-    return DatasetDescription(
-        own.dataset,
-        added.schema or own.schema,
-        tuple(dict.fromkeys((*own.symlinks, *added.symlinks))),
-        added.lifecycle or own.lifecycle,
-        added.source or own.source,
-        added.version or own.version,
-        added.names or own.names,
-        added.fields or own.fields,
-        added.description or own.description,
-        added.partition or own.partition,
-        (*own.facets, *added.facets),
-    )
-
-
-def datasets_of(operator: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
-    """The datasets of a delegate: those of the relation at its lower left end, which is what a command writes to."""
-    *_, operator = _down(operator)
-    if (known := extraction.relations.get(operator)) is not None:
-        return known
-    if operator in extraction.told:
-        return _told_of(extraction.told[operator], extraction)
-    aside = Extraction(extraction.settings, extraction.session, extraction.origins)
-    if operator.name in _RELATIONS:
-        _RELATIONS[operator.name](operator, (), aside)
-    return tuple(aside.datasets) or naming.relation_descriptions(operator, extraction)
-
-
-def _down(operator: Operator) -> Iterator[Operator]:
-    """An operator, and those at its lower left."""
-    yield operator
-    while operator.inputs:
-        operator = operator.inputs[0]
-        yield operator
-
-
-def _told_of(told: NodeLineage, extraction: Extraction) -> tuple[DatasetDescription, ...]:
-    """The datasets that an operator was told to read."""
-    found: list[DatasetDescription] = []
-    for one in told.inputs:
-        own = datasets_of(one.dataset, extraction) if isinstance(one.dataset, Operator) else (one.dataset,)
-        found.extend(with_added(each, one.added) for each in own)
-    return tuple(found)
-
-
 def _query(node: Operator, extraction: Extraction) -> tuple[Rows, ...]:
     rows = query(node, extraction)
     return (rows,) if rows.output else ()
 
 
-def _by_name(output: Iterable[Attribute], below: Mapping[int, Trace], told: NodeLineage) -> dict[int, str]:
-    """The columns that are the fields of a dataset whose fields are not told: those nothing else is known of."""
+def _known(columns: Columns) -> Columns:
+    """The columns without those that only the operators below have ids for."""
+    return {key: trace for key, trace in columns.items() if key >= 0}
+
+
+def _without(own: Rows | None, told: Iterable[ExpressionDependency]) -> Columns:
+    """The columns that headwater's own rule makes, but for those that are told of."""
+    made = {one.output for one in told}
+    return {key: trace for key, trace in own.columns.items() if key not in made} if own else {}
+
+
+def _reads_both(told: NodeLineage) -> bool:
+    """Whether datasets and other operators are told to be read: whose a column is does not follow from its name."""
+    return len({isinstance(one.dataset, Operator) for one in told.inputs}) > 1
+
+
+def _by_name(output: Iterable[Attribute], told: NodeLineage) -> dict[int, str]:
+    """The columns of a leaf that are the fields of a dataset whose fields are not told: those nobody told of."""
     made = {one.output for one in told.dependencies or () if one.output not in one.inputs}
-    return {c.expr_id: c.name for c in output if c.expr_id not in below and c.expr_id not in made}
-
-
-def _read(relation: InputRelation, by_name: Mapping[int, str], extraction: Extraction) -> Rows:
-    """The columns that a relation adds to those below, by their exprIds, and what decides on its rows."""
-    if isinstance(relation.dataset, Operator):
-        return _delegated(relation, relation.dataset, by_name, extraction)
-    names = relation.fields or by_name
-    described = with_added(relation.dataset, relation.added)
-    schema = described.schema or tuple(map(SchemaField, dict.fromkeys(names.values())))
-    extraction.datasets[replace(described, schema=schema)] = None
-    return Rows((), {key: source(InputField(described.dataset, name)) for key, name in names.items()})
-
-
-def _delegated(relation: InputRelation, delegate: Operator, by_name: Mapping[int, str], extraction: Extraction) -> Rows:
-    """The rows of another operator of the plan, also under the exprIds that the relation gives them."""
-    if delegate not in extraction.results:
-        extraction.report("operator", delegate.name, "what is read through it was told of, but it is not in the plan")
-    rows = extraction.rows(delegate)
-    own = {column.name: rows.columns.get(column.expr_id, NOTHING) for column in rows.output}
-    columns = {key: own[name] for key, name in (relation.fields or by_name).items() if name in own}
-    for key, name in relation.fields.items():
-        if name not in own:
-            extraction.report("operator", delegate.name, f"it puts out no column {name!r}, which was told of it")
-            columns[key] = step(OPAQUE, all_columns(rows))
-    for described in datasets_of(delegate, extraction) if relation.added else ():
-        extraction.datasets[with_added(described, relation.added)] = None
-    return Rows((), _both(columns, rows.columns), rows.deciding)
-
-
-def _both(first: Mapping[int, Trace], second: Mapping[int, Trace]) -> Mapping[int, Trace]:
-    """The columns of both; one that both have may be either."""
-    either = {key: merge((first[key], second[key])) for key in first.keys() & second.keys()}
-    return {**first, **second, **either}
+    return {column.expr_id: column.name for column in output if column.expr_id not in made}
 
 
 def _fields(relation: InputRelation) -> Paths:
@@ -168,34 +82,114 @@ def _fields(relation: InputRelation) -> Paths:
     return frozenset([(InputField(described.dataset, field.name), SAME) for field in described.schema])
 
 
-def _complete(node: Operator, rows: Rows, received: Paths, extraction: Extraction) -> Rows:
-    """The rows with conservative edges for the columns that nothing is known of, and a gap that names them."""
-    missing = [column for column in rows.output if column.expr_id not in rows.columns]
-    if not missing:
-        return rows
-    names = ", ".join(column.name for column in missing[:_MOST_NAMES]) + (", …" if len(missing) > _MOST_NAMES else "")
-    extraction.report("operator", node.name, f"nobody told what {names} is made of: every input column counts")
-    conservative = dict.fromkeys((column.expr_id for column in missing), received)
-    return Rows(rows.output, {**rows.columns, **conservative}, rows.deciding)
+def _counts(told: NodeLineage) -> str:
+    """What becomes of columns that nobody told of; fields that nobody named cannot be counted."""
+    unnamed = [
+        one.dataset.dataset.name
+        for one in told.inputs
+        if isinstance(one.dataset, DatasetDescription) and not (one.fields or one.dataset.schema)
+    ]
+    return "every input column counts" + (f", but no field of {_listed(unnamed)} was named" if unnamed else "")
 
 
-def _untold(node: Operator, rows: Rows, reads_others: bool, received: Paths, extraction: Extraction) -> Rows:
-    """Nothing is told of columns. Those of a relation are its fields; above others any may be made of any."""
-    if not reads_others or not rows.output:
-        return _complete(node, rows, received, extraction)
-    extraction.report("operator", node.name, "nobody told what its columns are made of: every input column counts")
-    columns: dict[int, Trace] = {
-        c.expr_id: merge((rows.columns.get(c.expr_id, NOTHING), received)) for c in rows.output
-    }
-    return Rows(rows.output, columns, union((rows.deciding, step(UNSEEN_ROWS, received))))
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+
+
+class _Teller:
+    """Makes the rows of one operator of what is told of it."""
+
+    def __init__(self, node: Operator, told: NodeLineage, extraction: Extraction) -> None:
+        self._node = node
+        self._told = told
+        self._extraction = extraction
+
+    def rows(self, sides: tuple[Rows, ...], own: Rows | None) -> Rows:
+        """The rows; ``sides`` are those that it receives."""
+        told, shown = self._told, own or Rows(tuple(map(attribute, output_of(self._node))), {}, deciding(sides))
+        others = bool(sides) or _reads_both(told)
+        names = {} if others or own else _by_name(shown.output, told)
+        read = [self._read(one, names) for one in told.inputs]
+        beside = step(OPAQUE, union((*map(_everything, read), *map(_fields, told.inputs))))
+        received = union((step(OPAQUE, union(map(all_columns, (*sides, shown)))), beside))
+        below, decided = _known(scope_of(sides, self._extraction).columns), union((shown.deciding, deciding(read)))
+        rows = Rows(shown.output, _beside(own.columns if own else below, read), decided)
+        if told.dependencies is not None:
+            unseen = step(UNSEEN_ROWS, received) if told.unseen_rows and sides else NOTHING
+            scope = Scope(_beside(either(below, _without(own, told.dependencies)), read), self._extraction)
+            made, every_row = depend(told.dependencies, scope, received, self._node)
+            found = Rows(rows.output, {**rows.columns, **made}, union((decided, every_row, unseen)))
+            return self._complete(found, received)
+        if own:
+            return self._untold(rows, beside) if told.inputs else rows
+        return self._untold(rows, received) if others and rows.output else self._complete(rows, received)
+
+    def _read(self, relation: InputRelation, by_name: Mapping[int, str]) -> Rows:
+        """The columns that a relation adds to those below, by their exprIds, and what decides on its rows."""
+        if isinstance(relation.dataset, Operator):
+            return self._delegated(relation, relation.dataset, by_name)
+        names = relation.fields or by_name
+        described = with_added(relation.dataset, relation.added)
+        schema = described.schema or tuple(map(SchemaField, dict.fromkeys(names.values())))
+        self._extraction.datasets[replace(described, schema=schema)] = None
+        return Rows((), {key: source(InputField(described.dataset, name)) for key, name in names.items()})
+
+    def _delegated(self, relation: InputRelation, delegate: Operator, by_name: Mapping[int, str]) -> Rows:
+        """The rows of another operator of the plan, also under the exprIds that the relation gives them."""
+        if delegate not in self._extraction.results:
+            self._report(delegate, "what is read through it was told of, but it is not in the plan")
+        rows = self._extraction.rows(delegate)
+        own: dict[str, Trace] = {}
+        for column in rows.output:
+            own[column.name] = merge((own.get(column.name, NOTHING), rows.columns.get(column.expr_id, NOTHING)))
+        columns = {key: own[name] for key, name in (relation.fields or by_name).items() if name in own}
+        for key, name in relation.fields.items():
+            if name not in own:
+                self._report(delegate, f"it puts out no column {name!r}, which was told of it")
+                columns[key] = step(OPAQUE, all_columns(rows))
+        for described in datasets_of(delegate, self._extraction) if relation.added else ():
+            self._extraction.datasets[with_added(described, relation.added)] = None
+        return Rows((), either(columns, _known(rows.columns)), rows.deciding)
+
+    def _complete(self, rows: Rows, received: Paths) -> Rows:
+        """The rows with conservative edges for the columns that nothing is known of, and a gap that names them."""
+        missing = [column for column in rows.output if column.expr_id not in rows.columns]
+        if not missing:
+            return rows
+        names = _listed([column.name for column in missing])
+        self._report(self._node, f"nobody told what {names} is made of: {_counts(self._told)}")
+        conservative = dict.fromkeys((column.expr_id for column in missing), received)
+        return Rows(rows.output, {**rows.columns, **conservative}, rows.deciding)
+
+    def _untold(self, rows: Rows, received: Paths) -> Rows:
+        """Nothing is told of the columns of what reads others: any may be made of any."""
+        self._report(self._node, f"nobody told what its columns are made of: {_counts(self._told)}")
+        columns: dict[int, Trace] = {
+            c.expr_id: merge((rows.columns.get(c.expr_id, NOTHING), received)) for c in rows.output
+        }
+        return Rows(rows.output, {**rows.columns, **columns}, union((rows.deciding, step(UNSEEN_ROWS, received))))
+
+    def _report(self, node: Operator, why: str) -> None:
+        self._extraction.report("operator", node.name, why)
+
+
+def _everything(rows: Rows) -> Paths:
+    return union(map(flat, rows.columns.values()))
+
+
+def _beside(columns: Columns, read: Iterable[Rows]) -> Columns:
+    """Columns, and those that are read beside; one that both have may be either."""
+    return reduce(either, (one.columns for one in read), columns)
 
 
 def _written(node: Operator, relation: OutputRelation, extraction: Extraction) -> Iterator[Output]:
     rows = extraction.rows(node)
     fields = _columns(node, relation, rows, extraction)
-    types = {column.expr_id: column.type for column in (*rows.output, *query(node, extraction).output)}
-    schema = tuple(SchemaField(name, types.get(key, "")) for name, key in fields)
-    traces = [_trace(key, name, node, rows, extraction) for name, key in fields]
+    others = [extraction.rows(one) for one in (*relation.columns_of, *node.inputs)]
+    known = {**_known(scope_of((*others, query(node, extraction)), extraction).columns), **rows.columns}
+    types = {column.expr_id: column.type for one in (rows, query(node, extraction), *others) for column in one.output}
+    schema = tuple(SchemaField(*one) for one in {name: types.get(key, "") for name, key in fields}.items())
+    traces = [_trace(key, name, node, known, extraction) for name, key in fields]
     found = lineage((name for name, _ in fields), traces, rows.deciding)
     for target in _targets(node, relation, extraction):
         told = with_added(replace(target, version=""), relation.added)
@@ -217,12 +211,19 @@ def _columns(
 ) -> tuple[tuple[str, int], ...]:
     """The fields that are written and the exprIds behind them: those told, else the columns of the query by name."""
     written = query(node, extraction).output or rows.output
-    return relation.fields or tuple((column.name, column.expr_id) for column in written)
+    fields = list(relation.fields)
+    for one in relation.columns_of:
+        output = extraction.rows(one).output or tuple(map(attribute, output_of(one)))
+        if not output:
+            why = "its columns were told to be written, which are not known: those of the query count"
+            extraction.report("operator", one.name, why)
+        fields.extend((column.name, column.expr_id) for column in output or written)
+    return tuple(dict.fromkeys(fields)) or tuple((column.name, column.expr_id) for column in written)
 
 
-def _trace(key: int, name: str, node: Operator, rows: Rows, extraction: Extraction) -> Paths:
-    found = rows.columns.get(key)
+def _trace(key: int, name: str, node: Operator, known: Columns, extraction: Extraction) -> Paths:
+    found = known.get(key)
     if found is not None:
         return flat(found)
     extraction.report("operator", node.name, f"nobody told what {name} is made of: every input column counts")
-    return step(OPAQUE, union(map(flat, rows.columns.values())))
+    return step(OPAQUE, union(map(flat, known.values())))

@@ -1,6 +1,6 @@
 """Commands that write: where the query, the names of its columns and the target are, for each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -129,13 +129,20 @@ def _seems_to_write(root: Operator) -> bool:
     return root.operator("query") is not None and not root.expressions("output") and root.name not in _READS_ONLY
 
 
-def only_written(operators: Iterable[Operator], told: Set[Operator] = frozenset()) -> frozenset[Operator]:
-    """The operators that stand for what a command writes, those among them that were ``told``, and nothing reads."""
+def targets_of(node: Operator) -> frozenset[Operator]:
+    """The operators that stand for what a command of Spark's writes."""
+    found = (node.operator(field) for field in _TARGETS.get(node.name, ()))
+    return frozenset(target for target in found if target is not None)
+
+
+def only_written(operators: Iterable[Operator]) -> frozenset[Operator]:
+    """The operators that stand for what a command writes, and that nothing reads."""
     operators = tuple(operators)
-    found = {target for node in operators for field in _TARGETS.get(node.name, ()) if (target := node.operator(field))}
-    written = found | told
+    written = frozenset(target for node in operators for target in targets_of(node))
+    if not written:
+        return written
     read = {child for node in operators if node not in written for child in (*node.inputs, node.operator("query"))}
-    return frozenset(written - read)
+    return written - read
 
 
 def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:

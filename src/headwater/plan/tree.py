@@ -45,6 +45,10 @@ class Node:
         found = self.references.get(name)
         return found if isinstance(found, Operator) else None
 
+    def operators(self, name: str) -> "tuple[Operator, ...]":
+        """The operators in the field ``name``, nested sequences flattened, in order."""
+        return tuple(node for node in _flat(self.references.get(name)) if isinstance(node, Operator))
+
     def text(self, name: str) -> str:
         """The value ``name`` as text, empty when it is absent or no text."""
         found = self.values.get(name)

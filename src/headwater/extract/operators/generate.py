@@ -1,9 +1,11 @@
 """Operators that turn one row into many: ``explode``, ``inline``, ``stack``, ``json_tuple``, table functions."""
 
+from collections.abc import Sequence
+
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.table import Visitors, deciding, scope_of
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
-from headwater.extract.trace import FILTER, TRANSFORMED, Paths, flat, step, union
+from headwater.extract.trace import FILTER, TRANSFORMED, Paths, Step, flat, step, union
 from headwater.plan import Expression, Operator
 
 
@@ -12,22 +14,25 @@ def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     scope = scope_of(children, extraction)
     output = tuple(map(attribute, node.expressions("generatorOutput")))
     generator = node.expression("generator")
-    arguments = _arguments(generator, scope) if generator else []
+    told = extraction.expressions.get(generator) if generator else None
+    arguments = _arguments(generator, told, scope) if generator else []
     columns = (
-        _stacked(arguments, output)
-        if _is_stack(generator)
-        else dict.fromkeys((column.expr_id for column in output), step(TRANSFORMED, union(arguments)))
+        _stacked([argument for _, argument in arguments], output)
+        if generator and generator.name == "Stack" and told is None
+        else dict.fromkeys((column.expr_id for column in output), union(step(*argument) for argument in arguments))
     )
-    rows = union((deciding(children), step(FILTER, union(arguments))))
+    rows = union((deciding(children), step(FILTER, union(argument for _, argument in arguments))))
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, rows)
 
 
-def _arguments(generator: Expression, scope: Scope) -> list[Paths]:
-    return [flat(evaluate(child, scope)) for child in generator.children if isinstance(child, Expression)]
-
-
-def _is_stack(generator: Expression | None) -> bool:
-    return generator is not None and generator.name == "Stack"
+def _arguments(generator: Expression, told: Sequence[Step | None] | None, scope: Scope) -> list[tuple[Step, Paths]]:
+    """The arguments that take part, each with how the columns are made of it; an extension may tell it."""
+    steps = told or [TRANSFORMED] * len(generator.children)
+    return [
+        (how, flat(evaluate(child, scope)))
+        for how, child in zip(steps, generator.children, strict=True)
+        if how is not None and isinstance(child, Expression)
+    ]
 
 
 def _stacked(arguments: list[Paths], output: tuple[Attribute, ...]) -> dict[int, Paths]:

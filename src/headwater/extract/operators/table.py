@@ -1,11 +1,12 @@
 """The form of an operator visitor."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from typing import TypeAlias
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
-from headwater.extract.trace import Paths, Step, Trace, flat, step, union
+from headwater.extract.trace import Paths, Step, Trace, flat, merge, step, union
 from headwater.plan import Expression, Operator
 
 Visitor: TypeAlias = Callable[[Operator, tuple[Rows, ...], Extraction], Rows]
@@ -17,9 +18,14 @@ Visitors: TypeAlias = Mapping[str, Visitor]
 def scope_of(children: Iterable[Rows], extraction: Extraction) -> Scope:
     """The scope of an operator's expressions: the columns of all its children."""
     found = [rows.columns for rows in children]
-    if len(found) == 1:
-        return Scope(found[0], extraction)
-    return Scope({key: trace for columns in found for key, trace in columns.items()}, extraction)
+    return Scope(reduce(either, found) if found else {}, extraction)
+
+
+def either(first: Mapping[int, Trace], second: Mapping[int, Trace]) -> Mapping[int, Trace]:
+    """The columns of both; one that both have may be either, as an exprId may come by two ways."""
+    shared = first.keys() & second.keys()
+    both = {key: merge((first[key], second[key])) for key in shared if first[key] is not second[key]}
+    return {**first, **second, **both}
 
 
 def deciding(children: Iterable[Rows]) -> Paths:

@@ -88,6 +88,11 @@ def constant(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     return _columns(node, ())
 
 
+def is_leaf(node: Operator) -> bool:
+    """Whether columns begin at an operator: it puts some out, and reads no other."""
+    return bool(node.expressions("output")) and not node.inputs and node.operator("query") is None
+
+
 def leaf(node: Operator, descriptions: tuple[DatasetDescription, ...], extraction: Extraction) -> Rows:
     """A relation that is these datasets; without any, its columns have no source and a gap says so."""
     if not descriptions:

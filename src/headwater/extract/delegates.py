@@ -1,0 +1,97 @@
+"""Operators of a plan that stand for datasets in what is told of others: delegates."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from headwater.ext import InputRelation, NodeLineage, OutputRelation
+from headwater.extract import writes
+from headwater.extract.relations import leaves, naming, rdds, streams
+from headwater.extract.scope import Extraction
+from headwater.model import DatasetDescription
+from headwater.plan import Node, Operator, Plan
+
+RELATIONS = {**leaves.OPERATORS, **rdds.OPERATORS, **streams.OPERATORS}
+"""The rules of operators where columns begin."""
+
+
+def only_written(plan: Plan, told: Mapping[Operator, NodeLineage]) -> frozenset[Operator]:
+    """The operators that stand for what is written, and that nothing reads.
+
+    A delegate stands for it with all at its lower left; what a target that is read too reads is read.
+    """
+    if not told:
+        return writes.only_written(plan.operators)
+    delegates = {node: frozenset(_delegates(one.outputs)) for node, one in told.items()}
+    targets: dict[Node, frozenset[Operator]] = {
+        node: writes.targets_of(node) | delegates.get(node, frozenset()) for node in plan.operators
+    }
+    written = {one for node in plan.operators for one in writes.targets_of(node)}
+    written.update(below for many in delegates.values() for one in many for below in down(one))
+    read = [one for lineage in told.values() for one in _delegates(lineage.inputs)]
+    read.extend(below for node in plan.nodes if node not in written for below in _reads(node, targets.get(node, ())))
+    while read:
+        one = read.pop()
+        if one in written:
+            written.remove(one)
+            read.extend(_reads(one, targets.get(one, ())))
+    return frozenset(written)
+
+
+def _delegates(relations: Iterable[InputRelation | OutputRelation]) -> Iterator[Operator]:
+    return (one.dataset for one in relations if isinstance(one.dataset, Operator))
+
+
+def _reads(node: Node, targets: Collection[Operator]) -> Iterator[Operator]:
+    """The operators that a node refers to, but for its targets, unless they are its children or its query."""
+    yield from (child for child in node.children if isinstance(child, Operator))
+    for name in node.references:
+        yield from (one for one in node.operators(name) if name == "query" or one not in targets)
+
+
+def datasets_of(operator: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets of a delegate: those of the relation at its lower left end, which is what a command writes to."""
+    *_, operator = down(operator)
+    if (known := extraction.relations.get(operator)) is not None:
+        return known
+    told = extraction.told.get(operator)
+    if told is not None and told.inputs:
+        return _told_of(told, extraction)
+    aside = Extraction(extraction.settings, extraction.session, extraction.origins)
+    if operator.name in RELATIONS:
+        RELATIONS[operator.name](operator, (), aside)
+    return tuple(aside.datasets) or naming.relation_descriptions(operator, extraction)
+
+
+def down(operator: Operator) -> Iterator[Operator]:
+    """An operator, and those at its lower left."""
+    yield operator
+    while operator.inputs:
+        operator = operator.inputs[0]
+        yield operator
+
+
+def _told_of(told: NodeLineage, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets that an operator was told to read."""
+    found: list[DatasetDescription] = []
+    for one in told.inputs:
+        own = datasets_of(one.dataset, extraction) if isinstance(one.dataset, Operator) else (one.dataset,)
+        found.extend(with_added(each, one.added) for each in own)
+    return tuple(found)
+
+
+def with_added(own: DatasetDescription, added: DatasetDescription | None) -> DatasetDescription:
+    """A description with what another says beside: its values before the own ones, its facets after them."""
+    if added is None:
+        return own
+    return DatasetDescription(
+        own.dataset,
+        added.schema or own.schema,
+        tuple(dict.fromkeys((*own.symlinks, *added.symlinks))),
+        added.lifecycle or own.lifecycle,
+        added.source or own.source,
+        added.version or own.version,
+        added.names or own.names,
+        added.fields or own.fields,
+        added.description or own.description,
+        added.partition or own.partition,
+        (*own.facets, *added.facets),
+    )
