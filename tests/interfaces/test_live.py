@@ -186,6 +186,7 @@ def test_the_event_has_the_facets_on_the_side_they_are_of(acme: Acme) -> None:
             "strange dependency",
             "columnLevelLineageDependencies: its delegate is no node of a plan but java.lang.String",
         ),
+        ("endless dependency", "columnLevelLineageDependencies: it gave more than 10000 of them"),
         ("null dependency", "columnLevelLineageDependencies: it gave no exprId but null"),
     ],
 )

@@ -105,6 +105,7 @@ case class Hostile(how: String, child: LogicalPlan) extends UnaryNode with Input
     case "strange dependency" => List(ExpressionDependencyWithDelegate(id(output.head), "a text"))
     case "dependency on itself" => List(ExpressionDependencyWithDelegate(id(output.head), this))
     case "unknown dependency" => List(ExpressionDependencyWithIdentifier(id(output.head), List(OlExprId(-7L))))
+    case "endless dependency" => List(ExpressionDependencyWithIdentifier(id(output.head), List.fill(20000)(id(child.output.head))))
     case "null dependency" => List(ExpressionDependencyWithIdentifier(null, null))
     case _ => List()
   }

@@ -28,11 +28,14 @@ public class Answers {
     if (told.equals("relation")) return identifier(answer);
     List found = new ArrayList();
     Iterator items = items(answer);
-    for (int n = 0; items.hasNext(); n++) {
-      if (n == MOST) throw new IllegalArgumentException("it gave more than " + MOST + " of them");
-      found.add(item(told, items.next()));
-    }
+    while (items.hasNext()) found.add(item(told, next(items, found)));
     return found;
+  }
+
+  /** The next of a list of which some are found; what was left out would be lineage that is missing. */
+  private static Object next(Iterator items, List found) {
+    if (found.size() == MOST) throw new IllegalArgumentException("it gave more than " + MOST + " of them");
+    return items.next();
   }
 
   private Object item(String told, Object item) throws Exception {
@@ -72,7 +75,7 @@ public class Answers {
     if (expression != null) { found.put("delegate", position(expression)); return found; }
     List ids = new ArrayList();
     Iterator inputs = items(get(item, "inputExprIds"));
-    while (inputs.hasNext() && ids.size() < MOST) ids.add(id(inputs.next()));
+    while (inputs.hasNext()) ids.add(id(next(inputs, ids)));
     found.put("inputs", ids);
     return found;
   }
