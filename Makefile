@@ -2,6 +2,8 @@
 
 PYTHON ?= python3.11
 VENV := .venv
+# The environments that tests need are made side by side.
+MAKEFLAGS += -j2
 BIN := $(CURDIR)/$(VENV)/bin
 READY := $(VENV)/.ready
 
