@@ -36,7 +36,7 @@ def result(python: Path, suite: str) -> str:
     command = [python, "-m", "pytest", *options, *SUITES[suite]]
     with log.open("w") as out:
         try:
-            environment = {**os.environ, "PATH": path, "PYSPARK_PYTHON": str(python)}
+            environment = {**os.environ, "PATH": path, "PYSPARK_PYTHON": str(python), "EVERY_CASE": "1"}
             subprocess.run(
                 command, cwd=ROOT, env=environment, stdout=out, stderr=out, timeout=MOST_SECONDS, check=False
             )

@@ -1,18 +1,21 @@
-"""Every case on a running Spark: the recorded plans are still what Spark makes, and the same edges come out."""
+"""Cases on a running Spark: the recorded plans are still what Spark makes, and the same edges come out.
+
+Each third; ``make test-matrix`` runs all, on every version of Spark. Their recorded plans are in every test run.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyspark
 import pytest
-from tests.extract.case_file import Case, cases, difference
+from tests.extract.case_file import Case, cases, difference, some
 from tests.extract.case_tables import spark_for_cases
 from tests.extract.recordings import LivePlans, lineage
 
 # What PySpark advises about the code of a case is no fault of ours.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
-CASES = [case for case in cases() if case.is_for(pyspark.__version__)]
+CASES = some([case for case in cases() if case.is_for(pyspark.__version__)], every=3)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
-"""The cases of table formats, each on a running Spark with the real connector."""
+"""Cases of table formats on a running Spark with the real connector: each second, in ``make test-matrix`` all."""
 
 from collections.abc import Iterator
 
 import pytest
-from tests.extract.case_file import Case, difference
+from tests.extract.case_file import Case, difference, some
 from tests.extract.recordings import lineage
 from tests.formats.formats import BUILDS, Formats, cases_of, running_formats
 
@@ -24,13 +24,13 @@ def hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Formats]:
 
 
 @pytest.mark.skipif(not BUILDS["lake"], reason="there is no build of Delta and Iceberg for this Spark")
-@pytest.mark.parametrize("case", cases_of("lake"), ids=str)
+@pytest.mark.parametrize("case", some(cases_of("lake"), every=2), ids=str)
 def test_lineage_of_delta_and_iceberg(case: Case, lake: Formats) -> None:
     check(case, lake)
 
 
 @pytest.mark.skipif(not BUILDS["hudi"], reason="there is no build of Hudi for this Spark")
-@pytest.mark.parametrize("case", cases_of("hudi"), ids=str)
+@pytest.mark.parametrize("case", some(cases_of("hudi"), every=2), ids=str)
 def test_lineage_of_hudi(case: Case, hudi: Formats) -> None:
     check(case, hudi)
 
