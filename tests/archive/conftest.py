@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 
 from headwater.archive import Archive, build
@@ -14,14 +15,17 @@ SMALL = {**SETTINGS, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.p
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """A Spark without connectors."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark with Delta in its own catalog and Iceberg in ``ice``."""
     from pyspark.sql import SparkSession
 
+    if not (DELTA and ICEBERG):
+        pytest.skip("there is no Delta or no Iceberg for this Spark")
+    folder = tmp_path_factory.mktemp("lake")
     with jvm_of_its_own():
         builder = SparkSession.builder.master("local[2]").appName("archive")
-        for key, value in SMALL.items():
-            builder = builder.config(key, value)
+        for key, value in {**SMALL, **LAKE}.items():
+            builder = builder.config(key, value.format(folder=folder))
         running = builder.getOrCreate()
         running.sparkContext.setLogLevel("OFF")
         yield running

@@ -84,7 +84,10 @@ class Names:
 
 
 def changed_names(renames: Iterable[str]) -> Cuts:
-    """The names that events change, and when; ``renames`` are events as `headwater.archive.rows.names_alone` has them."""
+    """The names that events change, and when.
+
+    ``renames`` are the events as `headwater.archive.rows.names_alone` has them.
+    """
     found: dict[Dataset, set[int]] = defaultdict(set)
     for event in map(read_event, renames):
         for output in event.outputs:

@@ -18,7 +18,8 @@ from headwater.store.naming import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
-_MOST = 20_000  # lineages and schemas remembered: a worker's memory is not ours alone
+_MOST = 20_000  # digests that are remembered
+_MOST_LINEAGES = 500  # that are known again without a look at their edges: they take memory
 _TELLS_NAMES = ("headwater_names", "lifecycleStateChange", "symlinks")
 
 
@@ -37,7 +38,7 @@ class Met:
         """The digest of lineage; equal facets are one object, as long as the store's reader remembers them."""
         known = self._lineages.get(id(lineage))
         if known is None:
-            if len(self._lineages) >= _MOST:
+            if len(self._lineages) >= _MOST_LINEAGES:
                 self._lineages.clear()
             known = self._lineages[id(lineage)] = (lineage, _digest(lineage))
         return known[1]

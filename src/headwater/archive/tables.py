@@ -26,9 +26,9 @@ from pyspark.sql.types import (
 from headwater.errors import ArchiveTooNew
 
 VERSION = 1
-"""Of the tables. It is in the metadata of every column, in every format."""
+"""Of the tables. It is in the metadata of every column, and in Iceberg a property of each table."""
 
-_VERSION = "headwater.version"
+PROPERTY = "headwater.version"
 _TEXT, _COUNT, _FLAG, _TIME = StringType(), LongType(), BooleanType(), TimestampType()
 _NAMES = ArrayType(
     StructType(
@@ -82,19 +82,23 @@ def _column(name: str, made: Made, types: Mapping[str, DataType]) -> Column:
 
 
 def _metadata(what: str) -> dict[str, str | int]:
-    return {"comment": what, _VERSION: VERSION}
+    return {"comment": what, PROPERTY: VERSION}
 
 
-def require_version(table: str, schema: StructType) -> None:
-    """Checks that this version knows a table.
+def version_of(schema: StructType) -> int:
+    """The version of a table by its columns, 0 where they do not say."""
+    return max((one.metadata.get(PROPERTY, 0) for one in schema.fields), default=0)
+
+
+def require_version(table: str, version: int) -> None:
+    """Checks that this headwater knows a version of tables.
 
     Raises:
         ArchiveTooNew: a newer headwater wrote it.
     """
-    found = max((one.metadata.get(_VERSION, 0) for one in schema.fields), default=0)
-    if found > VERSION:
+    if version > VERSION:
         raise ArchiveTooNew(
-            f"The table {table} has version {found}: expected {VERSION} at most. A newer headwater wrote it: upgrade "
+            f"The table {table} has version {version}: expected {VERSION} at most. A newer headwater wrote it: upgrade "
             "this one, or build the archive anew elsewhere."
         )
 
@@ -131,8 +135,7 @@ _EDGE = {
     "first_run": Made(_TEXT, "the first of them"),
     "last_run": Made(_TEXT, "the last of them"),
 }
-_BY_OUTPUT = ("output_namespace", "output_dataset", "valid_from")
-
+# Edges lie by ids: of texts Delta and Iceberg keep but the beginnings (32 and 16 characters) to skip files by.
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
         "events": Table(
@@ -202,8 +205,10 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             },
             ("namespace", "dataset", "name"),
         ),
-        "column_edges": Table({**_TO, **_TO_FIELD, **_EDGE}, _BY_OUTPUT, ("current",)),
-        "dataset_edges": Table({**_TO, **_EDGE}, _BY_OUTPUT, ("current",)),
+        "column_edges": Table(
+            {**_TO, **_TO_FIELD, **_EDGE}, ("output_dataset_id", "output_field_id", "valid_from"), ("current",)
+        ),
+        "dataset_edges": Table({**_TO, **_EDGE}, ("output_dataset_id", "input_field_id", "valid_from"), ("current",)),
         "coverage": Table(
             {
                 "run": Made(_TEXT, "the id of the run"),
