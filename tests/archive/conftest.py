@@ -11,7 +11,13 @@ from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 
 from headwater.archive import Archive, build
 
-SMALL = {**SETTINGS, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+SMALL = {
+    **SETTINGS,
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # Hundreds of small queries: to compile the expressions of each costs more than to run them.
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 @pytest.fixture(scope="session")

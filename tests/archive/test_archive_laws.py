@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from tests.store.conftest import Words, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
-from typer.testing import CliRunner
 
-from headwater.archive import Archive, read
-from headwater.cli.main import app
+from headwater.archive import Archive
 from headwater.store import Store, open_store
 
 from .conftest import Build
@@ -132,22 +130,6 @@ def agree(built: Build, worlds: list[list[dict[str, Any]]]) -> None:
             number = re.search(r"'(?:file|demo|hive)(\d+)'", row)
             of_world = json.dumps(worlds[int(number[1])], indent=1) if number else ""
             pytest.fail(f"{name}: {len(missing)} missing, {len(more)} more, {row}\n{of_world}")
-
-
-def test_the_command_makes_tables(spark: Any, tmp_path: Path) -> None:
-    """On standard output what there is, on the other one how far it is and what was no event."""
-    (tmp_path / "events.ndjson").write_text(json.dumps(told("j", written("out", {"x": ["raw.x"]}))) + "\nno event\n")
-    into = str(tmp_path / "lineage")
-    command = ["archive", "build", str(tmp_path / "events.ndjson"), "--into", into, "--format", "parquet"]
-    result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
-    assert result.exit_code == 0, result.output
-    assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
-    assert "column_edges: 1 rows" in result.stderr
-    assert "1 lines are no events" in result.stderr
-    assert read(spark, into).column_edges.count() == 1
-    result = CliRunner().invoke(app, ["archive", "build", str(tmp_path / "nothing"), "--into", into])
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "Error: " in result.stderr
 
 
 def test_a_run_is_counted_in_the_span_that_it_told(built: Build) -> None:

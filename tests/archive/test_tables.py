@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from tests.store.conftest import told, written
+from typer.testing import CliRunner
 
 from headwater.archive import build, read, tables
 from headwater.archive.lakes import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
+from headwater.cli.main import app
 from headwater.errors import ArchiveError, ArchiveTooNew
 
 pytestmark = pytest.mark.spark
@@ -64,8 +66,17 @@ def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path)
 
 
 def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path: Path) -> None:
-    into = str(tmp_path / "lineage")
-    before = build(spark, events(tmp_path, "one"), into)
+    """The command says on standard output what there is, on the other one how far it is and what was no event."""
+    source, into = events(tmp_path, "one"), str(tmp_path / "lineage")
+    with Path(source).open("a") as file:
+        file.write("no event\n")
+    command = ["archive", "build", source, "--into", into, "--format", "parquet"]
+    result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
+    assert "column_edges: 1 rows" in result.stderr
+    assert "1 lines are no events" in result.stderr
+    before = read(spark, into)
 
     def stop(line: str) -> None:
         if line.startswith("coverage"):
@@ -74,6 +85,13 @@ def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path:
     with pytest.raises(KeyboardInterrupt):
         build(spark, events(tmp_path, "two"), into, tell=stop)
     assert sources(read(spark, into)) == sources(before) == ["/one"]
+
+
+def test_the_command_says_errors_in_one_line(spark: Any, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["archive", "build", str(tmp_path / "nothing"), "--into", str(tmp_path)])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith(" as kafka://HOST:PORT/TOPIC.\n")
+    assert CliRunner().invoke(app, ["archive", "build", "x", "--into", "y", "--conf", "nonsense"]).exit_code == 2
 
 
 @every_format

@@ -90,6 +90,7 @@ def _read(line: Placed, met: Met) -> Row:
     except EventError as fault:
         return _rejected(line, str(fault))
     except Exception as fault:  # one line must not end a job of hours; the table names it
+        met.forget()
         return _rejected(line, f"headwater cannot read it, which is a defect ({type(fault).__name__}: {fault}).")
 
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Dependency, SchemaField
 from headwater.store.events import SUCCESSFUL, Event
+from headwater.store.json_text import canonical, read_json
 from headwater.store.jsonvalues import Record, record, records
 from headwater.store.keys import key_of
 from headwater.store.naming import moment_of
@@ -42,6 +41,11 @@ class Met:
                 self._lineages.clear()
             known = self._lineages[id(lineage)] = (lineage, _digest(lineage))
         return known[1]
+
+    def forget(self) -> None:
+        """Begins anew: what was taken for told may not have been, because a row came to nothing."""
+        self.shapes.clear()
+        self.schemas.clear()
 
     def new(self, kind: set[str], digest: str) -> bool:
         """Whether a digest is met for the first time; after very many it is said of some again."""
@@ -128,7 +132,7 @@ def names_alone(text: bytes) -> str:
     >>> names_alone(b'{"eventTime": "t", "producer": "p", "dataset": {"namespace": "n", "name": "d", "facets": {}}}')
     '{"dataset":{"facets":{},"name":"d","namespace":"n"},"eventTime":"t"}'
     """
-    value = orjson.loads(text)
+    value = read_json(text)
     kept = {key: value[key] for key in ("eventTime", "eventType") if key in value}
     if "run" in value:
         kept["run"] = {"runId": value["run"]["runId"]}
@@ -138,7 +142,7 @@ def names_alone(text: bytes) -> str:
         kept["outputs"] = [_name_facets(one) for one in records(value, "outputs")]
     if "dataset" in value:
         kept["dataset"] = _name_facets(record(value, "dataset"))
-    return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
+    return canonical(kept).decode()
 
 
 def _name_facets(named: Record) -> Record:
