@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
-from tests.store.conftest import Words, told, written
+from tests.store.conftest import Words, renamed, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
 from headwater.archive import Archive
@@ -89,6 +89,39 @@ def moved(events: list[dict[str, Any]], world: int) -> list[dict[str, Any]]:
     return list(json.loads(re.sub(r'("runId": "[^"]+)"', rf'\g<1>-{world}"', text)))
 
 
+def parent(run: str) -> dict[str, Any]:
+    return {"run": {"runId": run}, "job": {"namespace": "demo", "name": "application"}}
+
+
+def under_its_other_name() -> dict[str, Any]:
+    output = written("a", {"x": ["raw.z"]})
+    return told("j2", {**output, "namespace": "hive", "name": "db.a"}, minute=4, run="other")
+
+
+BY_HAND: list[list[dict[str, Any]]] = [
+    # A name ends while the other one goes on, and both are told of one dataset again.
+    [
+        told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),
+        told("ddl", renamed("a", None), minute=2, run="2"),
+        told("make", written("a", {"x": ["raw.y"]}, ["db.a"]), minute=3, run="3"),
+    ],
+    # Two names of one output, in runs of one job, and in one event.
+    [
+        told("j2", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=1, run="1"),
+        under_its_other_name(),
+        told("j2", written("a", {"x": ["raw.z"]}), minute=5, run="2"),
+        told("j3", written("a", {"x": ["raw.x"]}), *under_its_other_name()["outputs"], minute=6, run="3"),
+    ],
+    # What feeds a renamed column, before and after; and the parent of a run.
+    [
+        told("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1"),
+        told("read", written("c", {"z": ["a.x"]}), minute=1, run="2"),
+        told("ddl", renamed("a", "a", {"x": "y", "y": "x"}), minute=2, run="3"),
+        told("read", written("c", {"z": ["a.x"]}), minute=3, run="4", run_facets={"parent": parent("9")}),
+    ],
+]
+
+
 def worlds(how_many: int) -> list[list[dict[str, Any]]]:
     """Sequences of events, each in a world of its own: Spark's start is paid once for all of them."""
     found: list[list[dict[str, Any]]] = []
@@ -104,7 +137,7 @@ def worlds(how_many: int) -> list[list[dict[str, Any]]]:
         found.append(moved(mixed, len(found)))
 
     collect()
-    return found
+    return [*found, *(moved(one, len(found) + at) for at, one in enumerate(BY_HAND))]
 
 
 def test_the_archive_says_what_the_store_says(built: Build) -> None:
