@@ -6,6 +6,8 @@
     ├── CaptureError          watching a Spark application is not possible
     ├── DeliveryError         an event could not be handed to its back end
     ├── EventError            an OpenLineage event that cannot be read
+    ├── ArchiveError          an archive of events, or the tables made of it, cannot be used
+    │   └── ArchiveTooNew         tables written by a newer headwater
     ├── ExtensionError        an extension that cannot be used, or that broke
     ├── StoreError            the lineage store cannot be used
     │   ├── StoreUnavailable      missing rights, full disk, no connection
@@ -42,6 +44,14 @@ class DeliveryError(HeadwaterError):
 
 class EventError(HeadwaterError):
     """An OpenLineage event that cannot be read."""
+
+
+class ArchiveError(HeadwaterError):
+    """An archive of events, or the tables that were made of it, cannot be used."""
+
+
+class ArchiveTooNew(ArchiveError):
+    """The tables were written by a newer headwater than this one."""
 
 
 class ExtensionError(HeadwaterError):

@@ -159,7 +159,7 @@ class Server:
         return self._client._stub.AnalyzePlan(request, metadata=self._metadata(), timeout=self._seconds)
 
     def _rows(self, relation: Any) -> list[tuple[Any, ...]]:
-        from pyarrow import ipc  # type: ignore[import-untyped]
+        from pyarrow import ipc
 
         request = self._client._execute_plan_request_with_metadata()
         request.plan.root.CopyFrom(relation)

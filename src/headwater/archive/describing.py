@@ -1,0 +1,112 @@
+"""The tables of what there is: events, runs, jobs, datasets, fields, gaps, and lines that are no events."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from headwater.archive.folding import JOB, latest
+from headwater.archive.resolving import Resolver
+
+_DATASET = ("dataset_id", "dataset_namespace", "dataset", "begun")
+_DAY = 86_400 * 1_000_000
+
+
+def events(parsed: DataFrame) -> DataFrame:
+    """Every event once, however often it was told."""
+    day = sf.date_from_unix_date(sf.floor(sf.col("at") / _DAY).cast("int"))
+    return parsed.dropDuplicates(["digest"]).withColumn("day", day)
+
+
+def runs(known: DataFrame, parsed: DataFrame) -> DataFrame:
+    """The runs, those too that are only told of as the parents of others."""
+    parents = (
+        parsed.where("parent IS NOT NULL")
+        .groupBy("parent.run")
+        .agg(sf.min(sf.struct("at", "digest", "parent"))["parent"].alias("parent"))
+    )
+    job = sf.col("parent.namespace").alias(JOB[0]), sf.col("parent.name").alias(JOB[1])
+    silent = parents.join(known.select("run"), "run", "left_anti").select("run", *job)
+    told = known.withColumn("parent_run", sf.col("parent.run")).drop("parent")
+    return told.unionByName(silent, allowMissingColumns=True)
+
+
+def jobs(parsed: DataFrame) -> DataFrame:
+    """The jobs with what was said of them last."""
+    named = sf.col("job_namespace").alias("namespace"), sf.col("job_name").alias("name")
+    told = parsed.select(*named, "at", "job_type", "sql", "description", "location", sf.lit(True).alias("own"))
+    parents = parsed.where("parent IS NOT NULL").select("parent.namespace", "parent.name")
+    moment = sf.when(sf.col("own"), sf.col("at"))
+    return (
+        told.unionByName(parents.distinct(), allowMissingColumns=True)
+        .groupBy("namespace", "name")
+        .agg(
+            *(latest(name) for name in ("job_type", "sql", "description", "location")),
+            sf.min(moment).alias("first_at"),
+            sf.max(moment).alias("last_at"),
+        )
+        .where("name != ''")
+    )
+
+
+def described(parsed: DataFrame, resolver: Resolver) -> DataFrame:
+    """What events say of datasets, with the dataset that is meant."""
+    told = parsed.select(sf.explode("datasets").alias("one")).select("one.*")
+    return resolver.datasets(told, "at")
+
+
+def datasets(described: DataFrame, fields: DataFrame, resolver: Resolver) -> DataFrame:
+    """The datasets under what they are called now, with all their names and what was said of them last."""
+    told = described.groupBy(*_DATASET).agg(
+        *(latest(name) for name in ("source", "lifecycle", "version", "description")),
+        sf.min("at").alias("first_at"),
+        sf.max("at").alias("last_at"),
+    )
+    silent = fields.select(*_DATASET).distinct().join(told.select("dataset_id"), "dataset_id", "left_anti")
+    known = told.unionByName(silent, allowMissingColumns=True)
+    own = sf.array(
+        sf.struct(
+            sf.col("dataset_namespace").alias("namespace"),
+            sf.col("dataset").alias("name"),
+            sf.lit(None).cast("timestamp").alias("valid_from"),
+            sf.lit(None).cast("timestamp").alias("valid_to"),
+        )
+    )
+    if not resolver.names.meanings:
+        return known.withColumn("names", own)
+    return known.join(resolver.known_names(), "dataset_id", "left").withColumn("names", sf.coalesce("names", own))
+
+
+def fields(described: DataFrame, parsed: DataFrame, told: DataFrame, resolver: Resolver) -> DataFrame:
+    """The fields of datasets: those of all schemas, and those that lineage names.
+
+    Types and places are those of the schema that was told last; a field that is not in it has none.
+    """
+    schemas = parsed.select(sf.explode("schemas").alias("one")).select("one.*").dropDuplicates(["schema"])
+    last = (
+        described.where("schema IS NOT NULL").groupBy("dataset_id").agg(sf.max(sf.struct("at", "schema")).alias("last"))
+    )
+    seen = described.where("schema IS NOT NULL").select(*_DATASET, "at", "schema").distinct()
+    placed = seen.join(schemas, "schema").join(last, "dataset_id")
+    now = (sf.col("at") == sf.col("last.at")) & (sf.col("schema") == sf.col("last.schema"))
+    apart = placed.select(*_DATASET, "at", now.alias("now"), sf.posexplode("fields").alias("place", "one"))
+    named = resolver.fields(apart.withColumn("told", sf.col("one.name")), "at", "told")
+    place = sf.max(_if_now(sf.struct("place", sf.col("one.type").alias("type"))))
+    of_schemas = named.groupBy(*_DATASET, "field_id", "field").agg(place.alias("last"))
+    others = told.unionByName(resolver.renamed_fields())
+    both = of_schemas.unionByName(others, allowMissingColumns=True)
+    whole = both.groupBy(*_DATASET, "field_id", "field").agg(sf.max("last").alias("last"))
+    return whole.withColumn("type", sf.nullif("last.type", sf.lit(""))).withColumn("ordinal", sf.col("last.place"))
+
+
+def _if_now(value: Column) -> Column:
+    return sf.when(sf.col("now"), value)
+
+
+def coverage(parsed: DataFrame, runs: DataFrame) -> DataFrame:
+    """What the lineage of runs does not cover, each once for a run."""
+    gaps = parsed.select("run", sf.explode("gaps").alias("gap")).select("run", "gap.*").distinct()
+    return gaps.join(runs.select("run", *JOB), "run")
+
+
+def quarantine(rejected: DataFrame) -> DataFrame:
+    """Lines that are no events, and why."""
+    return rejected.where("rejected IS NOT NULL").select("rejected.*")

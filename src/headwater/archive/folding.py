@@ -1,0 +1,109 @@
+"""Which run told what of a job's output, folded to spans of time: the rules of `headwater.store.settling`.
+
+Nothing here looks at an edge. What a run tells of an output is one or more *shapes*, digests of lineage; runs that tell
+the same one after the other are one span. So the cost goes by distinct lineage, not by runs.
+"""
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as sf
+
+from headwater.archive.resolving import Resolver, epoch_at
+from headwater.store.events import FINAL, SUCCESSFUL
+from headwater.store.schema import BEGINNING
+
+_RUNNING = "RUNNING"
+JOB = ("job_namespace", "job_name")
+OUTPUT = ("dataset_id", "dataset_namespace", "dataset")
+PAIR = (*JOB, *OUTPUT)
+
+
+def runs_of(events: DataFrame) -> DataFrame:
+    """The runs of events with job, state, and since when they are in that state.
+
+    An end outweighs everything before it (`headwater.store.recording`).
+    """
+    weight = sf.struct(sf.col("state").isin(*FINAL).alias("final"), "at", "state", *JOB)
+    best = events.groupBy("run").agg(
+        sf.max(weight).alias("best"),
+        sf.min(sf.when(sf.col("state") == "START", sf.col("at"))).alias("started_at"),
+        sf.max("engine").alias("engine"),
+        sf.min(_given("parent", sf.struct("at", "digest", "parent"))).alias("child"),
+        latest("error"),
+    )
+    job = (sf.col(f"best.{name}") for name in JOB)
+    states = (sf.col("best.state"), sf.col("best.at").alias("state_at"))
+    return best.select("run", *job, *states, "started_at", "engine", sf.col("child.parent"), "error")
+
+
+def latest(name: str) -> Column:
+    """What was said last of an attribute that is not empty; of equal times the greater value."""
+    value = sf.col(name)
+    return sf.max(sf.when(value != "", sf.struct("at", value.alias("value"))))["value"].alias(name)
+
+
+def _given(name: str, value: Column) -> Column:
+    return sf.when(sf.col(name).isNotNull(), value)
+
+
+def heard(events: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
+    """What counts of what events told: all of a run that succeeded, and what a stream tells while it runs.
+
+    Rows are (run, digest, at, job, output dataset, shape, epoch, since): ``since`` is from when on it holds, ``epoch``
+    is the last moment before at which a name in the shape has changed its meaning.
+    """
+    told = events.select("digest", "at", "state", "run", "streaming", sf.explode("told").alias("told"))
+    told = told.select("digest", "at", "run", _streams().alias("streams"), "told.*")
+    states = runs.select("run", *JOB, "state", "state_at")
+    counted = told.join(states, "run").where(sf.col("streams") | sf.col("state").isin(*SUCCESSFUL))
+    since = sf.when(sf.col("streams"), sf.col("at")).otherwise(sf.col("state_at"))
+    named = sf.concat(sf.array(sf.struct("namespace", "name")), "inputs")
+    cuts = resolver.epochs(shapes.withColumn("inputs", _inputs()), named, ["shape"])
+    epoch: Column = sf.lit(BEGINNING)
+    if cuts is not None:
+        counted, epoch = counted.join(cuts, "shape", "left"), epoch_at("at")
+    placed = resolver.datasets(counted, "at")
+    return placed.select("run", "digest", "at", *PAIR, "shape", epoch.alias("epoch"), since.alias("since"))
+
+
+def _streams() -> Column:
+    return (sf.col("state") == _RUNNING) & sf.col("streaming")
+
+
+def _inputs() -> Column:
+    names = sf.transform(
+        "edges",
+        lambda one: sf.struct(one["input_namespace"].alias("namespace"), one["input_name"].alias("name")),
+    )
+    return sf.array_distinct(names)
+
+
+def tellings(heard: DataFrame) -> DataFrame:
+    """What each run tells of each output: what its latest event with lineage of it says, since it first told any."""
+    shapes = sf.sort_array(sf.collect_set(sf.struct("shape", "epoch"))).alias("shapes")
+    of_event = heard.groupBy("run", "digest", "at", *PAIR).agg(shapes, sf.min("since").alias("since"))
+    last = sf.max_by("shapes", sf.struct("at", "digest")).alias("shapes")
+    return of_event.groupBy("run", *PAIR).agg(last, sf.min("since").alias("since"))
+
+
+def spans(tellings: DataFrame) -> DataFrame:
+    """From when until when a job's output was made so: ``since``, ``until`` (NULL when it still is), ``shapes``.
+
+    Each run's telling holds until the next one's; equal times go by run id (`headwater.store.telling`). ``runs`` is how
+    many runs told the same in a row.
+    """
+    pair = Window.partitionBy(*PAIR)
+    told = pair.orderBy("since", "run")
+    same = sf.col("shapes").eqNullSafe(sf.lag("shapes").over(told))
+    turns = tellings.withColumn("new", sf.when(same, 0).otherwise(1)).withColumn(
+        "turn", sf.sum("new").over(told.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    )
+    place = sf.struct("since", "run")
+    folded = turns.groupBy(*PAIR, "turn").agg(
+        sf.first("shapes").alias("shapes"),
+        sf.count("*").alias("runs"),
+        sf.min_by("run", place).alias("first_run"),
+        sf.max_by("run", place).alias("last_run"),
+        sf.min("since").alias("since"),
+    )
+    ended = folded.withColumn("until", sf.lead("since").over(pair.orderBy("turn")))
+    return ended.where("until IS NULL OR since < until").drop("turn")

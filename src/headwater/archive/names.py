@@ -1,0 +1,197 @@
+"""What names of datasets and fields mean, and when: worked out by the store, from the few events that tell of names.
+
+Events that change names are told to a store in a file of its own, without all else that they say; of other names of a
+dataset (symlinks) each once, and once more after each moment at which one of these names changed its meaning. A name
+that is in neither means one dataset for ever, its own; nothing is kept of it.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from headwater.model import Dataset
+from headwater.store import open_store, read_event, schema
+from headwater.store.fieldnames import FieldRename, first_name, present_name
+from headwater.store.schema import BEGINNING, FOREVER
+
+_AT_ONCE = 500  # events in one transaction
+_LINKED = 200  # datasets in one event
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Cuts = dict[Dataset, tuple[int, ...]]
+"""By name the moments at which its meaning changes, in their order."""
+
+
+class Links(NamedTuple):
+    """A dataset, its other names with their types, and when an event says so (microseconds since 1970).
+
+    Where none of the names ever changes its meaning, any moment does.
+    """
+
+    dataset: Dataset
+    others: tuple[tuple[Dataset, str], ...]
+    at: int
+
+
+class Meaning(NamedTuple):
+    """From a moment on, up to but not including another, a name means the dataset that goes by the name ``present``.
+
+    ``begun`` is since when that name is its own; BEGINNING for most. It tells apart what had one name in turn.
+    """
+
+    name: Dataset
+    since: int
+    until: int
+    present: Dataset
+    begun: int
+
+
+class FieldMeaning(NamedTuple):
+    """From a moment on, up to but not including another, a name means a field of a dataset.
+
+    The field is known by its ``first`` name and since when that is its own; ``present`` is what it is called now.
+    ``ends`` says that an event gives it another name at ``until``.
+    """
+
+    dataset: Dataset
+    dataset_begun: int
+    name: str
+    since: int
+    until: int
+    first: str
+    begun: int
+    present: str
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What names mean of which events tell more than that they are used; others mean themselves.
+
+    ``cuts`` are the moments at which a name begins to mean something else, or fields of what it means get other names.
+    """
+
+    meanings: tuple[Meaning, ...] = ()
+    fields: tuple[FieldMeaning, ...] = ()
+    cuts: Cuts = field(default_factory=dict)
+
+
+def changed_names(renames: Iterable[str]) -> Cuts:
+    """The names that events change, and when.
+
+    ``renames`` are the events as `headwater.archive.rows.names_alone` has them.
+    """
+    found: dict[Dataset, set[int]] = defaultdict(set)
+    for event in map(read_event, renames):
+        for output in event.outputs:
+            for change in output.description.names:
+                for named in filter(None, (change.former, change.present)):
+                    found[named].add(event.at)
+    return _sorted(found)
+
+
+def names(renames: Iterable[str], links: Iterable[Links]) -> Names:
+    """What names mean after events that change names, and others that tell several names of one dataset."""
+    # Names change first: who uses one at that moment means what it has come to mean.
+    told = [(read_event(text).at, False, text) for text in renames]
+    told += [(at, True, text) for at, text in _linking(links)]
+    if not told:
+        return Names()
+    ordered = [text for *_, text in sorted(told)]
+    with TemporaryDirectory() as folder, open_store(str(Path(folder) / "names.db")) as store:
+        for begin in range(0, len(ordered), _AT_ONCE):
+            store.ingest(ordered[begin : begin + _AT_ONCE])
+        with store.read() as connection:
+            return _read(connection)
+
+
+def _linking(links: Iterable[Links]) -> Iterator[tuple[int, str]]:
+    """Events that tell the other names of datasets, of many at once where they have one moment."""
+    by_moment: dict[int, list[Links]] = defaultdict(list)
+    for one in links:
+        by_moment[one.at].append(one)
+    for at, some in by_moment.items():
+        time = (_EPOCH + timedelta(microseconds=at)).isoformat()
+        for begin in range(0, len(some), _LINKED):
+            inputs = [_linked(one) for one in sorted(some[begin : begin + _LINKED])]
+            yield (
+                at,
+                json.dumps({"eventTime": time, "job": {"namespace": "headwater", "name": "names"}, "inputs": inputs}),
+            )
+
+
+def _linked(links: Links) -> dict[str, Any]:
+    others = [{**_named(one), "type": kind} for one, kind in links.others]
+    return {**_named(links.dataset), "facets": {"symlinks": {"identifiers": others}}}
+
+
+def _named(dataset: Dataset) -> dict[str, str]:
+    return {"namespace": dataset.namespace, "name": dataset.name}
+
+
+def _read(connection: Connection) -> Names:
+    present = _present(connection)
+    meanings = tuple(_meanings(connection, present))
+    renames = _renames(connection)
+    fields = tuple(one for dataset, some in renames.items() for one in _field_meanings(*present[dataset], some))
+    moments: dict[Dataset, set[int]] = defaultdict(set)
+    at = {present[dataset]: {one.at for one in some} for dataset, some in renames.items()}
+    for one in meanings:
+        moments[one.name] |= {one.since} - {BEGINNING} | at.get((one.present, one.begun), set())
+    return Names(meanings, fields, _sorted(moments))
+
+
+def _present(connection: Connection) -> dict[int, tuple[Dataset, int]]:
+    """By id what a dataset is called, and since when that is its name: of equal names the latest."""
+    name, dataset = schema.dataset_name.c, schema.dataset.c
+    its_own = select(dataset.id, name.namespace, name.name, name.since).join(
+        schema.dataset_name,
+        (name.dataset_id == dataset.id) & (name.namespace == dataset.namespace) & (name.name == dataset.name),
+    )
+    rows = connection.execute(its_own.order_by(name.since))
+    return {row.id: (Dataset(row.namespace, row.name), row.since) for row in rows}
+
+
+def _meanings(connection: Connection, present: Mapping[int, tuple[Dataset, int]]) -> Iterator[Meaning]:
+    """The meanings of each name for all time; while it has none in the store it means a dataset of its own."""
+    name = schema.dataset_name.c
+    rows = connection.execute(select(schema.dataset_name).order_by(name.namespace, name.name, name.since)).all()
+    for named, some in groupby(rows, key=lambda row: Dataset(row.namespace, row.name)):
+        end = BEGINNING
+        for row in some:
+            if end < row.since:
+                yield Meaning(named, end, row.since, named, end)
+            yield Meaning(named, row.since, row.until, *present[row.dataset_id])
+            end = row.until
+        if end < FOREVER:
+            yield Meaning(named, end, FOREVER, named, end)
+
+
+def _renames(connection: Connection) -> dict[int, list[FieldRename]]:
+    table = schema.field_rename.c
+    rows = select(table.dataset_id, table.at, table.former, table.present)
+    found: dict[int, list[FieldRename]] = defaultdict(list)
+    for dataset, *rename in connection.execute(rows.order_by(table.at, table.former, table.present)):
+        found[dataset].append(FieldRename(*rename))
+    return found
+
+
+def _field_meanings(dataset: Dataset, begun: int, renames: Sequence[FieldRename]) -> Iterator[FieldMeaning]:
+    moments = [BEGINNING, *sorted({one.at for one in renames}), FOREVER]
+    ends = {(one.former, one.at) for one in renames}
+    for name in sorted({name for one in renames for name in one[1:]}):
+        for since, until in pairwise(moments):
+            first, own = first_name(renames, name, since)
+            present = present_name(renames, first, own)
+            yield FieldMeaning(dataset, begun, name, since, until, first, own, present, (name, until) in ends)
+
+
+def _sorted(found: Mapping[Dataset, Iterable[int]]) -> Cuts:
+    return {named: tuple(sorted(some)) for named, some in found.items() if some}

@@ -1,0 +1,93 @@
+"""The columns between the steps: lines of sources, and events read from them."""
+
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+TEXT, COUNT, FLAG, BYTES = StringType(), LongType(), BooleanType(), BinaryType()
+
+
+def columns(**types: DataType) -> StructType:
+    """A struct of columns that may be null."""
+    return StructType([StructField(name, kind) for name, kind in types.items()])
+
+
+def many(**types: DataType) -> ArrayType:
+    """A list of structs."""
+    return ArrayType(columns(**types))
+
+
+LINE = columns(source=TEXT, place=TEXT, block=COUNT, packing=TEXT, value=BYTES)
+"""A line of a source, or a whole packed file.
+
+``place`` is where in the source it is; where that is null the line is one of those from byte ``block`` on, in order.
+``packing`` is null for a line.
+"""
+
+EVENT = columns(
+    digest=TEXT,
+    at=COUNT,
+    state=TEXT,
+    run=TEXT,
+    job_namespace=TEXT,
+    job_name=TEXT,
+    streaming=FLAG,
+    engine=TEXT,
+    error=TEXT,
+    job_type=TEXT,
+    sql=TEXT,
+    description=TEXT,
+    location=TEXT,
+    parent=columns(run=TEXT, namespace=TEXT, name=TEXT),
+    datasets=many(
+        namespace=TEXT,
+        name=TEXT,
+        at=COUNT,
+        written=FLAG,
+        schema=TEXT,
+        source=TEXT,
+        lifecycle=TEXT,
+        version=TEXT,
+        description=TEXT,
+    ),
+    told=many(namespace=TEXT, name=TEXT, shape=TEXT),
+    shapes=many(
+        shape=TEXT,
+        namespace=TEXT,
+        name=TEXT,
+        fields=ArrayType(TEXT),
+        edges=many(
+            field=TEXT,
+            input_namespace=TEXT,
+            input_name=TEXT,
+            input_field=TEXT,
+            subtype=TEXT,
+            masking=FLAG,
+            opaque=FLAG,
+            description=TEXT,
+        ),
+    ),
+    schemas=many(schema=TEXT, fields=many(name=TEXT, type=TEXT)),
+    gaps=many(kind=TEXT, what=TEXT, why=TEXT, output=TEXT),
+    links=many(namespace=TEXT, name=TEXT, links=many(namespace=TEXT, name=TEXT, type=TEXT)),
+    renames=TEXT,
+    payload=TEXT,
+)
+"""What an event says; times are microseconds since 1970.
+
+``shapes`` and ``schemas`` have what ``told`` and ``datasets`` refer to, at least once in each part of the archive.
+``links`` are other names, ``renames`` is the event itself where it changes names, without all else.
+"""
+
+REJECTED = columns(source=TEXT, place=TEXT, reason=TEXT, excerpt=TEXT)
+"""A line that is no event."""
+
+PARSED = StructType([StructField("event", EVENT), StructField("rejected", REJECTED)])
+"""What becomes of a line: one of the two."""

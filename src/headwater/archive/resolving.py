@@ -1,0 +1,194 @@
+"""What names mean at a moment, as columns: joins with the few names that mean more than themselves."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from headwater.archive.names import Cuts, FieldMeaning, Links, Meaning, Names, changed_names, names
+from headwater.archive.parsed import COUNT, FLAG, TEXT, columns
+from headwater.model import Dataset
+from headwater.store.schema import BEGINNING, FOREVER
+
+_MEANING = columns(
+    m_namespace=TEXT, m_name=TEXT, m_since=COUNT, m_until=COUNT, p_namespace=TEXT, p_name=TEXT, p_begun=COUNT
+)
+_FIELD = columns(
+    f_namespace=TEXT,
+    f_dataset=TEXT,
+    f_dataset_begun=COUNT,
+    f_name=TEXT,
+    f_since=COUNT,
+    f_until=COUNT,
+    f_first=TEXT,
+    f_begun=COUNT,
+    f_present=TEXT,
+    f_ends=FLAG,
+)
+_CUT = columns(c_namespace=TEXT, c_name=TEXT, c_moments=COUNT)
+
+
+def identity(*parts: Column) -> Column:
+    """What tells one dataset or field from all others, in 32 characters; NULL parts say nothing.
+
+    No name has a NUL in it: the store's reader takes it out.
+    """
+    return sf.md5(sf.concat_ws("\0", *parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """The meanings of names, ready to be joined with."""
+
+    spark: SparkSession
+    names: Names
+    meanings: DataFrame
+    renamed: DataFrame
+
+    def datasets(self, frame: DataFrame, at: str, named: str = "", to: str = "") -> DataFrame:
+        """Adds which dataset a name means at the moment in the column ``at`` (microseconds since 1970).
+
+        Args:
+            frame: with the columns ``<named>namespace`` and ``<named>name``.
+            at: the column of the moment.
+            named: how the columns of the name begin.
+            to: how those begin that are added: ``<to>dataset_id``, ``<to>dataset_namespace``, ``<to>dataset`` (what
+                it is called now) and ``<to>begun`` (since when, NULL for ever).
+        """
+        namespace, name = sf.col(f"{named}namespace"), sf.col(f"{named}name")
+        begun: Column = sf.lit(None).cast("long")
+        if self.names.meanings:
+            known = sf.col("m_since") <= sf.col(at), sf.col("m_until") > sf.col(at)
+            same = (namespace == sf.col("m_namespace")) & (name == sf.col("m_name")) & known[0] & known[1]
+            frame = frame.join(sf.broadcast(self.meanings), same, "left")
+            namespace, name = sf.coalesce("p_namespace", namespace), sf.coalesce("p_name", name)
+            begun = sf.nullif("p_begun", sf.lit(BEGINNING))
+        added = {
+            f"{to}dataset_id": identity(namespace, name, begun.cast("string")),
+            f"{to}dataset_namespace": namespace,
+            f"{to}dataset": name,
+            f"{to}begun": begun,
+        }
+        return frame.withColumns(added).drop(*_MEANING.fieldNames())
+
+    def fields(self, frame: DataFrame, at: str, named: str, of: str = "") -> DataFrame:
+        """Adds which field of a dataset a name means at a moment: ``<of>field_id`` and ``<of>field``, its name now.
+
+        Args:
+            frame: with what `datasets` has added as ``<of>…``.
+            at: the column of the moment.
+            named: the column of the field's name.
+            of: how the columns of the dataset begin.
+        """
+        dataset, first = sf.col(f"{of}dataset_id"), sf.col(named)
+        present, begun = first, sf.lit(None).cast("string")
+        if self.names.fields:
+            known = (sf.col("f_since") <= sf.col(at)) & (sf.col("f_until") > sf.col(at))
+            same = (dataset == sf.col("f_id")) & (first == sf.col("f_name")) & known
+            frame = frame.join(sf.broadcast(self.renamed), same, "left")
+            present, first = sf.coalesce("f_present", named), sf.coalesce("f_first", named)
+            begun = sf.nullif("f_begun", sf.lit(BEGINNING)).cast("string")
+        added = {f"{of}field_id": identity(dataset, first, begun), f"{of}field": present}
+        return frame.withColumns(added).drop("f_id", *_FIELD.fieldNames())
+
+    def epochs(self, frame: DataFrame, named: Column, key: Sequence[str]) -> DataFrame | None:
+        """By key the moments (``cuts``) at which one of the names changes its meaning; None when none ever does.
+
+        Args:
+            frame: with the columns of the key.
+            named: a list of structs with ``namespace`` and ``name``.
+            key: the columns of the key.
+        """
+        return cuts_of(self.spark, frame, named, key, self.names.cuts) if self.names.cuts else None
+
+    def known_names(self) -> DataFrame:
+        """The names of the datasets that have several, or had: ``dataset_id`` and ``names``."""
+        own = identity(sf.col("p_namespace"), sf.col("p_name"), _text("p_begun"))
+        shown = sf.struct(
+            sf.col("m_namespace").alias("namespace"),
+            sf.col("m_name").alias("name"),
+            _moment("m_since", BEGINNING).alias("valid_from"),
+            _moment("m_until", FOREVER).alias("valid_to"),
+        )
+        known = self.meanings.groupBy(own.alias("dataset_id"))
+        return known.agg(sf.sort_array(sf.collect_list(shown)).alias("names"))
+
+    def renamed_fields(self) -> DataFrame:
+        """The fields that events have given other names, as `headwater.archive.edges.told_fields` has them."""
+        begun = sf.nullif("f_begun", sf.lit(BEGINNING)).cast("string")
+        return self.renamed.where("f_ends").select(
+            sf.col("f_id").alias("dataset_id"),
+            sf.col("f_namespace").alias("dataset_namespace"),
+            sf.col("f_dataset").alias("dataset"),
+            sf.nullif("f_dataset_begun", sf.lit(BEGINNING)).alias("begun"),
+            identity(sf.col("f_id"), sf.col("f_first"), begun).alias("field_id"),
+            sf.col("f_present").alias("field"),
+        )
+
+
+def resolver(spark: SparkSession, events: DataFrame) -> Resolver:
+    """The meanings of all names in events, as `headwater.archive.parsed.EVENT` has them."""
+    told = events.where("renames IS NOT NULL").select("renames").distinct()
+    renames = sorted(row.renames for row in told.toLocalIterator())
+    found = names(renames, _links(spark, events, changed_names(renames)))
+    # Kept: a table of values of Python's is made by a Python worker each time that it is read.
+    meanings = spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING).persist()
+    fields = spark.createDataFrame(list(map(_field_row, found.fields)), _FIELD)
+    of_dataset = identity(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
+    return Resolver(spark, found, meanings, fields.withColumn("f_id", of_dataset).persist())
+
+
+def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Links]:
+    told = events.select("at", sf.explode("links").alias("told")).select("at", "told.*")
+    key = ["namespace", "name", "links"]
+    epoch: Column = sf.lit(BEGINNING)
+    moment: Column = sf.lit(0)
+    if changed:
+        named = sf.concat(sf.array(sf.struct("namespace", "name")), _only_names("links"))
+        cuts = cuts_of(spark, told.select(*key).distinct(), named, key, changed)
+        told = told.join(sf.broadcast(cuts), key, "left")
+        epoch, moment = epoch_at("at"), sf.when(sf.col("cuts").isNull(), 0).otherwise(sf.col("at"))
+    first = told.groupBy(*key, epoch.alias("epoch")).agg(sf.min(moment).alias("at"))
+    for row in first.toLocalIterator():
+        others = tuple((Dataset(one.namespace, one.name), one.type) for one in row.links)
+        yield Links(Dataset(row.namespace, row.name), others, row.at)
+
+
+def cuts_of(spark: SparkSession, frame: DataFrame, named: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:
+    """By key the moments at which one of its names changes its meaning: the list ``cuts``, no row without any."""
+    rows = [(one.namespace, one.name, moment) for one, moments in cuts.items() for moment in moments]
+    moments = sf.broadcast(spark.createDataFrame(rows, _CUT))
+    exploded = frame.select(*key, sf.explode(named).alias("one"))
+    same = (sf.col("one.namespace") == sf.col("c_namespace")) & (sf.col("one.name") == sf.col("c_name"))
+    return exploded.join(moments, same).groupBy(*key).agg(sf.collect_set("c_moments").alias("cuts"))
+
+
+def epoch_at(at: str) -> Column:
+    """The last of ``cuts`` at or before a moment: until the next one the names mean the same."""
+    before = sf.filter("cuts", lambda one: one <= sf.col(at))
+    return sf.coalesce(sf.array_max(before), sf.lit(BEGINNING))
+
+
+def _only_names(links: str) -> Column:
+    return sf.transform(links, lambda one: sf.struct(one["namespace"].alias("namespace"), one["name"].alias("name")))
+
+
+def _moment(name: str, never: int) -> Column:
+    return sf.timestamp_micros(sf.nullif(name, sf.lit(never)))
+
+
+def _text(begun: str) -> Column:
+    return sf.nullif(begun, sf.lit(BEGINNING)).cast("string")
+
+
+def _meaning_row(one: Meaning) -> tuple[str | int, ...]:
+    return (*_parts(one.name), one.since, one.until, *_parts(one.present), one.begun)
+
+
+def _field_row(one: FieldMeaning) -> tuple[str | int, ...]:
+    return (*_parts(one.dataset), *one[1:])
+
+
+def _parts(dataset: Dataset) -> tuple[str, str]:
+    return dataset.namespace, dataset.name

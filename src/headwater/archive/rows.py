@@ -1,0 +1,195 @@
+"""An event as a row of plain values, of which Spark makes the tables; what repeats is told once.
+
+The rules are those of the store, for the events are read by its code; what a row says of datasets is what
+`headwater.store.describing` and `headwater.store.naming` take from an event.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwater.model import ColumnLineage, Dataset, DatasetDescription, Dependency, SchemaField
+from headwater.store.events import SUCCESSFUL, Event
+from headwater.store.json_text import canonical, read_json
+from headwater.store.jsonvalues import Record, record, records
+from headwater.store.keys import key_of
+from headwater.store.naming import moment_of
+
+Row = dict[str, Any]
+_LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
+_MOST = 20_000  # digests that are remembered
+_MOST_LINEAGES = 500  # that are known again without a look at their edges: they take memory
+_TELLS_NAMES = ("headwater_names", "lifecycleStateChange", "symlinks")
+
+
+@dataclass(slots=True)
+class Met:
+    """What a worker has told of already in its part of the archive.
+
+    It must not outlive the part: a part that is read again, because its worker was lost, tells everything again.
+    """
+
+    shapes: set[str] = field(default_factory=set)
+    schemas: set[str] = field(default_factory=set)
+    _lineages: dict[int, tuple[ColumnLineage, str]] = field(default_factory=dict)
+
+    def digest(self, lineage: ColumnLineage) -> str:
+        """The digest of lineage; equal facets are one object, as long as the store's reader remembers them."""
+        known = self._lineages.get(id(lineage))
+        if known is None:
+            if len(self._lineages) >= _MOST_LINEAGES:
+                self._lineages.clear()
+            known = self._lineages[id(lineage)] = (lineage, _digest(lineage))
+        return known[1]
+
+    def forget(self) -> None:
+        """Begins anew: what was taken for told may not have been, because a row came to nothing."""
+        self.shapes.clear()
+        self.schemas.clear()
+
+    def new(self, kind: set[str], digest: str) -> bool:
+        """Whether a digest is met for the first time; after very many it is said of some again."""
+        if digest in kind:
+            return False
+        if len(kind) >= _MOST:
+            kind.clear()
+        kind.add(digest)
+        return True
+
+
+def row_of(event: Event, met: Met) -> Row:
+    """The row of an event: the columns of `headwater.archive.parsed.EVENT`."""
+    about, parent = event.about, event.about.parent
+    told = [(output.description.dataset, output.lineage) for output in event.outputs if output.lineage is not None]
+    shapes = [(named, lineage, _shape(named, met.digest(lineage))) for named, lineage in told]
+    described = list(_described(event))
+    return {
+        "digest": event.digest.hex(),
+        "at": event.at,
+        "state": event.state,
+        "run": event.run,
+        "job_namespace": event.job.namespace,
+        "job_name": event.job.name,
+        "streaming": about.streaming,
+        "engine": about.engine,
+        "error": about.error[:_LONGEST_TEXT],
+        "job_type": about.job_type,
+        "sql": about.sql[:_LONGEST_TEXT],
+        "description": about.description[:_LONGEST_TEXT],
+        "location": about.location,
+        "parent": parent and {"run": parent.run, "namespace": parent.job.namespace, "name": parent.job.name},
+        "datasets": [_seen(one, at, written) for one, at, written in described],
+        "told": [{"namespace": named.namespace, "name": named.name, "shape": shape} for named, _, shape in shapes],
+        "shapes": [_shape_row(named, lineage, shape) for named, lineage, shape in shapes if met.new(met.shapes, shape)],
+        "schemas": [
+            {"schema": digest, "fields": [{"name": one.name, "type": one.type} for one in seen.schema]}
+            for seen, _, _ in described
+            if seen.schema and met.new(met.schemas, digest := _schema(seen.schema))
+        ],
+        "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
+        "links": [] if event.renames else list(_links(event)),
+        "renames": names_alone(event.text) if event.renames and event.state in SUCCESSFUL else None,
+        "payload": event.text.decode(),
+    }
+
+
+def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, bool]]:
+    """What an event says of datasets, at which moment, and whether it wrote them (`store.describing.describe`)."""
+    if event.renames and event.state not in SUCCESSFUL:
+        return
+    for seen in () if event.renames else event.inputs:
+        yield seen, event.at, False
+    for output in event.outputs:
+        yield output.description, moment_of(output, event.at), True
+
+
+def _seen(seen: DatasetDescription, at: int, written: bool) -> Row:
+    return {
+        "namespace": seen.dataset.namespace,
+        "name": seen.dataset.name,
+        "at": at,
+        "written": written,
+        "schema": _schema(seen.schema) if seen.schema else None,
+        "source": seen.source,
+        "lifecycle": seen.lifecycle,
+        "version": seen.version,
+        "description": seen.description[:_LONGEST_TEXT],
+    }
+
+
+def _links(event: Event) -> Iterator[Row]:
+    for seen in (*event.inputs, *(output.description for output in event.outputs)):
+        links = sorted({(link.dataset, link.type) for link in seen.symlinks if link.dataset != seen.dataset})
+        if links:
+            named = seen.dataset
+            others = [{"namespace": one.namespace, "name": one.name, "type": kind} for one, kind in links]
+            yield {"namespace": named.namespace, "name": named.name, "links": others}
+
+
+def names_alone(text: bytes) -> str:
+    """The JSON of an event without all that says nothing of names.
+
+    >>> names_alone(b'{"eventTime": "t", "producer": "p", "dataset": {"namespace": "n", "name": "d", "facets": {}}}')
+    '{"dataset":{"facets":{},"name":"d","namespace":"n"},"eventTime":"t"}'
+    """
+    value = read_json(text)
+    kept = {key: value[key] for key in ("eventTime", "eventType") if key in value}
+    if "run" in value:
+        kept["run"] = {"runId": value["run"]["runId"]}
+    if "job" in value:
+        kept["job"] = {key: value["job"][key] for key in ("namespace", "name")}
+    if "outputs" in value:
+        kept["outputs"] = [_name_facets(one) for one in records(value, "outputs")]
+    if "dataset" in value:
+        kept["dataset"] = _name_facets(record(value, "dataset"))
+    return canonical(kept).decode()
+
+
+def _name_facets(named: Record) -> Record:
+    facets = {key: one for key, one in record(named, "facets").items() if key in _TELLS_NAMES}
+    return {"namespace": named["namespace"], "name": named["name"], "facets": facets}
+
+
+def _shape(output: Dataset, lineage: str) -> str:
+    return key_of(output.namespace, output.name, lineage).hex()
+
+
+def _digest(lineage: ColumnLineage) -> str:
+    edges = sorted(_key(name, one) for name, one in lineage.edges)
+    fields = sorted(lineage.fields)
+    return key_of(str(len(fields)), *fields, *(part for edge in edges for part in edge)).hex()
+
+
+def _key(name: str | None, one: Dependency) -> tuple[str, ...]:
+    way, source = one.transformation, one.input
+    of_input = (source.dataset.namespace, source.dataset.name, source.name)
+    shown = (way.subtype.value, str(way.masking), str(way.opaque), way.description)
+    return ("" if name is None else f"={name}", *of_input, *shown)
+
+
+def _shape_row(output: Dataset, lineage: ColumnLineage, shape: str) -> Row:
+    return {
+        "shape": shape,
+        "namespace": output.namespace,
+        "name": output.name,
+        "fields": list(lineage.fields),
+        "edges": [_edge(name, one) for name, one in lineage.edges],
+    }
+
+
+def _edge(name: str | None, one: Dependency) -> Row:
+    way, source = one.transformation, one.input
+    return {
+        "field": name,
+        "input_namespace": source.dataset.namespace,
+        "input_name": source.dataset.name,
+        "input_field": source.name,
+        "subtype": way.subtype.value,
+        "masking": way.masking,
+        "opaque": way.opaque,
+        "description": way.description,
+    }
+
+
+def _schema(fields: Iterable[SchemaField]) -> str:
+    return key_of(*(part for one in fields for part in (one.name, one.type))).hex()

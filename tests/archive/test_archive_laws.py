@@ -1,0 +1,175 @@
+"""The archive says what the store says: both are told the same events, and compared row by row."""
+
+import json
+import random
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+from tests.store.conftest import Words, renamed, told, written
+from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
+
+from headwater.archive import Archive
+from headwater.store import Store, open_store
+
+from .conftest import Build
+
+pytestmark = pytest.mark.spark
+
+WORLD = st.tuples(
+    st.lists(EVENT | OF_STREAM, min_size=1, max_size=8), st.lists(CHANGE, max_size=4), st.integers(0, 1000)
+)
+EDGE = (
+    "SELECT j.namespace, j.name, d.namespace, d.name, {field}, s.namespace, s.name, i.name, w.type, w.subtype, "
+    "w.masking, w.opaque, e.valid_from, {until} FROM {table} e {join} JOIN field i ON i.id = e.input_field "
+    "JOIN dataset s ON s.id = i.dataset_id JOIN transformation w ON w.id = e.transformation_id "
+    "JOIN job j ON j.id = e.job_id"
+)
+FIELDS = ("o.name", "JOIN field o ON o.id = e.output_field JOIN dataset d ON d.id = o.dataset_id")
+DATASETS = ("NULL", "JOIN dataset d ON d.id = e.output_dataset")
+QUESTIONS = {
+    "runs": "SELECT r.uuid, j.name, nullif(r.state, ''), nullif(r.state_at, 0), r.started_at FROM run r "
+    "JOIN job j ON j.id = r.job_id",
+    "jobs": "SELECT namespace, name, first_at, last_at FROM job WHERE name != ''",
+    "coverage": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
+    "events": "SELECT lower(hex(e.digest)), e.at, e.type, r.uuid FROM event e JOIN run r ON r.id = e.run_id",
+    "datasets": "SELECT namespace, name, lifecycle, first_at, last_at FROM dataset",
+    "fields": "SELECT d.namespace, d.name, f.name, nullif(f.type, ''), f.ordinal FROM field f "
+    "JOIN dataset d ON d.id = f.dataset_id",
+}
+COLUMNS = {
+    "runs": ("run", "job_name", "state", "state_at", "started_at"),
+    "jobs": ("namespace", "name", "first_at", "last_at"),
+    "coverage": ("run", "kind", "what", "why", "output"),
+    "events": ("digest", "at", "state", "run"),
+    "datasets": ("namespace", "name", "lifecycle", "first_at", "last_at"),
+    "fields": ("namespace", "dataset", "name", "type", "ordinal"),
+}
+TO = ("job_namespace", "job_name", "output_namespace", "output_dataset")
+FROM = ("input_namespace", "input_dataset", "input_field", "type", "subtype", "masking", "opaque")
+SPAN = ("valid_from", "valid_to")
+COLUMNS["column_edges"] = (*TO, "output_field", *FROM, *SPAN)
+COLUMNS["dataset_edges"] = (*TO, "NULL", *FROM, *SPAN)
+
+
+def of_store(store: Store) -> dict[str, list[str]]:
+    """The rows of a store, by names, with times in microseconds."""
+    questions = dict(QUESTIONS)
+    for name, table, (field, join) in (("column_edges", "edge", FIELDS), ("dataset_edges", "dataset_edge", DATASETS)):
+        parts = [(table, "NULL"), (f"{table}_history", "e.valid_to")]
+        both = [EDGE.format(field=field, join=join, table=one, until=until) for one, until in parts]
+        questions[name] = " UNION ALL ".join(both)
+    with store.read() as connection:
+        return {
+            name: sorted(shown(row) for row in connection.execute(text(question)))
+            for name, question in questions.items()
+        }
+
+
+def of_archive(archive: Archive, name: str) -> list[str]:
+    """The same of an archive."""
+    types = dict(archive[name].dtypes)
+    asked = [f"unix_micros({one})" if types.get(one) == "timestamp" else one for one in COLUMNS[name]]
+    return sorted(shown(row) for row in archive[name].selectExpr(*asked).collect())
+
+
+def shown(row: Any) -> str:
+    return str(tuple(int(value) if isinstance(value, bool) else value for value in row))
+
+
+def moved(events: list[dict[str, Any]], world: int) -> list[dict[str, Any]]:
+    """The events in a world of their own: with namespaces and runs that no other has."""
+    text = re.sub(r'("namespace": "[^"]+)"', rf'\g<1>{world}"', json.dumps(events))
+    return list(json.loads(re.sub(r'("runId": "[^"]+)"', rf'\g<1>-{world}"', text)))
+
+
+def parent(run: str) -> dict[str, Any]:
+    return {"run": {"runId": run}, "job": {"namespace": "demo", "name": "application"}}
+
+
+def under_its_other_name() -> dict[str, Any]:
+    output = written("a", {"x": ["raw.z"]})
+    return told("j2", {**output, "namespace": "hive", "name": "db.a"}, minute=4, run="other")
+
+
+BY_HAND: list[list[dict[str, Any]]] = [
+    # A name ends while the other one goes on, and both are told of one dataset again.
+    [
+        told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),
+        told("ddl", renamed("a", None), minute=2, run="2"),
+        told("make", written("a", {"x": ["raw.y"]}, ["db.a"]), minute=3, run="3"),
+    ],
+    # Two names of one output, in runs of one job, and in one event.
+    [
+        told("j2", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=1, run="1"),
+        under_its_other_name(),
+        told("j2", written("a", {"x": ["raw.z"]}), minute=5, run="2"),
+        told("j3", written("a", {"x": ["raw.x"]}), *under_its_other_name()["outputs"], minute=6, run="3"),
+    ],
+    # What feeds a renamed column, before and after; and the parent of a run.
+    [
+        told("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1"),
+        told("read", written("c", {"z": ["a.x"]}), minute=1, run="2"),
+        told("ddl", renamed("a", "a", {"x": "y", "y": "x"}), minute=2, run="3"),
+        told("read", written("c", {"z": ["a.x"]}), minute=3, run="4", run_facets={"parent": parent("9")}),
+    ],
+]
+
+
+def worlds(how_many: int) -> list[list[dict[str, Any]]]:
+    """Sequences of events, each in a world of its own: Spark's start is paid once for all of them."""
+    found: list[list[dict[str, Any]]] = []
+
+    @settings(max_examples=how_many, phases=[Phase.generate], database=None)
+    @given(world=WORLD)
+    def collect(world: Any) -> None:
+        parts, changes, seed = world
+        events = [*(event(Words, one) for one in parts), *(change(Words, one) for one in changes)]
+        chance = random.Random(seed)
+        mixed = [*events, *chance.choices(events, k=1)]
+        chance.shuffle(mixed)
+        found.append(moved(mixed, len(found)))
+
+    collect()
+    return [*found, *(moved(one, len(found) + at) for at, one in enumerate(BY_HAND))]
+
+
+def test_the_archive_says_what_the_store_says(built: Build) -> None:
+    """Reruns, failures, late and repeated events, streams, other names and changes of names, in many worlds at once."""
+    agree(built, worlds(200))
+
+
+def agree(built: Build, worlds: list[list[dict[str, Any]]]) -> None:
+    """Events told to a store and made into an archive say the same."""
+    events = [one for world in worlds for one in world]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lineage.db"
+        path.write_bytes(empty_store())
+        with open_store(str(path)) as store:
+            store.ingest(events)
+            expected = of_store(store)
+    archive = built(events)
+    for name, rows in reversed(expected.items()):
+        missing, more = Counter(rows), Counter(of_archive(archive, name))
+        missing, more = missing - more, more - missing
+        if missing or more:
+            row = min(missing or more)
+            number = re.search(r"'(?:file|demo|hive)(\d+)'", row)
+            of_world = json.dumps(worlds[int(number[1])], indent=1) if number else ""
+            pytest.fail(f"{name}: {len(missing)} missing, {len(more)} more, {row}\n{of_world}")
+
+
+def test_a_run_is_counted_in_the_span_that_it_told(built: Build) -> None:
+    """Runs that tell the same are one span with their number, and the first and the last of them."""
+    sources = ["a", "a", "b", "a"]
+    events = [told("j", written("out", {"x": [f"{one}.x"]}), minute=at, run=str(at)) for at, one in enumerate(sources)]
+    random.Random(1).shuffle(events)
+    found = built(events).column_edges.orderBy("valid_from")
+    rows = [(row.input_dataset, row.runs, row.current) for row in found.collect()]
+    assert rows == [("/a", 2, False), ("/b", 1, False), ("/a", 1, True)]

@@ -1,0 +1,45 @@
+"""What a worker tells of an event, without Spark."""
+
+from typing import Any
+
+import pytest
+from tests.store.conftest import told, written
+
+from headwater.archive.rows import Met, row_of
+from headwater.store.events import read_event
+
+
+def row(met: Met, **parts: Any) -> dict[str, Any]:
+    return row_of(read_event(told("j", written("out", parts.pop("fields", {"x": ["raw.x"]})), **parts)), met)
+
+
+def test_lineage_is_told_once_and_then_by_its_digest() -> None:
+    met = Met()
+    first, second = row(met, minute=1), row(met, minute=2)
+    assert first["told"] == second["told"]
+    assert (len(first["shapes"]), len(second["shapes"])) == (1, 0)
+    assert (len(first["schemas"]), len(second["schemas"])) == (1, 0)
+    assert row(Met())["shapes"] == first["shapes"], "another worker tells it again"
+
+
+def test_other_lineage_has_another_digest() -> None:
+    met = Met()
+    others = [{"x": ["raw.x"]}, {"x": ["raw.y"]}, {"y": ["raw.x"]}, {"*": ["raw.x FILTER"]}, {"x": []}, {}]
+    others += [{"x": ["raw.x masked"]}, {"x": ["raw.x", "raw.y"]}]
+    shapes = [row(met, fields=fields)["told"][0]["shape"] for fields in others]
+    assert len(set(shapes)) == len(others)
+
+
+def test_what_was_not_told_after_all_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from headwater.archive import parsing
+
+    met = Met()
+    line = parsing.Placed("file", "line 1", b'{"eventTime": "2026-01-01T00:00:00Z", "job": {}}')
+    assert "expected two strings" in parsing._read(line, met)["rejected"]["reason"]
+    assert len(row(met)["shapes"]) == 1
+    with monkeypatch.context() as broken:
+        broken.setattr(parsing, "row_of", lambda event, met: 1 / 0)
+        good = b'{"eventTime": "2026-01-01T00:00:00Z", "job": {"namespace": "n", "name": "j"}}'
+        rejected = parsing._read(parsing.Placed("file", "line 2", good), met)["rejected"]
+    assert "a defect (ZeroDivisionError" in rejected["reason"]
+    assert len(row(met)["shapes"]) == 1, "nobody knows whether the row before was kept"

@@ -1,0 +1,169 @@
+"""Tables that are written: whole or not at all, in each format, and read by what they hold."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.store.conftest import told, written
+from typer.testing import CliRunner
+
+from headwater.archive import build, read, tables
+from headwater.archive.lakes import FORMATS, Lake, lake
+from headwater.archive.tables import TABLES
+from headwater.cli.main import app
+from headwater.errors import ArchiveError, ArchiveTooNew
+
+pytestmark = pytest.mark.spark
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "archive.md"
+
+every_format = pytest.mark.parametrize("format", FORMATS)
+
+
+def events(folder: Path, source: str) -> str:
+    """A file with one event, whose output is made of a source."""
+    path = folder / "events.ndjson"
+    path.write_text(json.dumps(told("j", written("out", {"x": [f"{source}.x"]}, ["db.out"]), run=source)) + "\n")
+    return str(path)
+
+
+def sources(archive: Any) -> list[str]:
+    return sorted(row.input_dataset for row in archive["column_edges"].collect())
+
+
+def edges(spark: Any, output: str, how_many: int = 1) -> Any:
+    """Rows of column_edges: several datasets, each of several fields."""
+    values = {
+        "output_dataset_id": f"md5(concat('{output}', id % 64))",
+        "output_dataset": f"concat('{output}', id % 64)",
+        "output_field_id": "md5(string(id))",
+        "valid_from": "timestamp_micros(id)",
+        "current": "id % 3 > 0",
+    }
+    table = TABLES["column_edges"]
+    given = (f"{values.get(name, 'NULL')} AS {one.of or name}" for name, one in table.columns.items())
+    return table.made_of(spark.range(how_many).selectExpr(*given))
+
+
+def place(spark: Any, folder: Path, format: str) -> tuple[Lake, str]:
+    into = f"ice.{re.sub('[^a-z]', '', folder.name)}" if format == "iceberg" else str(folder / "lineage")
+    if format == "iceberg":
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {into}")
+    return lake(spark, into, format), into
+
+
+def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path) -> None:
+    text = DOCUMENT.read_text()
+    with build(spark, events(tmp_path, "raw")) as archive:
+        assert set(archive) == set(TABLES)
+        for name, table in TABLES.items():
+            assert archive[name].schema.simpleString() == table.schema.simpleString()
+            (row,) = re.findall(rf"^\| `{name}` \|.*$", text, re.MULTILINE)
+            if name != "dataset_edges":
+                assert [one for one in re.findall(r"`(\w+)`", row)[1:] if one in table.columns] == list(table.columns)
+
+
+def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path: Path) -> None:
+    """The command says on standard output what there is, on the other one how far it is and what was no event."""
+    source, into = events(tmp_path, "one"), str(tmp_path / "lineage")
+    with Path(source).open("a") as file:
+        file.write("no event\n")
+    command = ["archive", "build", source, "--into", into, "--format", "parquet"]
+    result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
+    assert "column_edges: 1 rows" in result.stderr
+    assert "1 lines are no events" in result.stderr
+    before = read(spark, into)
+
+    def stop(line: str) -> None:
+        if line.startswith("coverage"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(spark, events(tmp_path, "two"), into, tell=stop)
+    assert sources(read(spark, into)) == sources(before) == ["/one"]
+
+
+def test_the_command_says_errors_in_one_line(spark: Any, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["archive", "build", str(tmp_path / "nothing"), "--into", str(tmp_path)])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith(" as kafka://HOST:PORT/TOPIC.\n")
+    assert CliRunner().invoke(app, ["archive", "build", "x", "--into", "y", "--conf", "nonsense"]).exit_code == 2
+
+
+@every_format
+def test_what_is_written_counts_when_all_of_it_is(spark: Any, tmp_path: Path, format: str) -> None:
+    table = TABLES["column_edges"]
+    assert place(spark, tmp_path, format)[0].published() == {}
+    for output in ("first", "second", "third"):
+        lake, into = place(spark, tmp_path, format)
+        before = lake.published()
+        mark = lake.write("column_edges", edges(spark, output, 5), table)
+        assert lake.published() == before
+        lake.publish({"column_edges": mark})
+        found = read(spark, into, format=format).column_edges
+        assert found.schema.simpleString() == table.schema.simpleString() or format == "parquet"
+        assert sorted(row.output_dataset for row in found.collect()) == [f"{output}{at}" for at in range(5)]
+    if format == "parquet":
+        assert len(list((tmp_path / "lineage" / "builds").iterdir())) == 2, "the last, and one that may be read still"
+
+
+@every_format
+def test_lineage_of_one_dataset_reads_a_part_of_the_edges(spark: Any, tmp_path: Path, format: str) -> None:
+    lake, _ = place(spark, tmp_path, format)
+    spark.conf.set("spark.sql.shuffle.partitions", "16")
+    try:
+        mark = lake.write("column_edges", edges(spark, "out", 6400), TABLES["column_edges"])
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+    found = lake.read("column_edges", mark)
+    dataset = found.where("output_dataset = 'out7'").first().output_dataset_id
+    asked = f"output_dataset_id = '{dataset}' AND valid_from <= timestamp '2026-01-02'"
+    assert {row.output_dataset for row in found.where(asked).collect()} == {"out7"}
+    assert 100 <= rows_read(found.where(asked)) <= 6400 / 4
+
+
+def rows_read(frame: Any) -> int:
+    """How many rows the scan in a frame's plan puts out."""
+    plan = frame._jdf.queryExecution().executedPlan()
+    plan.executeCollect()
+    return int(sum(one.metrics().apply("numOutputRows").value() for one in leaves(plan)))
+
+
+def leaves(plan: Any) -> Iterator[Any]:
+    found = plan.collectLeaves()
+    return (found.apply(at) for at in range(found.size()))
+
+
+@every_format
+def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monkeypatch: Any, format: str) -> None:
+    lake, into = place(spark, tmp_path, format)
+    with monkeypatch.context() as newer:
+        newer.setattr(tables, "VERSION", 2)
+        rows = edges(spark, "out")
+    lake.publish({"column_edges": lake.write("column_edges", rows, TABLES["column_edges"])})
+    with pytest.raises(ArchiveTooNew, match=r"The table .*column_edges has version 2: expected 1 at most"):
+        read(spark, into, format=format)
+
+
+def test_nothing_is_done_where_a_newer_version_has_built(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "headwater.json").write_text('{"version": 2, "format": "new", "tables": {"a": "b"}}')
+    for use in (lambda: read(spark, str(tmp_path)), lambda: build(spark, "nothing", str(tmp_path))):
+        with pytest.raises(ArchiveTooNew, match="have version 2: expected 1 at most"):
+            use()
+
+
+def test_places_that_cannot_be_used_are_errors(spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="There are no tables in"):
+        read(spark, str(tmp_path / "nothing"))
+    with pytest.raises(ArchiveError, match="'csv' is not known"):
+        build(spark, "anything", str(tmp_path / "x"), format="csv")
+    (tmp_path / "headwater.json").write_text("{")
+    with pytest.raises(ArchiveError, match="is no JSON"):
+        read(spark, str(tmp_path))
+    (tmp_path / "headwater.json").write_text('{"version": 1, "format": "parquet", "tables": {}}')
+    with pytest.raises(ArchiveError, match="has tables in parquet: expected delta"):
+        build(spark, "anything", str(tmp_path), format="delta")
