@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.connectors import DELTA, ICEBERG, LAKE
-from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 
 from headwater.archive import Archive, build
+from tests.connectors import DELTA, ICEBERG, LAKE
+from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 
 SMALL = {
     **SETTINGS,
@@ -20,7 +20,7 @@ SMALL = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Spark with Delta in its own catalog and Iceberg in ``ice``."""
     from pyspark.sql import SparkSession

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
-from tests.store.conftest import Words, renamed, told, written
-from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
 from headwater.archive import Archive
 from headwater.store import Store, open_store
+from tests.store.conftest import Words, renamed, told, written
+from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
 from .conftest import Build
 

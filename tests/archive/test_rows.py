@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.store.conftest import told, written
 
 from headwater.archive.rows import Met, row_of
 from headwater.store.events import read_event
+from tests.store.conftest import told, written
 
 
 def row(met: Met, **parts: Any) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 import zstandard
-from tests.connectors import KAFKA_JARS
-from tests.store.conftest import told, written
-from tests.streaming.broker import running_broker
 
 from headwater.archive import build
 from headwater.archive.sources import lines
 from headwater.archive.unpacking import packed_lines
 from headwater.errors import ArchiveError
+from tests.connectors import KAFKA_JARS
+from tests.store.conftest import told, written
+from tests.streaming.broker import running_broker
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.store.conftest import told, written
 from typer.testing import CliRunner
 
 from headwater.archive import build, read, tables
@@ -15,6 +14,7 @@ from headwater.archive.lakes import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError, ArchiveTooNew
+from tests.store.conftest import told, written
 
 pytestmark = pytest.mark.spark
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "archive.md"

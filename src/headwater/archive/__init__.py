@@ -3,8 +3,11 @@
 >>> from headwater.archive import build
 >>> archive = build(spark, "s3a://lake/events", "s3a://lake/lineage")  # doctest: +SKIP
 >>> archive.column_edges.where("current").show()                       # doctest: +SKIP
+>>> roots(archive, find_fields(archive, "gold/delays.avg_delay")).show()  # doctest: +SKIP
 """
 
 from headwater.archive.building import Archive, build, read
+from headwater.archive.finding import find_fields
+from headwater.archive.questions import changes, impact, roots
 
-__all__ = ["Archive", "build", "read"]
+__all__ = ["Archive", "build", "changes", "find_fields", "impact", "read", "roots"]

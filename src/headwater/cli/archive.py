@@ -1,5 +1,6 @@
 """``headwater archive``: archives of events into tables of lineage, with Spark."""
 
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,8 @@ from headwater.cli.output import note, print_lines, table
 from headwater.errors import ArchiveError
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from headwater.archive import Archive
 
 app = typer.Typer(no_args_is_help=True, help="Archives of events, too large for one machine, into tables; with Spark.")
@@ -34,6 +37,20 @@ _Conf = Annotated[
 ]
 
 
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
+_PRINTED = 1_000
+_Name = Annotated[
+    str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that fits only one dataset.")
+]
+_At = Annotated[
+    datetime | None,
+    typer.Option("--at", metavar="TIME", help="As of a moment, in UTC; now without it.", formats=_TIMES),
+]
+_Write = Annotated[
+    str | None, typer.Option("--write", metavar="PATH", help="Write the answer there as Parquet, however long it is.")
+]
+
+
 @app.command()
 def build(
     source: Annotated[
@@ -53,6 +70,82 @@ def build(
 
     archive = build_tables(spark, source, into, format=format and format.value, tell=note)
     _summary(archive)
+
+
+@app.command()
+def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    name: _Name,
+    into: _Into,
+    at: _At = None,
+    write: _Write = None,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """Which root input columns make a column, or the columns of a dataset."""
+    from headwater.archive import find_fields, roots
+
+    archive = _read(into, format, conf)
+    _answer(roots(archive, find_fields(archive, name), at and _utc(at)), write)
+
+
+@app.command()
+def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    name: _Name,
+    into: _Into,
+    at: _At = None,
+    write: _Write = None,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """Every column that depends on a column, or on the columns of a dataset."""
+    from headwater.archive import find_fields, impact
+
+    archive = _read(into, format, conf)
+    _answer(impact(archive, find_fields(archive, name), at and _utc(at)), write)
+
+
+@app.command()
+def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    since: Annotated[datetime, typer.Argument(metavar="TIME", help="The one moment, in UTC.", formats=_TIMES)],
+    into: _Into,
+    at: _At = None,
+    write: _Write = None,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """The edges that came and went between two moments; the other one is now, or that of --at."""
+    from headwater.archive import changes
+
+    _answer(changes(_read(into, format, conf), _utc(since), at and _utc(at)), write)
+
+
+def _read(into: str, format: TableFormat | None, conf: list[str] | None) -> "Archive":
+    spark = _spark(conf)
+    from headwater.archive import read
+
+    return read(spark, into, format=format and format.value)
+
+
+def _answer(rows: "DataFrame", write: str | None) -> None:
+    """Prints the rows, the first thousand of them; or writes all of them."""
+    if write is not None:
+        rows.write.parquet(write)
+        note(f"The answer is in {write}.")
+        return
+    found = rows.take(_PRINTED + 1)
+    print_lines(table(rows.columns, [[_cell(value) for value in row] for row in found[:_PRINTED]]))
+    if len(found) > _PRINTED:
+        note(f"There is more: {_PRINTED:,} rows are printed. --write PATH gives all.")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return "" if value is None else str(value)
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _summary(archive: "Archive") -> None:

@@ -1,8 +1,9 @@
 """Columns that are made from one another only, such as a table that a job reads and overwrites."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
-from headwater.store.questions.steps import Steps
+Steps = Callable[[int], Iterable[tuple[int, object]]]
+"""From a node to those that come next, each with what leads there."""
 
 
 def closed_cycles(nodes: Collection[int], ends: Collection[int], steps: Steps) -> set[int]:

@@ -1,0 +1,43 @@
+"""Fields of an archive by their names as people type them."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from headwater.errors import AmbiguousName, UnknownName
+from headwater.model import Dataset
+from headwater.store.questions.endings import fit, tail, typed
+
+_MOST = 1_000  # datasets whose names end so
+_SHOWN = 5
+
+
+def find_fields(archive: Mapping[str, DataFrame], name: str) -> DataFrame:
+    """The field that a name ``DATASET.COLUMN`` means, or all fields of ``DATASET``: rows of the table ``fields``.
+
+    The name is any ending that fits only one, as for the other commands.
+
+    Raises:
+        UnknownName, AmbiguousName: it fits none, or several datasets.
+    """
+    fields = archive["fields"]
+    read = typed(name)
+    for dataset, field in ((read.text, ""), *read.splits()):
+        found = _ending(fields.where(sf.col("name") == field) if field else fields, dataset)
+        if len(found) > 1:
+            shown = ", ".join(sorted(str(one) for one in found.values())[:_SHOWN])
+            raise AmbiguousName(f"{name!r} fits several datasets of the archive: {shown}. Write more of the name.")
+        for dataset_id in found:
+            wanted = fields.where(sf.col("dataset_id") == dataset_id)
+            return wanted.where(sf.col("name") == field) if field else wanted
+    raise UnknownName(f"No dataset or column of the archive has a name that ends in {name!r}.")
+
+
+def _ending(fields: DataFrame, ending: str) -> dict[str, Dataset]:
+    """The datasets of fields whose names end so, those that fit best."""
+    full = sf.lower(sf.replace(sf.concat_ws(":", "namespace", "dataset"), sf.lit("/"), sf.lit(".")))
+    rows = fields.where(full.endswith(sf.lit(tail(ending)))).select("dataset_id", "namespace", "dataset").distinct()
+    named = {row.dataset_id: Dataset(row.namespace, row.dataset) for row in rows.limit(_MOST).collect()}
+    fits = {key: how for key, one in named.items() if (how := fit(one, ending)) is not None}
+    return {key: named[key] for key, how in fits.items() if how == min(fits.values())}

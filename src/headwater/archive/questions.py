@@ -1,0 +1,104 @@
+"""Questions over the tables of an archive, whose answers are tables again: of any size, with Spark."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from headwater.archive.reaching import DOWN, UP, Edges, edges_at, reach, then
+from headwater.store.questions.cycles import closed_cycles
+
+Tables = Mapping[str, DataFrame]
+_EDGE = (
+    *("output_namespace", "output_dataset", "output_field", "input_namespace", "input_dataset", "input_field"),
+    *("job_namespace", "job_name", "type", "subtype", "masking", "opaque"),
+)
+
+
+def roots(archive: Tables, start: DataFrame, at: datetime | None = None) -> DataFrame:
+    """The fields that some fields are made of in the end: those that nothing stands before.
+
+    Rows are (namespace, dataset, field, distance, cycle); ``cycle`` is true of a field that is made of itself only, by
+    itself or with others, of which all are told. A field that nothing stands before is its own root.
+
+    Args:
+        archive: its tables, as `headwater.archive.build` and `headwater.archive.read` give them.
+        start: rows with ``field_id`` and ``dataset_id``, such as some of the table ``fields``.
+        at: the lineage of that moment; of now without it.
+    """
+    with edges_at(archive, at) as edges:
+        reached = reach(start, edges, UP)
+        ends = _without_steps(reached, edges)
+        circles = _circles(reached, ends, edges)
+        found = ends.withColumn("cycle", sf.lit(False))
+        if circles:
+            members = reached.sparkSession.createDataFrame([(one,) for one in circles], "field_id string")
+            found = found.union(reached.join(members, "field_id").withColumn("cycle", sf.lit(True)))
+        return _named(archive, found, "cycle").localCheckpoint()
+
+
+def impact(archive: Tables, start: DataFrame, at: datetime | None = None) -> DataFrame:
+    """Every field that depends on some fields: (namespace, dataset, field, distance), without those.
+
+    Args:
+        archive: as for `roots`.
+        start: as for `roots`.
+        at: as for `roots`.
+    """
+    with edges_at(archive, at) as edges:
+        return _named(archive, reach(start, edges, DOWN).where("distance > 0")).localCheckpoint()
+
+
+def changes(archive: Tables, since: datetime, until: datetime | None = None) -> DataFrame:
+    """The edges that were so at one of two moments only, with ``change``: ``added`` or ``removed``.
+
+    ``output_field`` is NULL of an edge to all fields of a dataset. Without ``until`` the other moment is now.
+    """
+    before, after = _edges(archive, since), _edges(archive, until)
+    return (
+        after.exceptAll(before)
+        .withColumn("change", sf.lit("added"))
+        .union(before.exceptAll(after).withColumn("change", sf.lit("removed")))
+        .select("change", *_EDGE)
+    )
+
+
+def _edges(archive: Tables, at: datetime | None) -> DataFrame:
+    of_datasets = archive["dataset_edges"].where(then(at)).withColumn("output_field", sf.lit(None).cast("string"))
+    return archive["column_edges"].where(then(at)).select(*_EDGE).union(of_datasets.select(*_EDGE)).distinct()
+
+
+def _without_steps(reached: DataFrame, edges: Edges) -> DataFrame:
+    """Those of the fields that no edge leads to, nor one to their dataset."""
+    made = edges.of_fields.select(sf.col("output_field_id").alias("field_id")).distinct()
+    written = edges.of_datasets.select(sf.col("output_dataset_id").alias("dataset_id")).distinct()
+    return reached.join(made, "field_id", "left_anti").join(written, "dataset_id", "left_anti").select(*reached.columns)
+
+
+def _circles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[str]:
+    """The fields of circles that nothing else stands before. They are few: those behind a circle only are collected."""
+    explained = reach(ends, edges, DOWN, within=reached)
+    lost = reached.join(explained, "field_id", "left_anti").select("field_id", "dataset_id")
+    if lost.isEmpty():
+        return set()
+    before = _before(lost, edges).collect()
+    numbers = {one: number for number, one in enumerate(dict.fromkeys(end for row in before for end in row), start=1)}
+    steps: dict[int, list[tuple[int, None]]] = {}
+    for near, far in before:
+        steps.setdefault(numbers[near], []).append((numbers[far], None))
+    closed = closed_cycles(numbers.values(), (), lambda node: steps.get(node, ()))
+    return {one for one, number in numbers.items() if number in closed}
+
+
+def _before(fields: DataFrame, edges: Edges) -> DataFrame:
+    """Each of the fields with each of those that it is made of; none is made of others."""
+    over = edges.of_fields.join(fields, fields.field_id == edges.of_fields.output_field_id)
+    whole = edges.of_datasets.join(fields, fields.dataset_id == edges.of_datasets.output_dataset_id)
+    return over.select("field_id", "input_field_id").union(whole.select("field_id", "input_field_id")).distinct()
+
+
+def _named(archive: Tables, found: DataFrame, *more: str) -> DataFrame:
+    names = archive["fields"].select("field_id", "namespace", "dataset", sf.col("name").alias("field"))
+    rows = found.join(names, "field_id").select("namespace", "dataset", "field", "distance", *more)
+    return rows.orderBy("distance", "namespace", "dataset", "field")
