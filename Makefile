@@ -44,6 +44,7 @@ soak: $(READY) ## 5,000 small queries in one application: memory and time must s
 
 oracle: $(READY) ## change input columns and see that edges tell of what changes: all cases, 2,000 generated pipelines (docs/oracle.md)
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle $(ORACLE)
+	@$(WITH_JAVA) EVERY_CASE=1 $(BIN)/python -m pytest -q tests/tpc/test_oracle.py
 
 bench-peers: $(READY) ## the cases under headwater and under the openlineage-spark jar, difference by difference (docs/peers.md; 20 minutes)
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.peers $(CASES)

@@ -142,7 +142,7 @@ def worlds(how_many: int) -> list[list[dict[str, Any]]]:
 
 def test_the_archive_says_what_the_store_says(built: Build) -> None:
     """Reruns, failures, late and repeated events, streams, other names and changes of names, in many worlds at once."""
-    agree(built, worlds(100))
+    agree(built, worlds(60))
 
 
 def agree(built: Build, worlds: list[list[dict[str, Any]]]) -> None:

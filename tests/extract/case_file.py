@@ -20,10 +20,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from typing import TypeVar
 
 from tests.extract.edge_text import CaseError, Edges, edges_of, read, render
 
 from headwater.model import ColumnLineage, Gap
+
+_Any = TypeVar("_Any")
 
 FOLDER = Path(__file__).resolve().parents[1] / "cases"
 HEADERS = {"title", "spark", "conf", "language", "lineage", "output", "order"}
@@ -73,7 +76,7 @@ def cases(folder: Path = FOLDER) -> tuple[Case, ...]:
     return tuple(map(load, sorted(folder.glob("*/*.case"))))
 
 
-def some(found: Sequence[Case], every: int) -> Sequence[Case]:
+def some(found: Sequence[_Any], every: int) -> Sequence[_Any]:
     """Each third case, say, because to run all takes long; all of them with EVERY_CASE in the environment."""
     return found if os.environ.get("EVERY_CASE") else found[::every]
 
