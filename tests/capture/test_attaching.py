@@ -38,6 +38,22 @@ for wrong in ({"qeue": 1}, {"queue": "many"}):
     except SettingError as error:
         print(error)
 
+from headwater.capture.spark import SparkTap
+wake, dropped, last, woken = SparkTap.wake, SparkTap.dropped, threading.Event(), threading.Event()
+def late(tap):
+    last.wait(1)
+    wake(tap)
+    woken.set()
+def counted(tap):
+    last.set()
+    woken.wait(10)
+    return dropped(tap)
+SparkTap.wake, SparkTap.dropped = late, counted
+headwater.attach(spark, events="late.ndjson", quiet=True)
+items.write.parquet("late")
+headwater.detach(spark)
+SparkTap.wake, SparkTap.dropped = wake, dropped
+
 wide = spark.read.parquet("a").select("id", *[(sf.col("price") + n).alias(f"c{n}") for n in range(400)])
 headwater.attach(spark, events="nodes.ndjson", plan_nodes=12, quiet=True)
 spark.read.parquet("a").join(spark.read.parquet("b").toDF("id", "cost"), "id").filter("cost > 1").write.parquet("cut")
@@ -104,6 +120,11 @@ def test_what_is_written_while_attached_is_seen_and_nothing_else(ended: Ended, j
     for name in ("before.ndjson", "context.ndjson"):
         events = jobs.events(name)
         assert [state for _, state in (states(events)[0], states(events)[-1])] == ["START", "COMPLETE"]
+
+
+def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, jobs: Jobs) -> None:
+    *_, last = jobs.events("late.ndjson")
+    assert (last["eventType"], gaps(last)) == ("COMPLETE", [])
 
 
 def test_reads_are_told_of_when_asked_for(ended: Ended, jobs: Jobs) -> None:

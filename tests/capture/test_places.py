@@ -195,7 +195,7 @@ def test_the_job_never_notices(ended: Ended) -> None:
 )
 def test_one_line_says_what_is_wrong_and_one_where_the_events_are(ended: Ended, place: str, reason: str) -> None:
     lines = said(ended, place)
-    assert len(lines) == 2, lines
+    assert len(lines) == 2, "\n".join(lines)
     first, last = lines
     assert first.startswith(f"Lineage events cannot go to {'http' if place == 'away' else 'store'} now (")
     assert reason in first

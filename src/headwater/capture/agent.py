@@ -91,6 +91,7 @@ class Agent:
         self._asked = 0
         self._ending = _Ending()
         self._stopping = threading.Event()
+        self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
 
     def summary(self) -> str:
@@ -133,6 +134,7 @@ class Agent:
         self._stopping.set()
         with guarded("waking the tap"):
             self._tap.wake()
+        self._woken.set()
         self._thread.join(seconds)
         if self._thread.is_alive():
             tell_once("flush", f"headwater: {seconds:g} seconds did not suffice to tell all lineage; {_LONGER}.")
@@ -153,7 +155,11 @@ class Agent:
         self._sink.close(max(0.5, self._ending.tell_until - time.monotonic()))
 
     def _last(self) -> Iterator[Gap]:
-        """Read what has happened and is not read; give the gaps that stay."""
+        """Read what has happened and is not read; give the gaps that stay.
+
+        The call that wakes a tap lies among its rows: one that came after the last reading would count as unread.
+        """
+        self._woken.wait(self._milliseconds_left() / 1000)
         self._tap.settle(self._milliseconds_left())
         while self._milliseconds_left() and self._watch(0):
             pass
