@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.extract.recordings import FOLDER, read_plans
 
-from headwater.ext import API, Extension
+from headwater.ext import API, Extension, Operator, OperatorVisitor
 from headwater.ext.found import find_extensions
 from headwater.ext.running import Extensions
 from headwater.extract import ExtractSettings, statement
@@ -17,6 +17,26 @@ VERSION = "4.1"
 def plan_of(family: str, name: str) -> Plan:
     """The plan of a case, as Spark 4.1 made it."""
     return decode_document(dict(read_plans(FOLDER / VERSION / f"{family}.jsonl.gz")[name]))
+
+
+class Asked(OperatorVisitor):
+    """A visitor with these answers, or these functions of the operator, for every operator of the classes."""
+
+    def __init__(self, *classes: str, **answers: Any) -> None:
+        self.classes, self._answers = classes, answers
+
+    def inputs(self, node: Operator) -> Any:
+        return self._answer("inputs", node)
+
+    def outputs(self, node: Operator) -> Any:
+        return self._answer("outputs", node)
+
+    def dependencies(self, node: Operator) -> Any:
+        return self._answer("dependencies", node)
+
+    def _answer(self, method: str, node: Operator) -> Any:
+        answer = self._answers.get(method)
+        return answer(node) if callable(answer) else answer
 
 
 def extension(name: str = "shop", **hooks: Any) -> Extension:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.ext.known import broken, extension, other_gaps, plan_of, running, told
+from tests.ext.known import Asked, broken, extension, other_gaps, plan_of, running, told
 from tests.ext.test_operators import Double
 
 from headwater.errors import ExtensionError
@@ -20,7 +20,6 @@ from headwater.ext import (
     ExpressionDependency,
     InputRelation,
     Operator,
-    OperatorVisitor,
     OutputRelation,
     SchemaField,
 )
@@ -30,22 +29,6 @@ from headwater.extract import ExtractSettings, statement
 from headwater.model import Statement
 
 Answer = Callable[[Operator], Any]
-
-
-class Asked(OperatorVisitor):
-    """A visitor whose answers are those of functions."""
-
-    def __init__(self, *classes: str, **answers: Answer) -> None:
-        self.classes, self.answers = classes, answers
-
-    def inputs(self, node: Operator) -> Any:
-        return self.answers["inputs"](node) if "inputs" in self.answers else ()
-
-    def outputs(self, node: Operator) -> Any:
-        return self.answers["outputs"](node) if "outputs" in self.answers else ()
-
-    def dependencies(self, node: Operator) -> Any:
-        return self.answers["dependencies"](node) if "dependencies" in self.answers else None
 
 
 def raising(error: BaseException) -> Answer:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.ext.handmade import column, edges, expression, files, operator, saved
-from tests.ext.known import VERSION, extension, told
+from tests.ext.known import VERSION, Asked, extension, told
 from tests.extract.recordings import FOLDER, read_plans
 
 from headwater.ext import (
@@ -28,24 +28,8 @@ from headwater.plan import Plan, decode_document
 SIDE = DatasetDescription(Dataset("db", "side"))
 
 
-class Of(OperatorVisitor):
-    """The same answer for every operator of a class."""
-
-    def __init__(self, name: str, **answers: Any) -> None:
-        self.classes, self.answers = (name,), answers
-
-    def inputs(self, node: Operator) -> Sequence[InputRelation] | None:
-        return self.answers.get("inputs")
-
-    def outputs(self, node: Operator) -> Sequence[OutputRelation] | None:
-        return self.answers.get("outputs")
-
-    def dependencies(self, node: Operator) -> Sequence[ExpressionDependency] | None:
-        return self.answers.get("dependencies")
-
-
 def as_told(of: Plan, name: str, **answers: Any) -> Statement:
-    return told(of, extension(operators=(Of(name, **answers),)))
+    return told(of, extension(operators=(Asked(name, **answers),)))
 
 
 A, B = column(1, "a"), column(2, "b")
@@ -203,9 +187,9 @@ def test_ids_that_one_extension_made_up_below_are_not_those_of_another_above() -
         column(11, "w"), operator("org.acme.High", 3, output=[4]),
     )  # fmt: skip
 
-    def of_its_own(name: str, key: int, field: str) -> Of:
+    def of_its_own(name: str, key: int, field: str) -> Asked:
         inputs = [InputRelation(SIDE, {-2: field})]
-        return Of(name, inputs=inputs, dependencies=[ExpressionDependency(key, (-2,), IDENTITY)])
+        return Asked(name, inputs=inputs, dependencies=[ExpressionDependency(key, (-2,), IDENTITY)])
 
     both = (of_its_own("org.acme.Low", 10, "low"), of_its_own("org.acme.High", 11, "high"))
     assert own(told(plan, extension(operators=both))) == {"w": {"side.high IDENTITY"}, "*": set()}
