@@ -22,7 +22,7 @@ demo: $(READY) ## run the example pipeline under headwater and ask where a gold 
 
 # Two processes: a test that waits for Spark leaves most of a second core idle.
 test: lint .venv-dbt/.ready ## everything that must hold before a change goes in
-	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations 25
 
 lint: $(READY) ## style, types and the import contract
 	@$(BIN)/ruff check
@@ -39,8 +39,9 @@ bench-growth: $(READY) ## time and memory of extraction over the size of the pla
 bench-server: $(READY) ## the server's reads and intake, and the size of its store, up to 10 million edges (hours, 10 GB; SERVER='--sizes 10000 100000' is 15 minutes)
 	@PATH="$(BIN):$$PATH" $(BIN)/python -m bench.server $(SERVER)
 
-soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat
+soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat; a server killed 50 times loses nothing
 	@$(WITH_JAVA) $(BIN)/python -m bench.soak
+	@HEADWATER_KILL_ROUNDS=50 $(BIN)/python -m pytest -q tests/server/test_processes.py -k killed_again
 
 oracle: $(READY) ## change input columns and see that edges tell of what changes: all cases, 2,000 generated pipelines (docs/oracle.md)
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle $(ORACLE)

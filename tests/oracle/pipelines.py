@@ -103,7 +103,7 @@ class Builder:
 
     def sql(self, text: str, columns: Columns) -> None:
         """Go on with a SELECT whose ``{prev}`` stands for the relation so far, as something that may stand in FROM."""
-        prev, head = self._previous(text.count("{prev}") > 1)
+        prev, head = self._previous(text)
         self.query = head + text.replace("{prev}", prev)
         self.columns, self.framed = columns, False
 
@@ -120,11 +120,12 @@ class Builder:
             self.lines.append(f'df = spark.table("{self.query}")' if is_name else f'df = spark.sql("""{self.query}""")')
             self.framed = True
 
-    def _previous(self, twice: bool) -> tuple[str, str]:
-        """The relation so far as SQL, and what must stand before the SELECT for it."""
+    def _previous(self, text: str) -> tuple[str, str]:
+        """The relation so far as SQL, and what must stand before ``text`` for it: one query has one WITH."""
         if not self.framed and " " not in self.query:
             return self.query, ""
-        glue = "view" if self.framed else self.one_of(*(("WITH", "view") if twice else ("FROM", "WITH", "view")))
+        once, has_with = text.count("{prev}") == 1, text.startswith("WITH ")
+        glue = "view" if self.framed else self.one_of(*["FROM"] * once, *["WITH"] * (not has_with), "view")
         self.used.add(f"step {glue}")
         if glue == "FROM":
             return f"({self.query})", ""
