@@ -1,15 +1,15 @@
 """``headwater archive``: archives of events into tables of lineage, with Spark."""
 
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cli.exporting import export
 from headwater.cli.options import StoreOption
 from headwater.cli.output import note, print_lines, table
+from headwater.cli.steps import from_time_to_time
 from headwater.errors import ArchiveError
 from headwater.store import open_store
 from headwater.store.garbage import collect_seldom
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headwater.archive import Archive
 
 app = typer.Typer(no_args_is_help=True, help="Archives of events, too large for one machine, into tables; with Spark.")
+app.command()(export)
 
 
 class TableFormat(str, Enum):
@@ -45,7 +46,6 @@ _Conf = Annotated[
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
 _PRINTED = 1_000
 _REJECTED = 10  # events of which it is said why
-_SECONDS = 30  # between two lines that say how far it is
 _Name = Annotated[
     str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that fits only one dataset.")
 ]
@@ -140,25 +140,12 @@ def load(
 
     collect_seldom()
     with open_store(store) as opened:
-        done = load_events(archive, opened, add=add, progress=_from_time_to_time("events told"))
+        done = load_events(archive, opened, add=add, progress=from_time_to_time("event"))
     print_lines([f"events: {done.added} added, {done.known} known already, {len(done.rejected)} rejected"])
     for reason in done.rejected[:_REJECTED]:
         note(reason)
     if done.rejected:
         raise typer.Exit(1)
-
-
-def _from_time_to_time(what: str) -> Callable[[int, int], None]:
-    """Says how much is done, of how much: not more often than a log bears."""
-    last = time.monotonic()
-
-    def tell(done: int, all: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > _SECONDS:
-            last = time.monotonic()
-            note(f"{what}: {done:,} of {all:,}")
-
-    return tell
 
 
 def _read(into: str, format: TableFormat | None, conf: list[str] | None) -> "Archive":
