@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from sqlalchemy import text
 from typer.testing import CliRunner
 
 from headwater.archive import Archive, build, load, read
@@ -18,9 +19,12 @@ from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.store import Store, open_store
 from headwater.store.exporting import export
+from headwater.store.questions import Bounds, impact_of, roots_of
+from headwater.store.questions.exact import Exact
 from tests.store.conftest import contents, new_database, postgres, store, told, url, written
 
 from .test_archive_laws import COLUMNS, of_archive, of_store, worlds
+from .test_questions import FIELDS, MOMENT
 
 pytestmark = pytest.mark.spark
 Event = dict[str, Any]
@@ -65,8 +69,8 @@ def archive(spark: Any, halves: Halves) -> Archive:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Transactions of few events, from many parts."""
-    monkeypatch.setattr(of_load, "AT_ONCE", 7)
-    monkeypatch.setattr(of_load, "_BYTES", 20_000)
+    monkeypatch.setattr(of_load, "AT_ONCE", 15)
+    monkeypatch.setattr(of_load, "_BYTES", 40_000)
 
 
 @pytest.fixture
@@ -86,6 +90,23 @@ def _number(word: re.Match[str]) -> str:
     return str(int(word[0] == "True"))
 
 
+def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
+    """What some columns are made of in the end, and what depends on them: now, and at another time."""
+    with store.read() as connection:
+        fields = sorted(tuple(row)[1:] for row in connection.execute(text(FIELDS)))
+    found = {}
+    for name in random.Random(2).sample(fields, 12):
+        for at in (None, int(MOMENT.timestamp() * 1_000_000)):
+            up, down = (ask(store, Exact(*name), Bounds(as_of=at)) for ask in (roots_of, impact_of))
+            roots = [(str(one.column.dataset.dataset), one.column.name, one.distance) for one in up.roots]
+            impact = [
+                (str(one.dataset.dataset), [(field.column.name, field.distance) for field in one.columns])
+                for one in down.datasets
+            ]
+            found[*name, str(at)] = [str(sorted(roots)), str(sorted(impact))]
+    return found
+
+
 def test_it_is_as_if_it_had_heard_them_and_goes_on(
     archive: Archive, halves: Halves, hearer: Store, store: Store, small: None
 ) -> None:
@@ -94,10 +115,12 @@ def test_it_is_as_if_it_had_heard_them_and_goes_on(
     hearer.ingest(halves.archived)
     assert (done.added, done.known, done.rejected) == (archive.events.count(), 0, ())
     assert held(store) == held(hearer)
+    assert answers(store) == answers(hearer)
     assert {name: of_archive(archive, name) for name in COLUMNS} == of_store(store)
     store.ingest(halves.later)
     hearer.ingest(halves.later)
     assert held(store) == held(hearer)
+    assert answers(store) == answers(hearer)
 
 
 def test_what_is_interrupted_goes_on(

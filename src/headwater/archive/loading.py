@@ -68,7 +68,7 @@ def load(archive: Archive, store: Store, *, add: bool = False, progress: Progres
         ArchiveError: the store holds other lineage, and ``add`` is False.
         StoreError: the store cannot be written; what was told by then is kept.
     """
-    events = archive.events.select(sf.unhex("digest").alias("digest"), "at", "payload")
+    events = archive.events
     if not add:
         _require_of_archive(store, events)
     many, size = events.agg(sf.count("*"), sf.sum(sf.length("payload"))).first()
@@ -88,7 +88,7 @@ def _in_order(events: DataFrame, parts: int) -> Iterator[Told]:
     """All events in the order of time, which is what the store takes in with the least work."""
     ordered = events.repartitionByRange(parts, "at", "digest").sortWithinPartitions("at", "digest")
     for row in ordered.select("digest", "payload").toLocalIterator(prefetchPartitions=True):
-        yield Told(bytes(row.digest), row.payload)
+        yield Told(bytes.fromhex(row.digest), row.payload)
 
 
 def _tell(store: Store, some: Sequence[Told]) -> Loaded:
@@ -107,7 +107,7 @@ def _require_of_archive(store: Store, events: DataFrame) -> None:
         first = list(connection.execute(select(_EVENT.digest).order_by(_EVENT.id).limit(_FIRST)).scalars())
     if not first:
         return
-    found = events.where(sf.col("digest").isin([bytearray(one) for one in first])).count()
+    found = events.where(sf.col("digest").isin([one.hex() for one in first])).count()
     if found < len(first):
         raise ArchiveError(
             f"The store holds other lineage: of its first {len(first)} events {len(first) - found} are not in the "
