@@ -66,6 +66,8 @@ def of_store(store: Store) -> dict[str, list[str]]:
         both = [EDGE.format(field=field, join=join, table=one, until=until) for one, until in parts]
         questions[name] = " UNION ALL ".join(both)
     with store.read() as connection:
+        if connection.dialect.name == "postgresql":
+            questions["events"] = questions["events"].replace("lower(hex(e.digest))", "encode(e.digest, 'hex')")
         return {
             name: sorted(shown(row) for row in connection.execute(text(question)))
             for name, question in questions.items()

@@ -3,6 +3,7 @@
 import random
 import tempfile
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,18 @@ def agree(words: Any, events: list[dict[str, Any]], seed: random.Random) -> None
         told_to(Path(other), [[single] for single in mixed]) as apart,
     ):
         assert words.contents(together) == words.contents(apart)
+
+
+def test_nor_do_they_where_a_table_takes_the_name_of_another_at_once(words: Any, tmp_path: Path) -> None:
+    """One is dropped, and at the same moment another gets its name, and its column one that is told again later."""
+    events = [
+        words.told("ddl", words.renamed("a", None), minute=1, run="1"),
+        words.told("ddl", words.renamed("b", "a", {"x": "y"}), minute=1, run="2"),
+        words.told("make", words.written("a", {"x": ["raw.x"], "y": []}), minute=4, run="3"),
+    ]
+    found = set()
+    for number, order in enumerate(permutations(events)):
+        (tmp_path / str(number)).mkdir()
+        with told_to(tmp_path / str(number), [[one] for one in order]) as store:
+            found.add(str(words.contents(store)))
+    assert len(found) == 1

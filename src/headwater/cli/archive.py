@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cli.exporting import export
+from headwater.cli.options import StoreOption
 from headwater.cli.output import note, print_lines, table
+from headwater.cli.steps import from_time_to_time
 from headwater.errors import ArchiveError
+from headwater.store import open_store
+from headwater.store.garbage import collect_seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from headwater.archive import Archive
 
 app = typer.Typer(no_args_is_help=True, help="Archives of events, too large for one machine, into tables; with Spark.")
+app.command()(export)
 
 
 class TableFormat(str, Enum):
@@ -39,6 +45,7 @@ _Conf = Annotated[
 
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
 _PRINTED = 1_000
+_REJECTED = 10  # events of which it is said why
 _Name = Annotated[
     str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that fits only one dataset.")
 ]
@@ -117,6 +124,28 @@ def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     from headwater.archive import changes
 
     _answer(changes(_read(into, format, conf), _utc(since), at and _utc(at)), write)
+
+
+@app.command()
+def load(
+    into: _Into,
+    store: StoreOption = None,
+    add: Annotated[bool, typer.Option("--add", help="Also into a store that holds other lineage.")] = False,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """Tell a store all events of an archive that it does not have; what was interrupted goes on when it runs again."""
+    archive = _read(into, format, conf)
+    from headwater.archive import load as load_events
+
+    collect_seldom()
+    with open_store(store) as opened:
+        done = load_events(archive, opened, add=add, progress=from_time_to_time("event"))
+    print_lines([f"events: {done.added} added, {done.known} known already, {len(done.rejected)} rejected"])
+    for reason in done.rejected[:_REJECTED]:
+        note(reason)
+    if done.rejected:
+        raise typer.Exit(1)
 
 
 def _read(into: str, format: TableFormat | None, conf: list[str] | None) -> "Archive":

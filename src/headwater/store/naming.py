@@ -45,7 +45,8 @@ def straddling(writer: Writer, event: Event) -> set[int]:
     for output in event.outputs:
         if output.description.fields:
             known = meanings(writer, output.description.dataset)
-            owners |= {one.dataset for one in known if one.covers(event.at - 1)}
+            # What has the name from that very moment on is the dataset whose fields are renamed, too.
+            owners |= {one.dataset for one in known if one.covers(event.at - 1) or one.covers(event.at)}
     return {owner for owner in owners if _has_later(writer, owner, event)}
 
 

@@ -1,0 +1,80 @@
+"""The job of Spark that clusters run, and the files that tell clusters of it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+import yaml
+from typer.main import get_command
+
+from headwater.cli.main import app
+from tests.store.conftest import told, written
+
+from .conftest import SMALL
+
+FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "archive"
+SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+
+
+def submitted(*words: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    conf = {**SMALL, "spark.sql.shuffle.partitions": "1", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+    options = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+    command = [str(SUBMIT), "--master", "local[2]", *options, str(FOLDER / "archive_job.py"), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.spark
+def test_spark_submit_runs_the_job(tmp_path: Path) -> None:
+    """The job ends with 0, and what the command prints."""
+    (tmp_path / "events.ndjson").write_text(json.dumps(told("j", written("out", {"x": ["raw.x"]}), run="1")))
+    ended = submitted("build", "events.ndjson", "--into", "lineage", folder=tmp_path)
+    assert ended.returncode == 0, ended.stdout
+    assert "column_edges   1" in ended.stdout
+    assert json.loads((tmp_path / "lineage" / "headwater.json").read_text())["format"] == "parquet"
+
+
+def test_it_fails_with_a_reason(tmp_path: Path) -> None:
+    """Of a command that needs no Spark, which takes seconds to start."""
+    command = [sys.executable, str(FOLDER / "archive_job.py"), "export", "out", "--store", "missing.db"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("Error: No store at ")
+    assert "Traceback" not in ended.stderr
+
+
+def arguments() -> Iterator[Any]:
+    """What each file gives the job."""
+    bundle = yaml.safe_load((FOLDER / "databricks.yml").read_text())
+    (task,) = bundle["resources"]["jobs"]["headwater_archive"]["tasks"]
+    yield pytest.param(task["spark_python_task"]["parameters"], id="databricks")
+    driver = json.loads((FOLDER / "emr-serverless.json").read_text())["jobDriver"]["sparkSubmit"]
+    assert driver["entryPoint"].endswith("/archive_job.py")
+    yield pytest.param(driver["entryPointArguments"], id="emr-serverless")
+    (step,) = json.loads((FOLDER / "emr-steps.json").read_text())
+    words = step["HadoopJarStep"]["Args"]
+    (place,) = (at for at, word in enumerate(words) if word.endswith("/archive_job.py"))
+    yield pytest.param(words[place + 1 :], id="emr-steps")
+
+
+@pytest.mark.parametrize("words", list(arguments()))
+def test_the_files_give_the_job_what_its_command_takes(words: list[str]) -> None:
+    """What the vendors' names of settings are is checked by hand: docs/archive-clusters.md says with what."""
+    archive: Any = vars(get_command(app))["commands"]["archive"]
+    command = archive.commands[words[0]]
+    context = command.make_context("archive", list(words[1:]), resilient_parsing=False)
+    assert set(context.params) >= {"source", "into"}
+
+
+def test_the_bundle_has_what_it_names() -> None:
+    bundle = yaml.safe_load((FOLDER / "databricks.yml").read_text())
+    job = bundle["resources"]["jobs"]["headwater_archive"]
+    (task,) = job["tasks"]
+    assert (FOLDER / task["spark_python_task"]["python_file"]).is_file()
+    assert task["job_cluster_key"] in {one["job_cluster_key"] for one in job["job_clusters"]}
+    used = " ".join(task["spark_python_task"]["parameters"])
+    assert {f"${{var.{name}}}" in used for name in bundle["variables"]} == {True}

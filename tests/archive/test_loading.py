@@ -1,0 +1,182 @@
+"""A store that is loaded from an archive is one that heard the events itself, and goes on as such.
+
+The archive is built of what another store exported: the way there and back.
+"""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from headwater.archive import Archive, build, load, read
+from headwater.archive import loading as of_load
+from headwater.cli.main import app
+from headwater.errors import ArchiveError
+from headwater.store import Store, open_store
+from headwater.store.exporting import export
+from headwater.store.questions import Bounds, impact_of, roots_of
+from headwater.store.questions.exact import Exact
+from tests.store.conftest import contents, new_database, postgres, store, told, url, written
+
+from .test_archive_laws import COLUMNS, of_archive, of_store, worlds
+from .test_questions import FIELDS, MOMENT
+
+pytestmark = pytest.mark.spark
+Event = dict[str, Any]
+FIXTURES = (postgres, new_database, url, store)
+"""A store of each kind."""
+
+
+class Halves(NamedTuple):
+    """Events of many worlds: those of an archive, where its tables are, and those that come later."""
+
+    archived: list[Event]
+    later: list[Event]
+    into: str
+
+
+@pytest.fixture(scope="module")
+def halves(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Halves:
+    """Of each world some events are archived, whatever their times are, and the others come later.
+
+    What is archived was told to a store, which exported it.
+    """
+    folder = tmp_path_factory.mktemp("loading")
+    chance = random.Random(4)
+    archived: list[Event] = []
+    later: list[Event] = []
+    for world in worlds(50):
+        cut = chance.randint(0, len(world))
+        archived += world[:cut]
+        later += world[cut:]
+    with open_store(str(folder / "heard.db")) as heard:
+        heard.ingest(archived)
+        assert export(heard, folder / "events", packing="zst", size=20_000).files > 1
+    build(spark, str(folder / "events"), str(folder / "lineage"), format="parquet")
+    return Halves(archived, later, str(folder / "lineage"))
+
+
+@pytest.fixture
+def archive(spark: Any, halves: Halves) -> Archive:
+    return read(spark, halves.into, format="parquet")
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transactions of few events, from many parts."""
+    monkeypatch.setattr(of_load, "AT_ONCE", 15)
+    monkeypatch.setattr(of_load, "_BYTES", 40_000)
+
+
+@pytest.fixture
+def hearer(tmp_path: Path) -> Iterator[Store]:
+    """A store that hears everything itself."""
+    with open_store(str(tmp_path / "heard.db")) as opened:
+        yield opened
+
+
+def held(store: Store) -> dict[str, list[str]]:
+    """All that a store says, the same of either kind of database."""
+    of_intake = {name: [re.sub("True|False", _number, row) for row in rows] for name, rows in contents(store).items()}
+    return {f"of intake: {name}": sorted(rows) for name, rows in of_intake.items()} | of_store(store)
+
+
+def _number(word: re.Match[str]) -> str:
+    return str(int(word[0] == "True"))
+
+
+def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
+    """What some columns are made of in the end, and what depends on them: now, and at another time."""
+    with store.read() as connection:
+        fields = sorted(tuple(row)[1:] for row in connection.execute(text(FIELDS)))
+    found = {}
+    for name in random.Random(2).sample(fields, 12):
+        for at in (None, int(MOMENT.timestamp() * 1_000_000)):
+            up, down = (ask(store, Exact(*name), Bounds(as_of=at)) for ask in (roots_of, impact_of))
+            roots = [(str(one.column.dataset.dataset), one.column.name, one.distance) for one in up.roots]
+            impact = [
+                (str(one.dataset.dataset), [(field.column.name, field.distance) for field in one.columns])
+                for one in down.datasets
+            ]
+            found[*name, str(at)] = [str(sorted(roots)), str(sorted(impact))]
+    return found
+
+
+def test_it_is_as_if_it_had_heard_them_and_goes_on(
+    archive: Archive, halves: Halves, hearer: Store, store: Store, small: None
+) -> None:
+    """Of SQLite and PostgreSQL. The archive that was exported and built has the same rows as they."""
+    done = load(archive, store)
+    hearer.ingest(halves.archived)
+    assert (done.added, done.known, done.rejected) == (archive.events.count(), 0, ())
+    assert held(store) == held(hearer)
+    assert answers(store) == answers(hearer)
+    assert {name: of_archive(archive, name) for name in COLUMNS} == of_store(store)
+    store.ingest(halves.later)
+    hearer.ingest(halves.later)
+    assert held(store) == held(hearer)
+    assert answers(store) == answers(hearer)
+
+
+def test_what_is_interrupted_goes_on(
+    archive: Archive, halves: Halves, hearer: Store, store: Store, small: None
+) -> None:
+    """After any transaction; what was told is not told again."""
+    chance = random.Random(9)
+    many = archive.events.count()
+    while (done := load_until(chance.randint(1, 3), archive, store)) is None:
+        pass
+    assert done.known + done.added == many
+    assert done.known > 0
+    hearer.ingest(halves.archived)
+    assert held(store) == held(hearer)
+    again = load(archive, store)
+    assert (again.added, again.known) == (0, many)
+
+
+class Interrupted(Exception):
+    """Somebody ends it."""
+
+
+def load_until(last: int, archive: Archive, store: Store) -> Any:
+    """Loads, and is ended after so many transactions; None when it was."""
+    left = last
+
+    def count(done: int, all: int) -> None:
+        nonlocal left
+        left -= done > known
+        if not left:
+            raise Interrupted
+
+    with store.read() as connection:
+        known = connection.exec_driver_sql("SELECT count(*) FROM event").scalar_one()
+    try:
+        return load(archive, store, progress=count)
+    except Interrupted:
+        return None
+
+
+def test_a_store_with_other_lineage_is_refused(archive: Archive, halves: Halves, hearer: Store, tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "other.db")) as other:
+        other.ingest([told("j", written("out", {"x": ["raw.x"]}), run="other")])
+        with pytest.raises(ArchiveError, match=r"holds other lineage: of its first 1 events 1 are not in the archive"):
+            load(archive, other)
+        assert load(archive, other, add=True).added == archive.events.count()
+    hearer.ingest(halves.archived[:3])
+    hearer.ingest(halves.later)
+    with pytest.raises(ArchiveError, match="holds other lineage"):
+        load(archive, hearer)
+
+
+def test_the_command_says_what_became_of_the_events(archive: Archive, halves: Halves, tmp_path: Path) -> None:
+    many = archive.events.count()
+    command = ["archive", "load", "--into", halves.into, "--format", "parquet", "--store", str(tmp_path / "new.db")]
+    for added, known in ((many, 0), (0, many)):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+        assert result.stdout == f"events: {added} added, {known} known already, 0 rejected\n"
