@@ -9,5 +9,6 @@
 from headwater.archive.building import Archive, build, read
 from headwater.archive.finding import find_fields
 from headwater.archive.questions import changes, impact, roots
+from headwater.archive.updating import update
 
-__all__ = ["Archive", "build", "changes", "find_fields", "impact", "read", "roots"]
+__all__ = ["Archive", "build", "changes", "find_fields", "impact", "read", "roots", "update"]
