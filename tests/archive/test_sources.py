@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from headwater.archive import build
+from headwater.archive import build, update
 from headwater.archive.sources import lines
 from headwater.archive.unpacking import packed_lines
 from headwater.errors import ArchiveError
@@ -150,12 +150,26 @@ def test_a_topic_is_read_to_its_end(spark: Any, tmp_path: Path) -> None:
         spark.sql(f"ADD JAR ivy://{jar}?transitive=false")
     with running_broker(tmp_path) as broker:
         messages = [(one.decode(),) for one in _messages()]
-        to_topic = {"kafka.bootstrap.servers": broker, "topic": "events"}
-        spark.createDataFrame(messages, "value string").coalesce(1).write.format("kafka").options(**to_topic).save()
+        send(spark, broker, messages)
         with build(spark, f"kafka://{broker}/events") as archive:
             assert [row.at.minute for row in archive.events.orderBy("at").collect()] == [1, 2]
             rejected = [(row.source, row.place) for row in archive.quarantine.collect()]
-    assert rejected == [(f"kafka://{broker}/events", "partition 0 offset 1")]
+        assert rejected == [(f"kafka://{broker}/events", "partition 0 offset 1")]
+        source, into = f"kafka://{broker}/events?maxOffsetsPerTrigger=1000", str(tmp_path / "lineage")
+        updated = update(spark, source, into, format="parquet")
+        assert [row.at.minute for row in updated.events.orderBy("at").collect()] == [1, 2]
+        send(spark, broker, [*messages, ("nor this",)])
+        updated = update(spark, source, into)
+        assert updated.events.count() == 2
+        places = [(row.place, row.excerpt) for row in updated.quarantine.orderBy("place").collect()]
+    assert places == [
+        (f"partition 0 offset {at}", text) for at, text in ((1, "no event"), (5, "no event"), (8, "nor this"))
+    ]
+
+
+def send(spark: Any, broker: str, messages: list[tuple[str]]) -> None:
+    to_topic = {"kafka.bootstrap.servers": broker, "topic": "events"}
+    spark.createDataFrame(messages, "value string").coalesce(1).write.format("kafka").options(**to_topic).save()
 
 
 def _messages() -> list[bytes]:

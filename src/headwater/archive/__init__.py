@@ -10,5 +10,6 @@ from headwater.archive.building import Archive, build, read
 from headwater.archive.finding import find_fields
 from headwater.archive.loading import Loaded, load
 from headwater.archive.questions import changes, impact, roots
+from headwater.archive.updating import update
 
-__all__ = ["Archive", "Loaded", "build", "changes", "find_fields", "impact", "load", "read", "roots"]
+__all__ = ["Archive", "Loaded", "build", "changes", "find_fields", "impact", "load", "read", "roots", "update"]

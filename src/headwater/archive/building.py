@@ -6,13 +6,14 @@ from typing import Any, Self
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
 
-from headwater.archive import describing, edges, folding
+from headwater.archive.folded import events_table, folded_tables, quarantine_table
+from headwater.archive.keeping import Kept
 from headwater.archive.lakes import Lake, lake
 from headwater.archive.parsing import parsed
 from headwater.archive.resolving import resolver
 from headwater.archive.sources import lines
+from headwater.archive.staging import Told, told_by
 from headwater.archive.tables import TABLES, require_version, version_of
 from headwater.errors import ArchiveError
 
@@ -64,40 +65,17 @@ def folded(spark: SparkSession, source: str, tell: Progress) -> Archive:
         ArchiveError: the source cannot be read.
     """
     tell(f"Reading {source}")
-    kept: list[DataFrame] = []
-
-    def keep(frame: DataFrame) -> DataFrame:
-        kept.append(frame.persist(StorageLevel.DISK_ONLY))
-        return kept[-1]
-
+    keep = Kept()
     read = keep(parsed(lines(spark, source)).select("event.*", "rejected"))
-    told = read.where("digest IS NOT NULL")
-    meanings = resolver(spark, told)
-    kept += [meanings.meanings, meanings.renamed]
+    told = told_by(read, keep)
+    # The folding needs no event once only: repetition changes nothing in it, and costs less than finding it.
+    every = Told(read.where("digest IS NOT NULL"), told.shapes, told.schemas)
+    meanings = resolver(spark, every.events)
+    keep.frames.extend((meanings.meanings, meanings.renamed))
     tell(f"Names that mean more than themselves: {len(meanings.names.meanings):,}")
-    shapes = keep(told.select(sf.explode("shapes").alias("one")).select("one.*").dropDuplicates(["shape"]))
-    runs = folding.runs_of(told)
-    heard = keep(folding.heard(told, runs, shapes, meanings))
-    spans = keep(folding.spans(folding.tellings(heard)))
-    described = keep(describing.described(told, meanings))
-    fields = keep(describing.fields(described, told, edges.told_fields(heard, shapes, meanings), meanings))
-    rows = {
-        "events": describing.events(told),
-        "runs": describing.runs(runs, told),
-        "jobs": describing.jobs(told),
-        "datasets": describing.datasets(described, fields, meanings),
-        "fields": fields,
-        "column_edges": edges.column_edges(spans, shapes, meanings),
-        "dataset_edges": edges.dataset_edges(spans, shapes, meanings),
-        "coverage": describing.coverage(told, runs),
-        "quarantine": describing.quarantine(read),
-    }
-    tables = {name: TABLES[name].made_of(_with_current(frame)) for name, frame in rows.items()}
-    return Archive(tables, tuple(kept))
-
-
-def _with_current(rows: DataFrame) -> DataFrame:
-    return rows.withColumn("current", sf.col("until").isNull()) if "until" in rows.columns else rows
+    made = folded_tables(every, meanings, keep)
+    made |= {"events": events_table(told), "quarantine": quarantine_table(read)}
+    return Archive({name: made[name] for name in TABLES}, tuple(keep.frames))
 
 
 def build(

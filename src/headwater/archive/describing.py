@@ -11,9 +11,8 @@ _DAY = 86_400 * 1_000_000
 
 
 def events(parsed: DataFrame) -> DataFrame:
-    """Every event once, however often it was told."""
-    day = sf.date_from_unix_date(sf.floor(sf.col("at") / _DAY).cast("int"))
-    return parsed.dropDuplicates(["digest"]).withColumn("day", day)
+    """The events with their days."""
+    return parsed.withColumn("day", sf.date_from_unix_date(sf.floor(sf.col("at") / _DAY).cast("int")))
 
 
 def runs(known: DataFrame, parsed: DataFrame) -> DataFrame:
@@ -75,12 +74,11 @@ def datasets(described: DataFrame, fields: DataFrame, resolver: Resolver) -> Dat
     return known.join(resolver.known_names(), "dataset_id", "left").withColumn("names", sf.coalesce("names", own))
 
 
-def fields(described: DataFrame, parsed: DataFrame, told: DataFrame, resolver: Resolver) -> DataFrame:
+def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: Resolver) -> DataFrame:
     """The fields of datasets: those of all schemas, and those that lineage names.
 
     Types and places are those of the schema that was told last; a field that is not in it has none.
     """
-    schemas = parsed.select(sf.explode("schemas").alias("one")).select("one.*").dropDuplicates(["schema"])
     last = (
         described.where("schema IS NOT NULL").groupBy("dataset_id").agg(sf.max(sf.struct("at", "schema")).alias("last"))
     )

@@ -6,6 +6,8 @@ from pyspark.sql import SparkSession
 
 from headwater.errors import ArchiveError
 
+_LOCAL = "LocalFileSystem"  # with checksums in files beside
+
 
 class Folder:
     """A folder; it need not be there yet.
@@ -27,7 +29,7 @@ class Folder:
 
     def path(self, name: str) -> str:
         """The path of what is in the folder."""
-        return f"{self.root}/{name}"
+        return f"{self.root}/{name}" if name else self.root
 
     def text(self, name: str) -> str:
         """The text of a file, empty when there is none."""
@@ -65,4 +67,6 @@ class Folder:
 
     def _at(self, name: str) -> tuple[Any, Any]:
         path = self._hadoop.Path(self.path(name))
-        return path, path.getFileSystem(self._conf)
+        files = path.getFileSystem(self._conf)
+        # Of local files a process that is killed may leave the checksum of the text before beside the text after.
+        return path, files.getRawFileSystem() if files.getClass().getSimpleName() == _LOCAL else files

@@ -20,6 +20,7 @@ from sqlalchemy import Connection, select
 from headwater.model import Dataset
 from headwater.store import open_store, read_event, schema
 from headwater.store.fieldnames import FieldRename, first_name, present_name
+from headwater.store.keys import key_of
 from headwater.store.schema import BEGINNING, FOREVER
 
 _AT_ONCE = 500  # events in one transaction
@@ -81,6 +82,11 @@ class Names:
     meanings: tuple[Meaning, ...] = ()
     fields: tuple[FieldMeaning, ...] = ()
     cuts: Cuts = field(default_factory=dict)
+
+    def digest(self) -> str:
+        """A digest of all that names mean."""
+        said = (sorted(map(repr, some)) for some in (self.meanings, self.fields, self.cuts.items()))
+        return key_of(*(repr(one) for one in said)).hex()
 
 
 def changed_names(renames: Iterable[str]) -> Cuts:

@@ -53,11 +53,12 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns by name, the columns that its rows are ordered by, and that it is parted by."""
+    """A table: its columns by name, and those that its rows are ordered by, parted by and told apart by."""
 
     columns: Mapping[str, Made]
     order: tuple[str, ...]
     parts: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
 
     @property
     def schema(self) -> StructType:
@@ -91,11 +92,7 @@ def version_of(schema: StructType) -> int:
 
 
 def require_version(table: str, version: int) -> None:
-    """Checks that this headwater knows a version of tables.
-
-    Raises:
-        ArchiveTooNew: a newer headwater wrote it.
-    """
+    """Raises ArchiveTooNew where a newer headwater wrote a table."""
     if version > VERSION:
         raise ArchiveTooNew(
             f"The table {table} has version {version}: expected {VERSION} at most. A newer headwater wrote it: upgrade "
@@ -135,6 +132,7 @@ _EDGE = {
     "first_run": Made(_TEXT, "the first of them"),
     "last_run": Made(_TEXT, "the last of them"),
 }
+_EDGE_KEY = ("input_field_id", *_JOB, "subtype", "masking", "opaque", "description", "valid_from")
 # Edges lie by ids: of texts Delta and Iceberg keep but the beginnings (32 and 16 characters) to skip files by.
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
@@ -150,6 +148,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             },
             ("at", "digest"),
             ("day",),
+            ("digest",),
         ),
         "runs": Table(
             {
@@ -163,6 +162,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "error": Made(_TEXT, "its error message"),
             },
             ("job_namespace", "job_name", "state_at"),
+            key=("run",),
         ),
         "jobs": Table(
             {
@@ -176,6 +176,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "last_at": Made(_TIME, "when one did last"),
             },
             ("namespace", "name"),
+            key=("namespace", "name"),
         ),
         "datasets": Table(
             {
@@ -192,6 +193,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "last_at": Made(_TIME, "when one did last"),
             },
             ("namespace", "name"),
+            key=("dataset_id",),
         ),
         "fields": Table(
             {
@@ -204,11 +206,20 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "ordinal": Made(IntegerType(), "its place there, counted from 0"),
             },
             ("namespace", "dataset", "name"),
+            key=("field_id",),
         ),
         "column_edges": Table(
-            {**_TO, **_TO_FIELD, **_EDGE}, ("output_dataset_id", "output_field_id", "valid_from"), ("current",)
+            {**_TO, **_TO_FIELD, **_EDGE},
+            ("output_dataset_id", "output_field_id", "valid_from"),
+            ("current",),
+            ("output_field_id", *_EDGE_KEY),
         ),
-        "dataset_edges": Table({**_TO, **_EDGE}, ("output_dataset_id", "input_field_id", "valid_from"), ("current",)),
+        "dataset_edges": Table(
+            {**_TO, **_EDGE},
+            ("output_dataset_id", "input_field_id", "valid_from"),
+            ("current",),
+            ("output_dataset_id", *_EDGE_KEY),
+        ),
         "coverage": Table(
             {
                 "run": Made(_TEXT, "the id of the run"),
@@ -219,6 +230,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "output": Made(_TEXT, "the output that it is about"),
             },
             ("job_namespace", "job_name"),
+            key=("run", "kind", "what", "why", "output"),
         ),
         "quarantine": Table(
             {
@@ -228,6 +240,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "excerpt": Made(_TEXT, "its first 1,000 characters"),
             },
             ("source",),
+            key=("source", "place"),
         ),
     }
 )

@@ -1,5 +1,6 @@
 """``headwater archive``: archives of events into tables of lineage, with Spark."""
 
+import re
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +35,13 @@ class TableFormat(str, Enum):
 _Into = Annotated[
     str, typer.Option("--into", metavar="PATH|CATALOG.NAMESPACE", help="Where the tables are: a folder, or in Iceberg.")
 ]
+_Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|DIR|PATTERN|kafka://HOST:PORT/TOPIC",
+        help="Lines of JSON, also .gz and .zst, or Parquet; on any file system of Hadoop.",
+    ),
+]
 _Format = Annotated[
     TableFormat | None,
     typer.Option("--format", help="What the tables are; otherwise as before, otherwise Delta where Spark has it."),
@@ -44,6 +52,7 @@ _Conf = Annotated[
 
 
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 _PRINTED = 1_000
 _REJECTED = 10  # events of which it is said why
 _Name = Annotated[
@@ -60,13 +69,7 @@ _Write = Annotated[
 
 @app.command()
 def build(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|DIR|PATTERN|kafka://HOST:PORT/TOPIC",
-            help="Lines of JSON, also .gz and .zst, or Parquet; on any file system of Hadoop.",
-        ),
-    ],
+    source: _Source,
     into: _Into,
     format: _Format = None,
     conf: _Conf = None,
@@ -77,6 +80,41 @@ def build(
 
     archive = build_tables(spark, source, into, format=format and format.value, tell=note)
     _summary(archive)
+
+
+@app.command()
+def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    source: _Source,
+    into: _Into,
+    follow: Annotated[
+        str | None,
+        typer.Option("--follow", metavar="30s|5m|1h", help="Go on until interrupted; look for what is new so often."),
+    ] = None,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoints",
+            metavar="PATH",
+            help="Where Spark remembers what it has seen; INTO/_checkpoints without it.",
+        ),
+    ] = None,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """Take in what is new since the last update; the first time, all there is."""
+    interval = follow and _interval(follow)
+    spark = _spark(conf)
+    from headwater.archive import update as update_tables
+
+    form = format and format.value
+    _summary(update_tables(spark, source, into, format=form, follow=interval, checkpoints=checkpoints, tell=note))
+
+
+def _interval(typed: str) -> str:
+    found = re.fullmatch(r"(\d+)([smh])", typed)
+    if found is None:
+        raise typer.BadParameter(f"{typed!r} is no interval: expected such as 30s, 5m or 1h.")
+    return f"{found[1]} {_UNITS[found[2]]}"
 
 
 @app.command()

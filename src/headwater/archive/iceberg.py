@@ -1,0 +1,78 @@
+"""Tables of a namespace of an Iceberg catalog."""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+
+from headwater.archive.differences import arranged, merge
+from headwater.archive.manifest import Manifest, Marks, Taken, read_manifest
+from headwater.archive.tables import PROPERTY, Table, require_version, version_of
+
+_NOTHING = Taken()
+_NONE = "none"  # else Iceberg gathers rows by partition alone
+
+
+class Iceberg:
+    """Iceberg tables: a build is a snapshot of each."""
+
+    def __init__(self, spark: SparkSession, namespace: str) -> None:
+        self._spark, self._namespace = spark, namespace
+
+    def write(self, name: str, rows: DataFrame, table: Table) -> int:
+        """Replaces a table; its mark is its snapshot."""
+        writer = arranged(rows, table).writeTo(self._whole(name)).using("iceberg")
+        writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
+        writer = writer.tableProperty("write.distribution-mode", _NONE)
+        writer = writer.tableProperty("write.merge.distribution-mode", "hash")
+        (writer.partitionedBy(*table.parts) if table.parts else writer).createOrReplace()
+        return self._last(name)
+
+    def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
+        """Appends rows."""
+        arranged(rows, table).writeTo(self._whole(name)).append()
+        return self._last(name)
+
+    def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
+        """Merges what differs."""
+        merge(self._whole(name), changes, table)
+        return self._last(name)
+
+    def restore(self, name: str, mark: int) -> int:
+        """Makes a snapshot that is not the last one the current one again."""
+        if self._last(name) != mark:
+            catalog, _, namespace = self._namespace.partition(".")
+            self._spark.sql(f"CALL {catalog}.system.set_current_snapshot('{namespace}.{name}', {mark})").collect()
+        return mark
+
+    def publish(self, marks: Marks, taken: Taken = _NOTHING) -> None:
+        """Makes the snapshots of a build those that count."""
+        text = Manifest("iceberg", marks, taken).text()
+        row = self._spark.createDataFrame([(text,)], StructType([StructField("manifest", StringType())]))
+        row.coalesce(1).writeTo(f"{self._namespace}.headwater").using("iceberg").createOrReplace()
+
+    def published(self) -> Marks:
+        """The snapshots of the tables that count."""
+        return self._manifest().tables
+
+    def taken(self) -> Taken:
+        """What updates know of the last one."""
+        return self._manifest().taken
+
+    def read(self, name: str, mark: int) -> DataFrame:
+        """A table of a build."""
+        told = self._spark.sql(f"SHOW TBLPROPERTIES {self._whole(name)}").where(f"key = '{PROPERTY}'").first()
+        require_version(self._whole(name), int(told["value"]) if told else 0)
+        return self._spark.sql(f"SELECT * FROM {self._whole(name)} VERSION AS OF {mark}")
+
+    def _manifest(self) -> Manifest:
+        if not self._spark.catalog.tableExists(f"{self._namespace}.headwater"):
+            return Manifest()
+        row = self._spark.table(f"{self._namespace}.headwater").first()
+        return read_manifest(row["manifest"], self._namespace)
+
+    def _last(self, name: str) -> int:
+        """The current snapshot, which after a rollback is not the latest one."""
+        row = self._spark.sql(f"SELECT snapshot_id FROM {self._whole(name)}.refs WHERE name = 'main'").first()
+        return int(row["snapshot_id"])
+
+    def _whole(self, name: str) -> str:
+        return f"{self._namespace}.{name}"

@@ -1,0 +1,145 @@
+"""A batch of lines taken into the tables: all of it, in one step, or none."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.archive.differences import differences, without
+from headwater.archive.folded import EDGES, events_table, folded_tables, outputs_of, quarantine_table
+from headwater.archive.keeping import Kept
+from headwater.archive.lakes import Lake
+from headwater.archive.manifest import Marks, Stream, Taken
+from headwater.archive.parsing import parsed
+from headwater.archive.resolving import Resolver, resolver
+from headwater.archive.staging import STAGED, Told, told_again, told_by
+from headwater.archive.tables import TABLES, Table
+from headwater.errors import ArchiveError
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """One batch on its way into the tables of a place.
+
+    ``marks`` and ``before`` are what counted when it began; ``keep`` has Spark keep what is read several times.
+    """
+
+    spark: SparkSession
+    place: Lake
+    marks: Marks
+    before: Taken
+    keep: Kept
+    tell: Callable[[str], None]
+
+
+def take(
+    spark: SparkSession, place: Lake, lines: DataFrame, stream: Mapping[str, Stream], tell: Callable[[str], None]
+) -> None:
+    """Takes lines into the tables of a place, and writes down that the ``stream`` of a source came so far.
+
+    Raises:
+        ArchiveError: another build or update wrote meanwhile.
+    """
+    with closing(Kept()) as keep:
+        batch = Taking(spark, place, place.published(), place.taken(), keep, tell)
+        marks, staged, names = _taken(batch, keep(parsed(lines).select("event.*", "rejected")))
+        if (place.published(), place.taken()) != (batch.marks, batch.before):
+            raise ArchiveError(
+                "Another build or update has written these tables meanwhile: expected one at a time. Update again."
+            )
+        place.publish(marks, Taken(staged, {**batch.before.streams, **stream}, names))
+
+
+def restore(place: Lake) -> None:
+    """Takes back what an update or a build wrote that was interrupted: after it tables are as they count."""
+    marks, taken = place.published(), place.taken()
+    restored = {name: place.restore(name, mark) for name, mark in marks.items()}
+    staged = {name: place.restore(name, mark) for name, mark in taken.staged.items()}
+    if (restored, staged) != (marks, taken.staged):
+        place.publish(restored, replace(taken, staged=staged))
+
+
+def _taken(batch: Taking, read: DataFrame) -> tuple[Marks, Marks, str]:
+    """The marks of the tables and of what is staged, and the digest of names, when lines are taken in."""
+    known = _known(batch)
+    new = told_by(read, batch.keep).new_to(known, batch.keep)
+    rejected = _new_rejected(batch, quarantine_table(read))
+    first = not batch.before.staged
+    if not first and new.events.isEmpty():
+        marks = {**batch.marks, "quarantine": _added(batch, "quarantine", rejected)}
+        return marks, batch.before.staged, batch.before.names
+    whole = new.with_(known)
+    meanings = resolver(batch.spark, whole.events)
+    batch.keep.frames.extend((meanings.meanings, meanings.renamed))
+    names = meanings.names.digest()
+    outputs = None if first or names != batch.before.names else batch.keep(outputs_of(whole, new.events, meanings))
+    marks = {
+        "events": _added(batch, "events", events_table(new)),
+        "quarantine": _added(batch, "quarantine", rejected),
+        **_changed(batch, whole, meanings, outputs),
+    }
+    return {name: marks[name] for name in TABLES}, _staged(batch, known, new), names
+
+
+def _known(batch: Taking) -> Told | None:
+    """What was told before, if anything."""
+    if batch.before.staged:
+        return Told(*(batch.place.read(name, batch.before.staged[name]) for name in STAGED))
+    if "events" in batch.marks:
+        return told_again(batch.place.read("events", batch.marks["events"]), batch.keep)
+    return None
+
+
+def _new_rejected(batch: Taking, rows: DataFrame) -> DataFrame:
+    if "quarantine" not in batch.marks:
+        return rows
+    return without(rows, batch.place.read("quarantine", batch.marks["quarantine"]), ("source", "place"))
+
+
+def _staged(batch: Taking, known: Told | None, new: Told) -> dict[str, Any]:
+    if batch.before.staged:
+        added, marks = new.staged(), batch.before.staged
+        return {name: _append(batch, name, marks[name], added[name], table) for name, table in STAGED.items()}
+    rows = new.with_(known).staged()
+    return {name: batch.place.write(name, rows[name], STAGED[name]) for name in STAGED}
+
+
+def _added(batch: Taking, name: str, rows: DataFrame) -> Any:
+    """The mark of a table with more rows."""
+    if name not in batch.marks:
+        return _written(batch, name, rows)
+    return _append(batch, name, batch.marks[name], batch.keep(rows), TABLES[name])
+
+
+def _append(batch: Taking, name: str, mark: Any, rows: DataFrame, table: Table) -> Any:
+    if rows.isEmpty():
+        return mark
+    return batch.place.add(name, mark, rows, table)
+
+
+def _changed(batch: Taking, whole: Told, meanings: Resolver, outputs: DataFrame | None) -> dict[str, Any]:
+    """The marks of the tables that are folded; of edges only those to some outputs are looked at."""
+    some = "all" if outputs is None else f"{outputs.count():,}"
+    batch.tell(f"Outputs whose edges are looked at: {some}")
+    found = {}
+    for name, rows in folded_tables(whole, meanings, batch.keep, outputs).items():
+        found[name] = _merged(batch, name, rows, outputs) if name in batch.marks else _written(batch, name, rows)
+    return found
+
+
+def _written(batch: Taking, name: str, rows: DataFrame) -> Any:
+    kept = batch.keep(rows)
+    batch.tell(f"{name}: {kept.count():,} rows")
+    return batch.place.write(name, kept, TABLES[name])
+
+
+def _merged(batch: Taking, name: str, rows: DataFrame, outputs: DataFrame | None) -> Any:
+    before = batch.place.read(name, batch.marks[name])
+    if outputs is not None and name in EDGES:
+        before = before.join(outputs, before.output_dataset_id == outputs.dataset_id, "left_semi")
+    changes = batch.keep(differences(before, rows, TABLES[name]))
+    count = changes.count()
+    batch.tell(f"{name}: {count:,} rows differ")
+    return batch.place.change(name, batch.marks[name], changes, TABLES[name]) if count else batch.marks[name]

@@ -1,0 +1,139 @@
+"""Tables that take in what comes are those of one build of everything, whatever is cut where, late or interrupted."""
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.archive import Archive, build, read, update
+from headwater.archive.differences import differences
+from headwater.archive.filesystem import Folder
+from headwater.archive.manifest import manifest_of
+from headwater.archive.tables import TABLES
+from headwater.cli.main import app
+from headwater.errors import ArchiveError
+
+from .test_archive_laws import worlds
+from .test_tables import edges, every_format, place
+
+pytestmark = pytest.mark.spark
+OLD = 1_000_000_000  # a time of files, in seconds since 1970
+
+
+def rows(archive: Archive) -> dict[str, list[str]]:
+    """All rows of all tables; each is told apart by the key of its table."""
+    for name, table in TABLES.items():
+        assert archive[name].groupBy(*table.key).count().where("count > 1").isEmpty(), name
+    return {name: sorted(map(str, archive[name].collect())) for name in TABLES}
+
+
+def put(folder: Path, name: str, events: list[dict[str, Any]]) -> None:
+    folder.mkdir(exist_ok=True)
+    lines = [*map(json.dumps, events), f"no event of {name}"]
+    (folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+
+def tells_names(event: dict[str, Any]) -> bool:
+    return "symlinks" in json.dumps(event) or "headwater_names" in json.dumps(event)
+
+
+def parts(seed: int) -> list[list[dict[str, Any]]]:
+    """Events of many worlds, cut at random: the last part tells no names, and all repeat something."""
+    chance = random.Random(seed)
+    events = [one for world in worlds(12) for one in world]
+    chance.shuffle(events)
+    last = [one for one in events if not tells_names(one)][: len(events) // 4]
+    others = [one for one in events if one not in last]
+    cut = chance.randrange(len(others) // 3, len(others) * 2 // 3)
+    found = [others[:cut], others[cut:], last]
+    assert any(map(tells_names, found[0]))
+    assert any(map(tells_names, found[1]))
+    return [[*one, *chance.choices(events, k=3)] for one in found[:2]] + [[*last, *chance.choices(last, k=3)]]
+
+
+class Stopped(Exception):
+    """As a program that is killed leaves it."""
+
+
+def stop_at(number: int) -> Any:
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if len(told) == number:
+            raise Stopped(line)
+
+    return tell
+
+
+def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> None:
+    """Names change over the cuts, events are late and repeated, a file is old, and an update is interrupted."""
+    source, into = tmp_path / "events", str(tmp_path / "lineage")
+    first, second, third = parts(5)
+    put(source, "one[1] *.ndjson", first)
+    update(spark, str(source), into, format="parquet")
+    put(source, "two.jsonl", second)
+    before = rows(read(spark, into))
+    with pytest.raises(Stopped):
+        update(spark, str(source), into, tell=stop_at(5))
+    assert rows(read(spark, into)) == before, "an update is there as a whole or not at all"
+    update(spark, str(source), into)
+    put(source / "deep", "three.json", third)
+    os.utime(source / "deep" / "three.json", (OLD, OLD))
+    command = ["archive", "update", str(source), "--into", into, "--format", "parquet"]
+    result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    assert "Outputs whose edges are looked at: all" not in result.stderr
+    assert "Outputs whose edges are looked at: " in result.stderr
+    with build(spark, str(source)) as whole:
+        assert rows(read(spark, into)) == rows(whole)
+    folder = Folder(spark, into)
+    marks = dict(manifest_of(folder).tables)
+    put(source, "four.ndjson", first)
+    (source / "README.txt").write_text("no events")
+    update(spark, str(source), into)
+    after = manifest_of(folder).tables
+    assert [name for name in TABLES if after[name] != marks[name]] == ["quarantine"], "only what changed is written"
+    assert len(folder.names("_checkpoints")) == 1
+
+
+@every_format
+def test_what_differs_is_merged_and_can_be_taken_back(spark: Any, tmp_path: Path, format: str) -> None:
+    table, name = TABLES["column_edges"], "column_edges"
+    lake, _ = place(spark, tmp_path, format)
+    before = edges(spark, "out", 8)
+    after = before.where("valid_from > timestamp_micros(1)").replace(["out5"], ["other"], ["output_dataset"])
+    after = after.unionByName(edges(spark, "new", 12).where("valid_from > timestamp_micros(9)"))
+    first = lake.write(name, before, table)
+    changes = differences(lake.read(name, first), after, table).persist()
+    assert changes.count() == 2 + 1 + 2
+    for mark in (first, lake.restore(name, lake.change(name, first, changes, table)), lake.restore(name, first)):
+        assert outputs(lake.read(name, first)) == outputs(before), mark
+    again = lake.restore(name, first)
+    assert outputs(lake.read(name, again)) == outputs(before)
+    second = lake.change(name, again, changes, table)
+    assert outputs(lake.read(name, second)) == outputs(after)
+    third = lake.add(name, second, edges(spark, "more", 2), table)
+    assert outputs(lake.read(name, third)) == sorted([*outputs(after), "more0", "more1"])
+    assert differences(lake.read(name, second), after, table).isEmpty()
+    changes.unpersist()
+
+
+def outputs(frame: Any) -> list[str]:
+    return sorted(row.output_dataset for row in frame.collect())
+
+
+def test_places_and_sources_that_cannot_be_used_are_errors(spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="cannot be read"):
+        update(spark, str(tmp_path / "nothing"), str(tmp_path / "lineage"))
+    (tmp_path / "events").mkdir()
+    with pytest.raises(ArchiveError, match="There is nothing in"):
+        update(spark, str(tmp_path / "events"), str(tmp_path / "lineage"), format="parquet")
+    with pytest.raises(ArchiveError, match="expected --checkpoints PATH"):
+        update(spark, str(tmp_path / "events"), "ice.nothing", format="iceberg")
+    command = ["archive", "update", "x", "--into", "y", "--follow", "now and then"]
+    assert CliRunner().invoke(app, command).exit_code == 2
