@@ -1,6 +1,7 @@
 """An archive of events made into tables."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from headwater.archive.sources import lines
 from headwater.archive.tables import TABLES, require_version, version_of
 from headwater.errors import ArchiveError
 
+_ADAPT_KEPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 Progress = Callable[[str], None]
 
 
@@ -122,12 +124,30 @@ def build(
         ArchiveError: the source cannot be read, or the place not be written.
     """
     if into is None:
-        return folded(spark, source, tell)
+        with _few_parts(spark):
+            return folded(spark, source, tell)
     place = lake(spark, into, format)
     place.published()  # refuses tables of a newer version before the work is done
-    with folded(spark, source, tell) as archive:
+    with _few_parts(spark), folded(spark, source, tell) as archive:
         place.publish({name: _written(place, name, rows, tell) for name, rows in archive.items()})
     return _opened(place, into)
+
+
+@contextmanager
+def _few_parts(spark: SparkSession) -> Iterator[None]:
+    """Frames that are kept meanwhile have as few parts as their rows need.
+
+    Else adaptive execution leaves alone how they are parted, and a build has ten thousand tasks with nothing to do.
+    """
+    before = spark.conf.get(_ADAPT_KEPT, None)
+    spark.conf.set(_ADAPT_KEPT, "true")
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(_ADAPT_KEPT)
+        else:
+            spark.conf.set(_ADAPT_KEPT, before)
 
 
 def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archive:
