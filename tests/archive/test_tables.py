@@ -85,10 +85,11 @@ def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path:
     source, into = events(tmp_path, "one"), str(tmp_path / "lineage")
     with Path(source).open("a") as file:
         file.write("no event\n")
-    command = ["archive", "build", source, "--into", into, "--format", "parquet"]
+    command = ["archive", "build", source, "--into", into, "--format", "parquet", "--roots"]
     result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
+    assert re.search(r"^column_roots +2$", result.stdout, re.MULTILINE)
     assert "column_edges: 1 rows" in result.stderr
     assert "1 lines are no events" in result.stderr
     before = read(spark, into)

@@ -8,6 +8,18 @@
 
 from headwater.archive.building import Archive, build, read
 from headwater.archive.finding import find_fields
-from headwater.archive.questions import changes, impact, roots
+from headwater.archive.questions import changes, column_roots, cycles, impact, roots
+from headwater.archive.shortest import paths
 
-__all__ = ["Archive", "build", "changes", "find_fields", "impact", "read", "roots"]
+__all__ = [
+    "Archive",
+    "build",
+    "changes",
+    "column_roots",
+    "cycles",
+    "find_fields",
+    "impact",
+    "paths",
+    "read",
+    "roots",
+]

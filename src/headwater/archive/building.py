@@ -12,9 +12,10 @@ from pyspark.sql import functions as sf
 from headwater.archive import describing, edges, folding
 from headwater.archive.lakes import Lake, lake
 from headwater.archive.parsing import parsed
+from headwater.archive.questions import column_roots
 from headwater.archive.resolving import resolver
 from headwater.archive.sources import lines
-from headwater.archive.tables import TABLES, require_version, version_of
+from headwater.archive.tables import ROOTS, TABLES, require_version, version_of
 from headwater.errors import ArchiveError
 
 _ADAPT_KEPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
@@ -42,7 +43,7 @@ class Archive(Mapping[str, DataFrame]):
 
     def __getattr__(self, name: str) -> DataFrame:
         if name.startswith("_") or name not in self._tables:
-            raise AttributeError(f"an archive has no table {name!r}: it has {', '.join(TABLES)}")
+            raise AttributeError(f"an archive has no table {name!r}: it has {', '.join(self._tables)}")
         return self._tables[name]
 
     def close(self) -> None:
@@ -102,12 +103,13 @@ def _with_current(rows: DataFrame) -> DataFrame:
     return rows.withColumn("current", sf.col("until").isNull()) if "until" in rows.columns else rows
 
 
-def build(
+def build(  # noqa: PLR0913 - each choice by its name
     spark: SparkSession,
     source: str,
     into: str | None = None,
     *,
     format: str | None = None,
+    roots: bool = False,
     tell: Progress = lambda line: None,
 ) -> Archive:
     """The tables of lineage of an archive of events, written where a place is given.
@@ -118,6 +120,7 @@ def build(
         into: a folder for the tables, or the namespace of an Iceberg catalog. What was built there before stays until
             all is written. Without it the tables are made when they are read, and nothing is written.
         format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.lakes.lake`.
+        roots: writes ``column_roots`` too: each field with its roots as they are now.
         tell: is given lines on how far it is.
 
     Raises:
@@ -129,7 +132,11 @@ def build(
     place = lake(spark, into, format)
     place.published()  # refuses tables of a newer version before the work is done
     with _few_parts(spark), folded(spark, source, tell) as archive:
-        place.publish({name: _written(place, name, rows, tell) for name, rows in archive.items()})
+        marks = {name: _written(place, name, rows, tell) for name, rows in archive.items()}
+    if roots:
+        of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
+        marks["column_roots"] = _written(place, "column_roots", of_fields, tell)
+    place.publish(marks)
     return _opened(place, into)
 
 
@@ -170,7 +177,7 @@ def _written(place: Lake, name: str, rows: DataFrame, tell: Progress) -> Any:
     kept = rows.persist(StorageLevel.DISK_ONLY)
     try:
         count = kept.count()
-        mark = place.write(name, kept, TABLES[name])
+        mark = place.write(name, kept, TABLES.get(name, ROOTS))
     finally:
         kept.unpersist()
     tell(f"{name}: {count:,} rows")
