@@ -12,7 +12,7 @@ JAVA_OF = JAVA_HOME="$$($(1)/bin/python -m headwater.capture.java)" && export JA
 WITH_JAVA = $(call JAVA_OF,$(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix lint record oracle others bench-peers classes coverage bench bench-growth bench-server bench-kills soak fix clean
+.PHONY: help demo test test-matrix lint record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,9 @@ bench-growth: $(READY) ## time and memory of extraction over the size of the pla
 
 bench-server: $(READY) ## the server's reads and intake, and the size of its store, up to 10 million edges (hours, 10 GB; SERVER='--sizes 10000 100000' is 15 minutes)
 	@PATH="$(BIN):$$PATH" $(BIN)/python -m bench.server $(SERVER)
+
+bench-archive: $(READY) ## archives of events made into tables by Spark, beside DuckDB, up to 1 million events (hours; ARCHIVE='--sizes 5000 20000' is half an hour)
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive $(ARCHIVE)
 
 bench-kills: $(READY) ## kill updates of an archive at random points, 20 times; the tables must end as one build makes them (20 minutes; KILLS='--format iceberg')
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive_kills $(KILLS)

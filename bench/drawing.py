@@ -51,14 +51,18 @@ def costs(found: Mapping[str, tuple[float, Mapping[str, float]]], goal: float, p
 
 
 def over_edges(
-    plots: Mapping[str, Mapping[str, tuple[Sequence[int], Sequence[float]]]], path: Path, *, logarithmic: bool = True
+    plots: Mapping[str, Mapping[str, tuple[Sequence[int], Sequence[float]]]],
+    path: Path,
+    *,
+    logarithmic: bool = True,
+    where: str = "edges in the store",
 ) -> None:
-    """A plot for each kind of figure, with a line for each series over the number of edges in the store."""
+    """A plot for each kind of figure, with a line for each series over the number of edges somewhere."""
     figure, axes = _figure(len(plots))
     for place, (label, series) in zip(axes, plots.items(), strict=True):
         for name, (edges, values) in series.items():
             place.plot(edges, values, marker="o", markersize=3, linewidth=1, label=name)
-        place.set(xlabel="edges in the store", ylabel=label, xscale="log")
+        place.set(xlabel=where, ylabel=label, xscale="log")
         place.set(yscale="log") if logarithmic else place.set(ylim=(0, None))
         place.grid(alpha=0.3)
         place.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=2)

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from sqlalchemy import text
 
 from headwater.archive import Archive, build
+from headwater.store import Store, open_store
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
+from tests.store.conftest import told, written
+from tests.store.test_ingest_laws import empty_store
 
 SMALL = {
     **SETTINGS,
@@ -57,3 +61,49 @@ def built(spark: Any, tmp_path: Path) -> Iterator[Build]:
     yield make
     for archive in archives:
         archive.close()
+
+
+FIELDS = "SELECT f.id, d.namespace, d.name, f.name FROM field f JOIN dataset d ON d.id = f.dataset_id"
+Named = tuple[str, str, str]
+
+
+class Both(NamedTuple):
+    """A store and an archive that were told the same, where that is; the fields of the store by id."""
+
+    store: Store
+    archive: Archive
+    into: str
+    fields: dict[int, Named]
+
+
+def loop(*names: str) -> dict[str, Any]:
+    """An event by which fields of ``names`` are made of one another in a circle."""
+    before = dict(zip(names, [names[-1], *names], strict=False))
+    return told("loop", *(written(name, {"x": [f"{before[name]}.x"]}) for name in names), run=f"loop {names[0]}")
+
+
+EVENTS = [
+    *(loop(*names) for names in (["self"], ["l1", "l2", "l3"], ["m2", "m1", "m3"])),
+    told("k", written("k", {"x": ["l2.x", "self.x"]}), run="k"),
+    told("m", written("m1", {"x": ["raw.m"]}), run="m"),
+    told("gold", written("gold/z", {"x": ["raw/b.x"], "y": ["raw/b.y"]}), minute=1, run="1"),
+    told("gold", written("gold/z", {"x": ["raw/c.x"], "y": ["raw/b.y"]}), minute=9, run="2"),
+    told("other", written("other/z", {"x": ["raw/b.x"]}), run="3"),
+]
+
+
+@pytest.fixture(scope="package")
+def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    from .test_archive_laws import worlds  # which imports this file
+
+    folder = tmp_path_factory.mktemp("questions")
+    events = [*(one for world in worlds(15) for one in world), *EVENTS]
+    (folder / "events.ndjson").write_text("\n".join(map(json.dumps, events)))
+    into = str(folder / "lineage")
+    archive = build(spark, str(folder / "events.ndjson"), into, format="parquet", roots=True)
+    (folder / "lineage.db").write_bytes(empty_store())
+    with open_store(str(folder / "lineage.db")) as store:
+        store.ingest(events)
+        with store.read() as connection:
+            fields = {row[0]: tuple(row[1:]) for row in connection.execute(text(FIELDS))}
+        yield Both(store, archive, into, fields)  # type: ignore[arg-type]

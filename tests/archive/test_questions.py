@@ -1,74 +1,26 @@
 """Questions over the tables of an archive have the answers that the store gives to the same ones."""
 
-import json
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from sqlalchemy import text
 from typer.testing import CliRunner
 
-from headwater.archive import Archive, build, changes, find_fields, impact, roots
+from headwater.archive import changes, column_roots, find_fields, impact, roots
 from headwater.cli.main import app
 from headwater.errors import AmbiguousName, UnknownName
-from headwater.store import Store, open_store
 from headwater.store.questions import Bounds, Direction, roots_of
 from headwater.store.questions.answers import Origin
 from headwater.store.questions.closure import reach
 from headwater.store.questions.exact import Exact
-from tests.store.conftest import told, written
-from tests.store.test_ingest_laws import empty_store
 
-from .test_archive_laws import worlds
+from .conftest import Both, Named
 
 pytestmark = pytest.mark.spark
 
-FIELDS = "SELECT f.id, d.namespace, d.name, f.name FROM field f JOIN dataset d ON d.id = f.dataset_id"
 MOMENT = datetime(2026, 1, 1, 0, 4, tzinfo=UTC)
-Named = tuple[str, str, str]
-
-
-class Both(NamedTuple):
-    """A store and an archive that were told the same, where that is; the fields of the store by id."""
-
-    store: Store
-    archive: Archive
-    into: str
-    fields: dict[int, Named]
-
-
-def loop(*names: str) -> dict[str, Any]:
-    """An event by which fields of ``names`` are made of one another in a circle."""
-    before = dict(zip(names, [names[-1], *names], strict=False))
-    return told("loop", *(written(name, {"x": [f"{before[name]}.x"]}) for name in names), run=f"loop {names[0]}")
-
-
-EVENTS = [
-    *(loop(*names) for names in (["self"], ["l1", "l2", "l3"], ["m2", "m1", "m3"])),
-    told("k", written("k", {"x": ["l2.x", "self.x"]}), run="k"),
-    told("m", written("m1", {"x": ["raw.m"]}), run="m"),
-    told("gold", written("gold/z", {"x": ["raw/b.x"], "y": ["raw/b.y"]}), minute=1, run="1"),
-    told("gold", written("gold/z", {"x": ["raw/c.x"], "y": ["raw/b.y"]}), minute=9, run="2"),
-    told("other", written("other/z", {"x": ["raw/b.x"]}), run="3"),
-]
-
-
-@pytest.fixture(scope="module")
-def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    folder = tmp_path_factory.mktemp("questions")
-    events = [*(one for world in worlds(15) for one in world), *EVENTS]
-    (folder / "events.ndjson").write_text("\n".join(map(json.dumps, events)))
-    into = str(folder / "lineage")
-    archive = build(spark, str(folder / "events.ndjson"), into, format="parquet")
-    (folder / "lineage.db").write_bytes(empty_store())
-    with open_store(str(folder / "lineage.db")) as store:
-        store.ingest(events)
-        with store.read() as connection:
-            fields = {row[0]: tuple(row[1:]) for row in connection.execute(text(FIELDS))}
-        yield Both(store, archive, into, fields)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("at", [None, MOMENT], ids=["now", "then"])
@@ -108,6 +60,23 @@ def upstream(both: Both, ids: list[int], bounds: Bounds) -> dict[Named, tuple[An
     return named
 
 
+@pytest.mark.parametrize("at", [None, MOMENT], ids=["now", "then"])
+def test_the_roots_of_all_fields_are_those_of_each(both: Both, at: datetime | None) -> None:
+    """In many worlds at once, circles among them: what the store says of each field by itself.
+
+    Those of now were written by the build.
+    """
+    assert "column_roots" in both.archive
+    every = column_roots(both.archive, at).collect()
+    assert len({(row.field_id, row.root_field_id) for row in every}) == len(every)
+    answers: dict[Named, dict[Named, tuple[Any, ...]]] = {}
+    for row in every:
+        field, root = (row.namespace, row.dataset, row.field), (row.root_namespace, row.root_dataset, row.root_field)
+        answers.setdefault(field, {})[root] = (row.distance, row.cycle)
+    bounds = Bounds(as_of=None if at is None else int(at.timestamp() * 1_000_000))
+    assert answers == {name: upstream(both, [key], bounds) for key, name in both.fields.items()}
+
+
 def test_names_are_found_by_what_they_end_in(both: Both) -> None:
     assert [row.name for row in find_fields(both.archive, "gold.z.x").collect()] == ["x"]
     assert sorted(row.name for row in find_fields(both.archive, "Gold/Z").collect()) == ["x", "y"]
@@ -134,6 +103,7 @@ def test_the_commands_print_a_table_or_write_one(spark: Any, both: Both, tmp_pat
         return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
     assert said("roots", "gold/z.x") == ["namespace dataset field distance cycle", "file /raw/c x 1"]
+    assert any("file /gold/z y" in line and line.endswith("file /raw/b y 1") for line in said("roots", "--all"))
     assert said("impact", "raw/c") == ["namespace dataset field distance", "file /gold/z x 1"]
     assert "added file /gold/z x file /raw/c x demo gold DIRECT IDENTITY" in said("diff", "2026-01-01T00:04:00")
     assert said("impact", "raw/c.x", "--write", str(tmp_path / "answer")) == []

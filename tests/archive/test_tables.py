@@ -65,15 +65,31 @@ def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path)
                 assert [one for one in re.findall(r"`(\w+)`", row)[1:] if one in table.columns] == list(table.columns)
 
 
+def test_what_is_kept_has_as_few_parts_as_it_needs(spark: Any, tmp_path: Path) -> None:
+    """Spark's own setting would leave it in as many as shuffles have, of which each costs a task each time."""
+    settings = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "16"}
+    before = {key: spark.conf.get(key) for key in settings}
+    try:
+        for key, value in settings.items():
+            spark.conf.set(key, value)
+        with build(spark, events(tmp_path, "raw")) as archive:
+            assert archive.fields._jdf.toJavaRDD().getNumPartitions() < 4
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value)
+    assert spark.conf.get("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", None) in {None, "false"}
+
+
 def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path: Path) -> None:
     """The command says on standard output what there is, on the other one how far it is and what was no event."""
     source, into = events(tmp_path, "one"), str(tmp_path / "lineage")
     with Path(source).open("a") as file:
         file.write("no event\n")
-    command = ["archive", "build", source, "--into", into, "--format", "parquet"]
+    command = ["archive", "build", source, "--into", into, "--format", "parquet", "--roots"]
     result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
+    assert re.search(r"^column_roots +2$", result.stdout, re.MULTILINE)
     assert "column_edges: 1 rows" in result.stderr
     assert "1 lines are no events" in result.stderr
     before = read(spark, into)

@@ -9,7 +9,22 @@
 from headwater.archive.building import Archive, build, read
 from headwater.archive.finding import find_fields
 from headwater.archive.loading import Loaded, load
-from headwater.archive.questions import changes, impact, roots
+from headwater.archive.questions import changes, column_roots, cycles, impact, roots
+from headwater.archive.shortest import paths
 from headwater.archive.updating import update
 
-__all__ = ["Archive", "Loaded", "build", "changes", "find_fields", "impact", "load", "read", "roots", "update"]
+__all__ = [
+    "Archive",
+    "Loaded",
+    "build",
+    "changes",
+    "column_roots",
+    "cycles",
+    "find_fields",
+    "impact",
+    "load",
+    "paths",
+    "read",
+    "roots",
+    "update",
+]

@@ -1,6 +1,7 @@
 """An archive of events made into tables."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -8,13 +9,14 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.folded import events_table, folded_tables, quarantine_table
-from headwater.archive.keeping import Kept
+from headwater.archive.keeping import Kept, few_parts
 from headwater.archive.lakes import Lake, lake
 from headwater.archive.parsing import parsed
+from headwater.archive.questions import column_roots
 from headwater.archive.resolving import resolver
 from headwater.archive.sources import lines
 from headwater.archive.staging import Told, told_by
-from headwater.archive.tables import TABLES, require_version, version_of
+from headwater.archive.tables import ROOTS, TABLES, require_version, version_of
 from headwater.errors import ArchiveError
 
 Progress = Callable[[str], None]
@@ -41,7 +43,7 @@ class Archive(Mapping[str, DataFrame]):
 
     def __getattr__(self, name: str) -> DataFrame:
         if name.startswith("_") or name not in self._tables:
-            raise AttributeError(f"an archive has no table {name!r}: it has {', '.join(TABLES)}")
+            raise AttributeError(f"an archive has no table {name!r}: it has {', '.join(self._tables)}")
         return self._tables[name]
 
     def close(self) -> None:
@@ -78,12 +80,13 @@ def folded(spark: SparkSession, source: str, tell: Progress) -> Archive:
     return Archive({name: made[name] for name in TABLES}, tuple(keep.frames))
 
 
-def build(
+def build(  # noqa: PLR0913 - each choice by its name
     spark: SparkSession,
     source: str,
     into: str | None = None,
     *,
     format: str | None = None,
+    roots: bool = False,
     tell: Progress = lambda line: None,
 ) -> Archive:
     """The tables of lineage of an archive of events, written where a place is given.
@@ -94,17 +97,23 @@ def build(
         into: a folder for the tables, or the namespace of an Iceberg catalog. What was built there before stays until
             all is written. Without it the tables are made when they are read, and nothing is written.
         format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.lakes.lake`.
+        roots: writes ``column_roots`` too: each field with its roots as they are now.
         tell: is given lines on how far it is.
 
     Raises:
         ArchiveError: the source cannot be read, or the place not be written.
     """
     if into is None:
-        return folded(spark, source, tell)
+        with few_parts(spark):
+            return folded(spark, source, tell)
     place = lake(spark, into, format)
     place.published()  # refuses tables of a newer version before the work is done
-    with folded(spark, source, tell) as archive:
-        place.publish({name: _written(place, name, rows, tell) for name, rows in archive.items()})
+    with few_parts(spark), folded(spark, source, tell) as archive:
+        marks = {name: _written(place, name, rows, tell) for name, rows in archive.items()}
+    if roots:
+        of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
+        marks["column_roots"] = _written(place, "column_roots", of_fields, tell)
+    place.publish(marks)
     return _opened(place, into)
 
 
@@ -128,7 +137,7 @@ def _written(place: Lake, name: str, rows: DataFrame, tell: Progress) -> Any:
     kept = rows.persist(StorageLevel.DISK_ONLY)
     try:
         count = kept.count()
-        mark = place.write(name, kept, TABLES[name])
+        mark = place.write(name, kept, TABLES.get(name, ROOTS))
     finally:
         kept.unpersist()
     tell(f"{name}: {count:,} rows")

@@ -1,7 +1,12 @@
 """What Spark keeps on its disks for as long as it is in use."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+
+_ADAPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
 class Kept:
@@ -19,3 +24,20 @@ class Kept:
         """Lets go of all of them."""
         for frame in self.frames:
             frame.unpersist()
+
+
+@contextmanager
+def few_parts(spark: SparkSession) -> Iterator[None]:
+    """Frames that are kept meanwhile have as few parts as their rows need.
+
+    Else adaptive execution leaves alone how they are parted, and a build has ten thousand tasks with nothing to do.
+    """
+    before = spark.conf.get(_ADAPT, None)
+    spark.conf.set(_ADAPT, "true")
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(_ADAPT)
+        else:
+            spark.conf.set(_ADAPT, before)

@@ -6,10 +6,13 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.reaching import DOWN, UP, Edges, edges_at, reach, then
+from headwater.archive.components import components
+from headwater.archive.reaching import DOWN, UP, Edges, cut, edges_at, reach, then
+from headwater.archive.tables import ROOTS
 from headwater.store.questions.cycles import closed_cycles
 
 Tables = Mapping[str, DataFrame]
+_NAMES = {"namespace": "namespace", "dataset": "dataset", "name": "field"}
 _EDGE = (
     *("output_namespace", "output_dataset", "output_field", "input_namespace", "input_dataset", "input_field"),
     *("job_namespace", "job_name", "type", "subtype", "masking", "opaque"),
@@ -28,14 +31,45 @@ def roots(archive: Tables, start: DataFrame, at: datetime | None = None) -> Data
         at: the lineage of that moment; of now without it.
     """
     with edges_at(archive, at) as edges:
-        reached = reach(start, edges, UP)
-        ends = _without_steps(reached, edges)
-        circles = _circles(reached, ends, edges)
-        found = ends.withColumn("cycle", sf.lit(False))
-        if circles:
-            members = reached.sparkSession.createDataFrame([(one,) for one in circles], "field_id string")
-            found = found.union(reached.join(members, "field_id").withColumn("cycle", sf.lit(True)))
-        return _named(archive, found, "cycle").localCheckpoint()
+        return _named(archive, _roots(reach(start, edges, UP), edges), "cycle").localCheckpoint()
+
+
+def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
+    """Every field with each of its roots: what `roots` says of each by itself, from one walk for all.
+
+    Rows are those of the table ``column_roots``, `headwater.archive.tables.ROOTS`: there are as many as fields have
+    roots together, which may be their number squared. Where the archive was built with them they are read.
+
+    Args:
+        archive: as for `roots`.
+        at: as for `roots`.
+    """
+    if at is None and "column_roots" in archive:
+        return archive["column_roots"]
+    with edges_at(archive, at) as edges:
+        every = edges.fields.withColumn("distance", sf.lit(0))
+        start = cut(_roots(every, edges).withColumn("root_field_id", sf.col("field_id")))
+        found = reach(start, edges, DOWN, kept=("root_field_id", "cycle"))
+        names = archive["fields"].select("field_id", *(sf.col(name).alias(now) for name, now in _NAMES.items()))
+        of_roots = names.select(*(sf.col(name).alias(f"root_{name}") for name in names.columns))
+        return ROOTS.made_of(found.join(names, "field_id").join(of_roots, "root_field_id")).localCheckpoint()
+
+
+def cycles(archive: Tables, at: datetime | None = None) -> DataFrame:
+    """The fields that are made of one another, by themselves or by way of others.
+
+    Rows are (field_id, namespace, dataset, field, component, size): fields of one ``component``, named by the least of
+    their ids, each lead to all others of it; ``size`` is how many they are. A field that is made of itself is one of
+    size 1.
+
+    Args:
+        archive: as for `roots`.
+        at: as for `roots`.
+    """
+    with edges_at(archive, at) as edges:
+        names = archive["fields"].select("field_id", "namespace", "dataset", sf.col("name").alias("field"))
+        found = names.join(components(edges.links()), "field_id")
+        return found.orderBy("component", "namespace", "dataset", "field").localCheckpoint()
 
 
 def impact(archive: Tables, start: DataFrame, at: datetime | None = None) -> DataFrame:
@@ -67,6 +101,17 @@ def changes(archive: Tables, since: datetime, until: datetime | None = None) -> 
 def _edges(archive: Tables, at: datetime | None) -> DataFrame:
     of_datasets = archive["dataset_edges"].where(then(at)).withColumn("output_field", sf.lit(None).cast("string"))
     return archive["column_edges"].where(then(at)).select(*_EDGE).union(of_datasets.select(*_EDGE)).distinct()
+
+
+def _roots(reached: DataFrame, edges: Edges) -> DataFrame:
+    """Those of the fields that are roots, with ``cycle``; all that is upstream of the fields is among them."""
+    ends = _without_steps(reached, edges)
+    found = ends.withColumn("cycle", sf.lit(False))
+    circles = _circles(reached, ends, edges)
+    if not circles:
+        return found
+    members = reached.sparkSession.createDataFrame([(one,) for one in circles], "field_id string")
+    return found.unionByName(reached.join(members, "field_id").withColumn("cycle", sf.lit(True)))
 
 
 def _without_steps(reached: DataFrame, edges: Edges) -> DataFrame:

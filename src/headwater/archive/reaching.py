@@ -17,6 +17,7 @@ from pyspark.sql import functions as sf
 UP, DOWN = "up", "down"
 """Toward what a field is made of, and toward what is made of it."""
 
+LINK = ("source", "target")
 _FIELD = ("field_id", "dataset_id")
 _TOGETHER = 8  # levels whose rows are read as one, so that the plan of the next does not grow with each
 
@@ -32,20 +33,27 @@ class Edges:
     of_datasets: DataFrame
     fields: DataFrame
 
-    def steps(self, near: DataFrame, way: str) -> DataFrame:
-        """The fields one step from those in ``near``, as rows (field_id, dataset_id), each once."""
+    def steps(self, near: DataFrame, way: str, kept: tuple[str, ...] = ()) -> DataFrame:
+        """The fields one step from those in ``near``, as rows (…kept, field_id, dataset_id), each once."""
         if way == UP:
             over = near.join(self.of_fields, near.field_id == self.of_fields.output_field_id)
             whole = near.join(self.of_datasets, near.dataset_id == self.of_datasets.output_dataset_id)
-            return _ends(over, "input").union(_ends(whole, "input")).distinct()
+            return _ends(over, "input", kept).union(_ends(whole, "input", kept)).distinct()
         over = near.join(self.of_fields, near.field_id == self.of_fields.input_field_id)
         whole = near.join(self.of_datasets, near.field_id == self.of_datasets.input_field_id)
-        written = whole.select(sf.col("output_dataset_id").alias("dataset_id")).distinct()
-        return _ends(over, "output").union(self.fields.join(written, "dataset_id").select(*_FIELD)).distinct()
+        written = whole.select(*kept, sf.col("output_dataset_id").alias("dataset_id")).distinct()
+        of_written = self.fields.join(written, "dataset_id").select(*kept, *_FIELD)
+        return _ends(over, "output", kept).union(of_written).distinct()
+
+    def links(self) -> DataFrame:
+        """Each field with each that is made of it, as rows (source, target), each once."""
+        whole = self.of_datasets.withColumnRenamed("output_dataset_id", "dataset_id").drop("input_dataset_id")
+        written = whole.join(self.fields, "dataset_id").select("input_field_id", "field_id")
+        return self.of_fields.select("input_field_id", "output_field_id").union(written).toDF(*LINK).distinct()
 
 
-def _ends(edges: DataFrame, side: str) -> DataFrame:
-    return edges.select(*(edges[f"{side}_{name}"].alias(name) for name in _FIELD))
+def _ends(edges: DataFrame, side: str, kept: tuple[str, ...]) -> DataFrame:
+    return edges.select(*kept, *(edges[f"{side}_{name}"].alias(name) for name in _FIELD))
 
 
 @contextmanager
@@ -75,26 +83,42 @@ def then(at: datetime | None) -> Column:
     return (sf.col("valid_from") <= at) & (sf.col("valid_to").isNull() | (sf.col("valid_to") > at))
 
 
-def reach(start: DataFrame, edges: Edges, way: str, within: DataFrame | None = None) -> DataFrame:
-    """The fields that edges lead to from those in ``start``, those too: (field_id, dataset_id, distance).
+def reach(  # noqa: PLR0913 - each bound of a walk by its name
+    start: DataFrame,
+    edges: Edges,
+    way: str,
+    within: DataFrame | None = None,
+    *,
+    kept: tuple[str, ...] = (),
+    until: DataFrame | None = None,
+) -> DataFrame:
+    """The fields that edges lead to from those in ``start``, those too: (…kept, field_id, dataset_id, distance).
 
-    ``within`` has the fields beyond which nothing is looked at, by ``field_id``.
+    Args:
+        start: with ``field_id``, ``dataset_id``, and what is kept.
+        edges: what to walk on.
+        way: `UP` or `DOWN`.
+        within: the fields beyond which nothing is looked at, by ``field_id``.
+        kept: columns of ``start`` that are kept: a walk of its own for each value of them.
+        until: fields by ``field_id``; the walk ends on the level on which one of them is met.
     """
-    known = frontier = _cut(start.select(*_FIELD, sf.lit(0).alias("distance")).distinct())
+    known = frontier = cut(start.select(*kept, *_FIELD, sf.lit(0).alias("distance")).distinct())
     for level in count(1):
-        found = edges.steps(frontier, way).join(known, "field_id", "left_anti")
+        if until is not None and not frontier.join(until, "field_id", "left_semi").isEmpty():
+            break
+        found = edges.steps(frontier, way, kept).join(known, [*kept, "field_id"], "left_anti")
         if within is not None:
             found = found.join(within, "field_id", "left_semi")
-        frontier = _cut(found.select(*_FIELD, sf.lit(level).alias("distance")))
+        frontier = cut(found.select(*kept, *_FIELD, sf.lit(level).alias("distance")))
         if frontier.isEmpty():
             break
         known = known.union(frontier)
         if level % _TOGETHER == 0:
-            known = _cut(known)
+            known = cut(known)
     return known
 
 
-def _cut(frame: DataFrame) -> DataFrame:
+def cut(frame: DataFrame) -> DataFrame:
     """The rows as they are now: on the cluster's own disks where the application has a folder for checkpoints."""
     reliably = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     return frame.checkpoint() if reliably else frame.localCheckpoint()

@@ -245,3 +245,19 @@ TABLES: Mapping[str, Table] = MappingProxyType(
     }
 )
 """By name every table; `docs/archive.md` explains them."""
+ROOTS = Table(
+    {
+        "field_id": Made(_TEXT, "the field"),
+        "namespace": Made(_TEXT, "its dataset's namespace"),
+        "dataset": Made(_TEXT, "its dataset's name"),
+        "field": Made(_TEXT, "what it is called now"),
+        "root_field_id": Made(_TEXT, "a field that it is made of in the end, or itself"),
+        "root_namespace": Made(_TEXT, "that one's namespace"),
+        "root_dataset": Made(_TEXT, "its dataset"),
+        "root_field": Made(_TEXT, "its name"),
+        "distance": Made(IntegerType(), "how many edges are between them"),
+        "cycle": Made(_FLAG, "the root is made of itself only"),
+    },
+    ("field_id", "distance"),
+)
+"""The table ``column_roots``, which is made when it is asked for."""

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.differences import differences, without
 from headwater.archive.folded import EDGES, events_table, folded_tables, outputs_of, quarantine_table
-from headwater.archive.keeping import Kept
+from headwater.archive.keeping import Kept, few_parts
 from headwater.archive.lakes import Lake
 from headwater.archive.manifest import Marks, Stream, Taken
 from headwater.archive.parsing import parsed
@@ -42,7 +42,7 @@ def take(
     Raises:
         ArchiveError: another build or update wrote meanwhile.
     """
-    with closing(Kept()) as keep:
+    with few_parts(spark), closing(Kept()) as keep:
         batch = Taking(spark, place, place.published(), place.taken(), keep, tell)
         marks, staged, names = _taken(batch, keep(parsed(lines).select("event.*", "rejected")))
         if (place.published(), place.taken()) != (batch.marks, batch.before):

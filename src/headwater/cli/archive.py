@@ -71,6 +71,9 @@ _Write = Annotated[
 def build(
     source: _Source,
     into: _Into,
+    roots: Annotated[
+        bool, typer.Option("--roots", help="Also write column_roots: each column with its roots.")
+    ] = False,
     format: _Format = None,
     conf: _Conf = None,
 ) -> None:
@@ -78,7 +81,7 @@ def build(
     spark = _spark(conf)
     from headwater.archive import build as build_tables
 
-    archive = build_tables(spark, source, into, format=format and format.value, tell=note)
+    archive = build_tables(spark, source, into, format=format and format.value, roots=roots, tell=note)
     _summary(archive)
 
 
@@ -119,17 +122,23 @@ def _interval(typed: str) -> str:
 
 @app.command()
 def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    name: _Name,
     into: _Into,
+    name: Annotated[str, typer.Argument(metavar="[DATASET[.COLUMN]]", help="As for the other commands.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Of every column, each with its roots.")] = False,
     at: _At = None,
     write: _Write = None,
     format: _Format = None,
     conf: _Conf = None,
 ) -> None:
-    """Which root input columns make a column, or the columns of a dataset."""
-    from headwater.archive import find_fields, roots
+    """Which root input columns make a column, or the columns of a dataset; or each column of all."""
+    from headwater.archive import column_roots, find_fields, roots
 
+    if bool(name) is every:
+        raise typer.BadParameter("Expected either DATASET[.COLUMN] or --all.")
     archive = _read(into, format, conf)
+    if every:
+        _answer(column_roots(archive, at and _utc(at)), write)
+        return
     _answer(roots(archive, find_fields(archive, name), at and _utc(at)), write)
 
 
@@ -147,6 +156,37 @@ def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
 
     archive = _read(into, format, conf)
     _answer(impact(archive, find_fields(archive, name), at and _utc(at)), write)
+
+
+@app.command()
+def paths(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    one: Annotated[str, typer.Argument(metavar="FROM", help="A column, by any ending of its name that fits only one.")],
+    other: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    into: _Into,
+    at: _At = None,
+    write: _Write = None,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """A shortest path from a column to another, or back when nothing flows that way: the edges of each step."""
+    from headwater.archive import find_fields, paths
+
+    archive = _read(into, format, conf)
+    _answer(paths(archive, find_fields(archive, one), find_fields(archive, other), at and _utc(at)), write)
+
+
+@app.command()
+def cycles(
+    into: _Into,
+    at: _At = None,
+    write: _Write = None,
+    format: _Format = None,
+    conf: _Conf = None,
+) -> None:
+    """The columns that are made of one another, each with the circles that it is in as one component."""
+    from headwater.archive import cycles
+
+    _answer(cycles(_read(into, format, conf), at and _utc(at)), write)
 
 
 @app.command()

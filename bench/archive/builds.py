@@ -1,0 +1,126 @@
+"""One build of an archive, measured in a process of its own: by headwater on Spark, or by DuckDB."""
+
+import multiprocessing
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.archive import duck
+from bench.archive.shapes import EDGES, Shape
+from bench.archive.watching import Step, Watch, watching
+
+HEADWATER, DUCKDB = "headwater", "DuckDB"
+MEMORY = "4g"
+"""Of Spark's driver, in which the tasks of a local session run too."""
+
+_EDGE = (
+    "job_namespace, job_name, {output}, input_namespace, {input}, input_field, subtype, masking, epoch_us(valid_from), "
+    "epoch_us(valid_to), runs, first_run, last_run"
+)
+_OURS = _EDGE.format(output="output_namespace, output_dataset, {field}", input="input_dataset")
+_DUCKS = _EDGE.format(output="namespace, name, field", input="input_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build took: its steps, and the peaks of memory in megabytes."""
+
+    by: str
+    cores: int
+    events: int
+    skew: float
+    edges: int
+    steps: tuple[Step, ...]
+    java: float
+    python: float
+    memory: float
+
+    @property
+    def wall(self) -> float:
+        """Seconds by the clock."""
+        return sum(one.wall for one in self.steps)
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU."""
+        return sum(one.cpu for one in self.steps)
+
+    def row(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**asdict(self), "wall": self.wall, "cpu": self.cpu}
+
+
+def built(by: str, shape: Shape, source: Path, into: Path, cores: int) -> Built:
+    """Builds an archive into a folder; ``edges`` are those to columns that its events tell."""
+    work: Callable[[Path, Path, int], Watch] = _on_spark if by == HEADWATER else _on_duckdb
+    # Spawned: a forked process would have the JVM of this one, and its memory.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        watch = pool.apply(work, (source, into, cores))
+    edges = shape.events * EDGES
+    steps = tuple(watch.steps)
+    return Built(by, cores, shape.events, shape.skew, edges, steps, watch.java, watch.python, watch.memory)
+
+
+def differences(ours: Path, ducks: Path) -> dict[str, tuple[int, int, int]]:
+    """By table of edges: the rows of headwater's, those that only it has, and those that only DuckDB has."""
+    found = {}
+    with duck.connected(os.cpu_count() or 1) as connection:
+        for table, field in (("column_edges", "output_field"), ("dataset_edges", "NULL")):
+            our_rows = f"SELECT {_OURS.format(field=field)} FROM '{ours}/builds/*/{table}/*/*.parquet'"
+            duck_rows = f"SELECT {_DUCKS} FROM '{ducks}/{table}.parquet'"
+            asked = (our_rows, f"{our_rows} EXCEPT ALL {duck_rows}", f"{duck_rows} EXCEPT ALL {our_rows}")
+            rows, one, other = (_rows(connection, question) for question in asked)
+            found[table] = (rows, one, other)
+    return found
+
+
+def _rows(connection: Any, question: str) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM ({question})").fetchone()[0])
+
+
+def _on_duckdb(source: Path, into: Path, cores: int) -> Watch:
+    with watching() as watch:
+        duck.build(source, into, cores, watch.step)
+    return watch
+
+
+def _on_spark(source: Path, into: Path, cores: int) -> Watch:
+    from headwater.archive import build
+
+    spark = session(cores, into.parent)
+    try:
+        with watching() as watch:
+            build(spark, str(source), str(into), format="parquet", tell=lambda line: watch.step(_step(line)))
+        return watch
+    finally:
+        spark.stop()
+
+
+def session(cores: int, folder: Path, **more: str) -> Any:
+    """A local session with Spark's own defaults, except for the memory of its driver and where it keeps files."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.memory": MEMORY,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": f"{folder}/spark",
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("bench archive")
+    for key, value in (settings | more).items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def _step(line: str) -> str:
+    """What a line of progress says is done; the first one comes before anything is."""
+    if line.startswith("Reading"):
+        return "start"
+    return "reading and names" if line.startswith("Names") else line.partition(":")[0]

@@ -1,0 +1,92 @@
+"""What a process and all that it starts take: CPU, and memory at its peak, step by step."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import psutil
+
+_EACH = 0.25  # seconds between looks at memory
+_MB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step by its name, with seconds by the clock and of CPU."""
+
+    name: str
+    wall: float
+    cpu: float
+
+
+@dataclass(slots=True)
+class Watch:
+    """The steps so far, and the largest resident memory in megabytes: of the JVM, of the rest, of all at once.
+
+    What Python workers share with one another counts for each.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    java: float = 0
+    python: float = 0
+    memory: float = 0
+    _last: tuple[float, float] = (0, 0)
+
+    def begin(self) -> None:
+        """What was before does not count."""
+        self._last = _now()
+
+    def step(self, name: str) -> None:
+        """A step is done."""
+        (wall, cpu), self._last = self._last, _now()
+        self.steps.append(Step(name, self._last[0] - wall, self._last[1] - cpu))
+
+    def look(self) -> None:
+        """Looks at the memory."""
+        java = python = 0.0
+        for one in _tree():
+            try:
+                used = one.memory_info().rss / _MB
+                java, python = (java + used, python) if one.name() == "java" else (java, python + used)
+            except psutil.Error:  # it has ended meanwhile
+                continue
+        self.java, self.python = max(self.java, java), max(self.python, python)
+        self.memory = max(self.memory, java + python)
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """A watch that looks at the memory all the time."""
+    watch, done = Watch(), threading.Event()
+
+    def look() -> None:
+        while not done.wait(_EACH):
+            watch.look()
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    watch.begin()
+    try:
+        yield watch
+    finally:
+        done.set()
+        looking.join()
+
+
+def _now() -> tuple[float, float]:
+    """Seconds by the clock, and of CPU of this process and all that it has started, those too that have ended."""
+    used = 0.0
+    for one in _tree():
+        try:
+            times = one.cpu_times()
+        except psutil.Error:
+            continue
+        used += times.user + times.system + times.children_user + times.children_system
+    return time.perf_counter(), used
+
+
+def _tree() -> list[psutil.Process]:
+    own = psutil.Process()
+    return [own, *own.children(recursive=True)]

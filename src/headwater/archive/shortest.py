@@ -1,0 +1,74 @@
+"""A shortest path between fields, found back from its end in the distances of a walk from its start."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from headwater.archive.reaching import DOWN, Edges, edges_at, reach, then
+
+_EDGE = (
+    *("input_namespace", "input_dataset", "input_field", "output_namespace", "output_dataset", "output_field"),
+    *("job_namespace", "job_name", "type", "subtype", "masking", "opaque", "whole_dataset"),
+)
+_STEP = "step int, input_field_id string, output_field_id string, output_dataset_id string"
+
+
+class _Field(NamedTuple):
+    field_id: str
+    dataset_id: str
+
+
+def paths(archive: Mapping[str, DataFrame], one: DataFrame, other: DataFrame, at: datetime | None = None) -> DataFrame:
+    """A shortest path from some fields to others in the direction of the data, or back when nothing flows that way.
+
+    Rows are the edges of each step, in order: (step, input_namespace, input_dataset, input_field, output_namespace,
+    output_dataset, output_field, job_namespace, job_name, type, subtype, masking, opaque, whole_dataset). ``step``
+    counts from 1; one may have several edges, of several jobs. ``whole_dataset`` is true of edges to all fields of a
+    dataset. There is no row where nothing flows either way, or a field is in both.
+
+    Args:
+        archive: its tables, as `headwater.archive.build` and `headwater.archive.read` give them.
+        one: rows with ``field_id`` and ``dataset_id``, such as some of the table ``fields``.
+        other: the same.
+        at: the lineage of that moment; of now without it.
+    """
+    with edges_at(archive, at) as edges:
+        path = _path(edges, one, other) or _path(edges, other, one) or []
+        return _named(archive, path, at).localCheckpoint()
+
+
+def _path(edges: Edges, start: DataFrame, end: DataFrame) -> list[_Field]:
+    """The fields of a path, empty when there is none; of several the one with the least ids from its end on."""
+    reached = reach(start, edges, DOWN, until=end)
+    row = reached.join(end.select("field_id"), "field_id", "left_semi").orderBy("distance", "field_id").first()
+    if row is None:
+        return []
+    path = [_Field(row.field_id, row.dataset_id)]
+    for distance in range(row.distance - 1, -1, -1):
+        near = _before(edges, path[-1]).join(reached.where(sf.col("distance") == distance), "field_id")
+        found = near.orderBy("field_id").select("field_id", "dataset_id").first()
+        path.append(_Field(*found))
+    return path[::-1]
+
+
+def _before(edges: Edges, field: _Field) -> DataFrame:
+    over = edges.of_fields.where(sf.col("output_field_id") == field.field_id)
+    whole = edges.of_datasets.where(sf.col("output_dataset_id") == field.dataset_id)
+    return over.select("input_field_id").union(whole.select("input_field_id")).distinct().toDF("field_id")
+
+
+def _named(archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | None) -> DataFrame:
+    pairs = enumerate(pairwise(path), start=1)
+    rows = [(step, source.field_id, *target) for step, (source, target) in pairs]
+    steps = sf.broadcast(archive["fields"].sparkSession.createDataFrame(rows, _STEP))
+    apart = archive["column_edges"].where(then(at)).drop("output_dataset_id")
+    over = apart.join(steps, ["input_field_id", "output_field_id"]).withColumn("whole_dataset", sf.lit(False))
+    names = archive["fields"].select(sf.col("field_id").alias("output_field_id"), sf.col("name").alias("output_field"))
+    ends = steps.join(names, "output_field_id").drop("output_field_id")
+    whole = archive["dataset_edges"].where(then(at)).join(ends, ["input_field_id", "output_dataset_id"])
+    every = over.select("step", *_EDGE).union(whole.withColumn("whole_dataset", sf.lit(True)).select("step", *_EDGE))
+    return every.distinct().orderBy("step", *_EDGE)
