@@ -23,8 +23,9 @@ from headwater.store.questions import Bounds, impact_of, roots_of
 from headwater.store.questions.exact import Exact
 from tests.store.conftest import contents, new_database, postgres, store, told, url, written
 
+from .conftest import FIELDS
 from .test_archive_laws import COLUMNS, of_archive, of_store, worlds
-from .test_questions import FIELDS, MOMENT
+from .test_questions import MOMENT
 
 pytestmark = pytest.mark.spark
 Event = dict[str, Any]

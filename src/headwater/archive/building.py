@@ -1,7 +1,6 @@
 """An archive of events made into tables."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
