@@ -117,7 +117,8 @@ def test_it_is_as_if_it_had_heard_them_and_goes_on(
     assert (done.added, done.known, done.rejected) == (archive.events.count(), 0, ())
     assert held(store) == held(hearer)
     assert answers(store) == answers(hearer)
-    assert {name: of_archive(archive, name) for name in COLUMNS} == of_store(store)
+    if store.url.startswith("sqlite"):  # once: Spark reads all tables for it
+        assert {name: of_archive(archive, name) for name in COLUMNS} == of_store(store)
     store.ingest(halves.later)
     hearer.ingest(halves.later)
     assert held(store) == held(hearer)
