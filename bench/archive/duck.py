@@ -34,6 +34,7 @@ def connected(cores: int) -> Any:
 
     connection = duckdb.connect()
     settings = {"threads": cores, "memory_limit": MEMORY, "preserve_insertion_order": False, "TimeZone": "UTC"}
+    connection.execute("SET enable_progress_bar = false")
     for key, value in settings.items():
         connection.execute(f"SET {key} = '{value}'")
     return connection

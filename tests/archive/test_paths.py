@@ -42,8 +42,10 @@ def circles(links: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
     return {frozenset(one) for one in found.values() if len(one) > 1 or (*one, *one) in links}
 
 
-def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any) -> None:
+@pytest.mark.parametrize("few", [0, 1_000], ids=["workers", "driver"])
+def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any, monkeypatch: Any, few: int) -> None:
     """Thirty random graphs at once: circles in a row, beside and within one another, and of one field."""
+    monkeypatch.setattr("headwater.archive.components._FEW", few)
     chance = random.Random(3)
     links = set()
     for graph in range(30):

@@ -3,7 +3,7 @@
 What no circle goes through falls off first: fields that nothing stands before, or that nothing is made of, again and
 again. In what is left each field takes the least id of those that lead to it; fields that the owner of such an id is
 made of in turn, by way of fields with that id only, are its component (Fleischer, Hendrickson and Pinar 2000; coloring
-as in Orzan 2004). Components are taken out, and it begins anew until nothing is left.
+as in Orzan 2004). Components are taken out, and it begins anew. As soon as few links are left the driver does the rest.
 """
 
 from functools import reduce
@@ -12,8 +12,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.reaching import cut
+from headwater.store.questions.cycles import components as components_of
 
-_NONE = "field_id string, component string"
+_MEMBER = "field_id string, component string"
+_FEW = 200_000  # links: some 100 MB on the driver
 
 
 def components(links: DataFrame) -> DataFrame:
@@ -21,11 +23,12 @@ def components(links: DataFrame) -> DataFrame:
 
     ``links`` are rows (source, target), each once. A field that is made of itself is a circle of one.
     """
-    found = [links.sparkSession.createDataFrame([], _NONE)]
+    found = []
     left = _trimmed(cut(links))
-    while not left.isEmpty():
+    while left.count() > _FEW:
         found.append(_members(left, _least(left)))
         left = _trimmed(cut(_without(left, found[-1])))
+    found.append(links.sparkSession.createDataFrame(_of_few(left), _MEMBER))
     every = reduce(DataFrame.union, found)
     size = sf.count("*").over(Window.partitionBy("component")).alias("size")
     own = links.where("source = target").select(sf.col("source").alias("field_id"), sf.lit(True).alias("own"))
@@ -33,14 +36,30 @@ def components(links: DataFrame) -> DataFrame:
 
 
 def _trimmed(links: DataFrame) -> DataFrame:
-    """The links that are left when those are gone that nothing leads to, or that lead to nothing."""
+    """The links that are left when those are gone that nothing leads to, or that lead to nothing; or few are left."""
     count = links.count()
-    while True:
+    while count > _FEW:
         ends = links.select(sf.col("target").alias("source")), links.select(sf.col("source").alias("target"))
         links = cut(links.join(ends[0], "source", "left_semi").join(ends[1], "target", "left_semi"))
         before, count = count, links.count()
         if count == before:
-            return links
+            break
+    return links
+
+
+def _of_few(links: DataFrame) -> list[tuple[str, str]]:
+    """The components of few links as rows (field_id, component)."""
+    rows = links.collect()
+    # Sorted, so that the least number of a component is that of its least id.
+    ids = sorted({one for row in rows for one in row})
+    numbers = {one: number for number, one in enumerate(ids)}
+    steps: dict[int, list[tuple[int, None]]] = {}
+    for source, target in rows:
+        steps.setdefault(numbers[source], []).append((numbers[target], None))
+    by_owner: dict[int, list[int]] = {}
+    for number, owner in components_of(range(len(ids)), lambda node: steps.get(node, ())).items():
+        by_owner.setdefault(owner, []).append(number)
+    return [(ids[one], ids[min(some)]) for some in by_owner.values() for one in some]
 
 
 def _least(links: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ Steps = Callable[[int], Iterable[tuple[int, object]]]
 def closed_cycles(nodes: Collection[int], ends: Collection[int], steps: Steps) -> set[int]:
     """The columns of every cycle that nothing leads out of, among columns from which no end is reached."""
     lost = _not_reaching(nodes, ends, steps)
-    component = _components(lost, steps)
+    component = components(lost, steps)
     leaving = {component[node] for node in component for then, _ in steps(node) if component[then] != component[node]}
     return {node for node in component if node > 0 and component[node] not in leaving}
 
@@ -34,7 +34,7 @@ def _not_reaching(nodes: Collection[int], ends: Collection[int], steps: Steps) -
     return seen - reaching
 
 
-def _components(nodes: Collection[int], steps: Steps) -> dict[int, int]:
+def components(nodes: Collection[int], steps: Steps) -> dict[int, int]:
     """Strongly connected components (Kosaraju): which nodes reach one another, by a representative."""
     before: dict[int, list[int]] = {}
     for node in nodes:
