@@ -1,8 +1,8 @@
 """``make bench-kills``: updates of an archive are killed at random points; the tables must end as one build makes them.
 
-Each round puts more events beside those that are there, begins an update in a process of its own and kills that process
-(SIGKILL) after it has said so many lines, and a little later. The last update is left alone. Then all tables are
-compared with those of one build of everything.
+A first update is left alone. Each round then puts more events beside those that are there, begins an update in a
+process of its own and kills that process (SIGKILL) after it has said so many lines, and a little later. The last update
+is left alone again. Then all tables are compared with those of one build of everything.
 """
 
 import argparse
@@ -20,13 +20,14 @@ from typing import Any
 
 from tests.archive.conftest import SMALL
 from tests.archive.test_archive_laws import worlds
+from tests.class_archive import options
 from tests.connectors import LAKE
 
 from headwater.archive import build, read
 from headwater.archive.tables import TABLES
 
-LINES = 12  # an update says about so many
-LATER = 2.0  # seconds at most after a line
+LINES = 9  # an update says about so many
+LATER = 4.0  # seconds at most after a line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--format", default="delta", choices=("delta", "iceberg", "parquet"))
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
+    os.environ.update(options())
     with tempfile.TemporaryDirectory() as folder:
         kill(Path(folder), given.format, given.kills, random.Random(given.seed))
         differ = compare(Path(folder), given.format)
@@ -45,17 +47,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def kill(folder: Path, format: str, kills: int, chance: random.Random) -> None:
     """Kills so many updates, each after more events have come, and lets one come to its end."""
-    events = [one for world in worlds(3 * kills) for one in world]
+    events = [one for world in worlds(2 * kills + 4) for one in world]
     chance.shuffle(events)
     source = folder / "events"
     source.mkdir()
-    share = len(events) // kills + 1
-    for number in range(kills):
-        some = [*events[number * share : (number + 1) * share], *chance.choices(events[: number * share + 1], k=3)]
-        if number % 2 == 0:  # else the same batch is begun again
-            some += events[(number + 1) * share : (number + 2) * share]
-            _put(source / f"{number}.ndjson", some)
-        print(f"killed {number + 1} of {kills} after: {_killed(folder, format, chance)}", flush=True)
+    share = len(events) // (kills + 1) + 1
+    for number in range(kills + 1):
+        some = events[number * share : (number + 1) * share] + chance.choices(events[: number * share + 1], k=3)
+        _put(source / f"{number}.ndjson", some)
+        if number:
+            print(f"killed {number} of {kills} after: {_killed(folder, format, chance)}", flush=True)
+        else:
+            subprocess.run(_command(folder, format), check=True, capture_output=True)
     subprocess.run(_command(folder, format), check=True, capture_output=True)
 
 
@@ -69,7 +72,11 @@ def _killed(folder: Path, format: str, chance: random.Random) -> str:
     """The last line that an update said before it was killed; that it was too quick, when it came to its end."""
     wanted, said = chance.randrange(1, LINES + 1), ""
     process = subprocess.Popen(
-        _command(folder, format), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        _command(folder, format),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert process.stderr is not None
     for line in process.stderr:
