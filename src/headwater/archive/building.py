@@ -15,7 +15,8 @@ from headwater.archive.questions import column_roots
 from headwater.archive.resolving import resolver
 from headwater.archive.sources import lines
 from headwater.archive.staging import Told, told_by
-from headwater.archive.tables import ROOTS, TABLES, require_version, version_of
+from headwater.archive.table import require_version, version_of
+from headwater.archive.tables import ROOTS, TABLES
 from headwater.errors import ArchiveError
 
 Progress = Callable[[str], None]

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.archive.differences import arranged, merge
 from headwater.archive.filesystem import Folder
 from headwater.archive.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
-from headwater.archive.tables import Table
+from headwater.archive.table import Table
 
 _NOTHING = Taken()
 

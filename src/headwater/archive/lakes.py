@@ -13,7 +13,7 @@ from headwater.archive.filesystem import Folder
 from headwater.archive.iceberg import Iceberg
 from headwater.archive.manifest import Marks, Taken, manifest_of
 from headwater.archive.parquet import Parquet
-from headwater.archive.tables import Table
+from headwater.archive.table import Table
 from headwater.errors import ArchiveError
 
 FORMATS = ("delta", "iceberg", "parquet")

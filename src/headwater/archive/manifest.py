@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from headwater.archive.filesystem import Folder
-from headwater.archive.tables import VERSION
+from headwater.archive.table import VERSION
 from headwater.errors import ArchiveError, ArchiveTooNew
 
 _FILE = "headwater.json"

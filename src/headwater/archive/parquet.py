@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 from headwater.archive.differences import arranged, changed
 from headwater.archive.filesystem import Folder
 from headwater.archive.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
-from headwater.archive.tables import Table
+from headwater.archive.table import Table
 
 _BUILDS = "builds"
 _NOTHING = Taken()

@@ -16,7 +16,7 @@ from pyspark.sql.types import ArrayType, StructType
 from headwater.archive.differences import without
 from headwater.archive.parsed import EVENT, LINE
 from headwater.archive.parsing import parsed
-from headwater.archive.tables import Made, Table
+from headwater.archive.table import Made, Table
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"

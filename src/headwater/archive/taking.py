@@ -15,7 +15,8 @@ from headwater.archive.manifest import Marks, Stream, Taken
 from headwater.archive.parsing import parsed
 from headwater.archive.resolving import Resolver, resolver
 from headwater.archive.staging import STAGED, Told, told_again, told_by
-from headwater.archive.tables import TABLES, Table
+from headwater.archive.table import Table
+from headwater.archive.tables import TABLES
 from headwater.errors import ArchiveError
 
 

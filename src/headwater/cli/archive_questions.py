@@ -1,0 +1,126 @@
+"""``headwater archive roots`` and others: questions over the tables of an archive, answered by Spark."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.cli.archive_options import Conf, Format, Into, read_tables
+from headwater.cli.output import note, print_lines, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
+_PRINTED = 1_000
+_Name = Annotated[
+    str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that fits only one dataset.")
+]
+_At = Annotated[
+    datetime | None,
+    typer.Option("--at", metavar="TIME", help="As of a moment, in UTC; now without it.", formats=_TIMES),
+]
+_Write = Annotated[
+    str | None, typer.Option("--write", metavar="PATH", help="Write the answer there as Parquet, however long it is.")
+]
+
+
+def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    into: Into,
+    name: Annotated[str, typer.Argument(metavar="[DATASET[.COLUMN]]", help="As for the other commands.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Of every column, each with its roots.")] = False,
+    at: _At = None,
+    write: _Write = None,
+    format: Format = None,
+    conf: Conf = None,
+) -> None:
+    """Which root input columns make a column, or the columns of a dataset; or each column of all."""
+    from headwater.archive import column_roots, find_fields, roots
+
+    if bool(name) is every:
+        raise typer.BadParameter("Expected either DATASET[.COLUMN] or --all.")
+    archive = read_tables(into, format, conf)
+    if every:
+        _answer(column_roots(archive, at and _utc(at)), write)
+        return
+    _answer(roots(archive, find_fields(archive, name), at and _utc(at)), write)
+
+
+def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    name: _Name,
+    into: Into,
+    at: _At = None,
+    write: _Write = None,
+    format: Format = None,
+    conf: Conf = None,
+) -> None:
+    """Every column that depends on a column, or on the columns of a dataset."""
+    from headwater.archive import find_fields, impact
+
+    archive = read_tables(into, format, conf)
+    _answer(impact(archive, find_fields(archive, name), at and _utc(at)), write)
+
+
+def paths(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    one: Annotated[str, typer.Argument(metavar="FROM", help="A column, by any ending of its name that fits only one.")],
+    other: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    into: Into,
+    at: _At = None,
+    write: _Write = None,
+    format: Format = None,
+    conf: Conf = None,
+) -> None:
+    """A shortest path from a column to another, or back when nothing flows that way: the edges of each step."""
+    from headwater.archive import find_fields, paths
+
+    archive = read_tables(into, format, conf)
+    _answer(paths(archive, find_fields(archive, one), find_fields(archive, other), at and _utc(at)), write)
+
+
+def cycles(
+    into: Into,
+    at: _At = None,
+    write: _Write = None,
+    format: Format = None,
+    conf: Conf = None,
+) -> None:
+    """The columns that are made of one another, each with the circles that it is in as one component."""
+    from headwater.archive import cycles
+
+    _answer(cycles(read_tables(into, format, conf), at and _utc(at)), write)
+
+
+def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    since: Annotated[datetime, typer.Argument(metavar="TIME", help="The one moment, in UTC.", formats=_TIMES)],
+    into: Into,
+    at: _At = None,
+    write: _Write = None,
+    format: Format = None,
+    conf: Conf = None,
+) -> None:
+    """The edges that came and went between two moments; the other one is now, or that of --at."""
+    from headwater.archive import changes
+
+    _answer(changes(read_tables(into, format, conf), _utc(since), at and _utc(at)), write)
+
+
+def _answer(rows: "DataFrame", write: str | None) -> None:
+    """Prints the rows, the first thousand of them; or writes all of them."""
+    if write is not None:
+        rows.write.parquet(write)
+        note(f"The answer is in {write}.")
+        return
+    found = rows.take(_PRINTED + 1)
+    print_lines(table(rows.columns, [[_cell(value) for value in row] for row in found[:_PRINTED]]))
+    if len(found) > _PRINTED:
+        note(f"There is more: {_PRINTED:,} rows are printed. --write PATH gives all.")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return "" if value is None else str(value)
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
