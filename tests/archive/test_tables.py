@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from headwater.archive import build, read, tables
+from headwater.archive import build, read
 from headwater.archive.lakes import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
@@ -158,7 +158,7 @@ def leaves(plan: Any) -> Iterator[Any]:
 def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monkeypatch: Any, format: str) -> None:
     lake, into = place(spark, tmp_path, format)
     with monkeypatch.context() as newer:
-        newer.setattr(tables, "VERSION", 2)
+        newer.setattr("headwater.archive.table.VERSION", 2)
         rows = edges(spark, "out")
     lake.publish({"column_edges": lake.write("column_edges", rows, TABLES["column_edges"])})
     with pytest.raises(ArchiveTooNew, match=r"The table .*column_edges has version 2: expected 1 at most"):
