@@ -26,10 +26,7 @@ def differences(before: DataFrame, after: DataFrame, table: Table) -> DataFrame:
 
 def changed(before: DataFrame, changes: DataFrame, table: Table) -> DataFrame:
     """The rows of a table after `differences`."""
-    others = before.alias("before").join(
-        changes.alias("after"), _same(_Part("before"), _Part("after"), table.key), "left_anti"
-    )
-    return others.unionByName(changes.where(f"NOT {GONE}").drop(GONE))
+    return without(before, changes, table.key).unionByName(changes.where(f"NOT {GONE}").drop(GONE))
 
 
 def merge(target: str, changes: DataFrame, table: Table) -> None:
