@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.reaching import DOWN, Edges, edges_at, reach, then
+from headwater.archive.reaching import DOWN, UP, Edges, edges_at, reach, then
 
 _EDGE = (
     *("input_namespace", "input_dataset", "input_field", "output_namespace", "output_dataset", "output_field"),
@@ -49,16 +49,12 @@ def _path(edges: Edges, start: DataFrame, end: DataFrame) -> list[_Field]:
         return []
     path = [_Field(row.field_id, row.dataset_id)]
     for distance in range(row.distance - 1, -1, -1):
-        near = _before(edges, path[-1]).join(reached.where(sf.col("distance") == distance), "field_id")
+        last = reached.where(sf.col("field_id") == path[-1].field_id)
+        before = edges.steps(last, UP).select("field_id")
+        near = before.join(reached.where(sf.col("distance") == distance), "field_id")
         found = near.orderBy("field_id").select("field_id", "dataset_id").first()
         path.append(_Field(*found))
     return path[::-1]
-
-
-def _before(edges: Edges, field: _Field) -> DataFrame:
-    over = edges.of_fields.where(sf.col("output_field_id") == field.field_id)
-    whole = edges.of_datasets.where(sf.col("output_dataset_id") == field.dataset_id)
-    return over.select("input_field_id").union(whole.select("input_field_id")).distinct().toDF("field_id")
 
 
 def _named(archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | None) -> DataFrame:
