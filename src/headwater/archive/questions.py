@@ -12,7 +12,6 @@ from headwater.archive.tables import ROOTS
 from headwater.store.questions.cycles import closed_cycles
 
 Tables = Mapping[str, DataFrame]
-_NAMES = {"namespace": "namespace", "dataset": "dataset", "name": "field"}
 _EDGE = (
     *("output_namespace", "output_dataset", "output_field", "input_namespace", "input_dataset", "input_field"),
     *("job_namespace", "job_name", "type", "subtype", "masking", "opaque"),
@@ -50,7 +49,7 @@ def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
         every = edges.fields.withColumn("distance", sf.lit(0))
         start = cut(_roots(every, edges).withColumn("root_field_id", sf.col("field_id")))
         found = reach(start, edges, DOWN, kept=("root_field_id", "cycle"))
-        names = archive["fields"].select("field_id", *(sf.col(name).alias(now) for name, now in _NAMES.items()))
+        names = _names(archive)
         of_roots = names.select(*(sf.col(name).alias(f"root_{name}") for name in names.columns))
         return ROOTS.made_of(found.join(names, "field_id").join(of_roots, "root_field_id")).localCheckpoint()
 
@@ -67,8 +66,7 @@ def cycles(archive: Tables, at: datetime | None = None) -> DataFrame:
         at: as for `roots`.
     """
     with edges_at(archive, at) as edges:
-        names = archive["fields"].select("field_id", "namespace", "dataset", sf.col("name").alias("field"))
-        found = names.join(components(edges.links()), "field_id")
+        found = _names(archive).join(components(edges.links()), "field_id")
         return found.orderBy("component", "namespace", "dataset", "field").localCheckpoint()
 
 
@@ -143,7 +141,11 @@ def _before(fields: DataFrame, edges: Edges) -> DataFrame:
     return over.select("field_id", "input_field_id").union(whole.select("field_id", "input_field_id")).distinct()
 
 
+def _names(archive: Tables) -> DataFrame:
+    """What the fields are called: rows (field_id, namespace, dataset, field)."""
+    return archive["fields"].select("field_id", "namespace", "dataset", sf.col("name").alias("field"))
+
+
 def _named(archive: Tables, found: DataFrame, *more: str) -> DataFrame:
-    names = archive["fields"].select("field_id", "namespace", "dataset", sf.col("name").alias("field"))
-    rows = found.join(names, "field_id").select("namespace", "dataset", "field", "distance", *more)
+    rows = found.join(_names(archive), "field_id").select("namespace", "dataset", "field", "distance", *more)
     return rows.orderBy("distance", "namespace", "dataset", "field")
