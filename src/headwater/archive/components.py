@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.reaching import cut
+from headwater.store.questions.cycles import Steps
 from headwater.store.questions.cycles import components as components_of
 
 _MEMBER = "field_id string, component string"
@@ -49,17 +50,25 @@ def _trimmed(links: DataFrame) -> DataFrame:
 
 def _of_few(links: DataFrame) -> list[tuple[str, str]]:
     """The components of few links as rows (field_id, component)."""
+    ids, steps = numbered(links)
+    by_owner: dict[int, list[int]] = {}
+    for number, owner in components_of(ids, steps).items():
+        by_owner.setdefault(owner, []).append(number)
+    return [(ids[one], ids[min(some)]) for some in by_owner.values() for one in some]
+
+
+def numbered(links: DataFrame) -> tuple[dict[int, str], Steps]:
+    """The ids of few links by numbers from 1 on, in the order of the ids, and the links as the store walks them.
+
+    ``links`` are rows of two ids, from which and to which one leads.
+    """
     rows = links.collect()
-    # Sorted, so that the least number of a component is that of its least id.
-    ids = sorted({one for row in rows for one in row})
-    numbers = {one: number for number, one in enumerate(ids)}
+    ids = dict(enumerate(sorted({one for row in rows for one in row}), start=1))
+    numbers = {one: number for number, one in ids.items()}
     steps: dict[int, list[tuple[int, None]]] = {}
     for source, target in rows:
         steps.setdefault(numbers[source], []).append((numbers[target], None))
-    by_owner: dict[int, list[int]] = {}
-    for number, owner in components_of(range(len(ids)), lambda node: steps.get(node, ())).items():
-        by_owner.setdefault(owner, []).append(number)
-    return [(ids[one], ids[min(some)]) for some in by_owner.values() for one in some]
+    return ids, lambda node: steps.get(node, ())
 
 
 def _least(links: DataFrame) -> DataFrame:

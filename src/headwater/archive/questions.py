@@ -6,7 +6,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.components import components
+from headwater.archive.components import components, numbered
 from headwater.archive.reaching import DOWN, UP, Edges, cut, edges_at, reach, then
 from headwater.archive.tables import ROOTS
 from headwater.store.questions.cycles import closed_cycles
@@ -125,13 +125,8 @@ def _circles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[str]:
     lost = reached.join(explained, "field_id", "left_anti").select("field_id", "dataset_id")
     if lost.isEmpty():
         return set()
-    before = _before(lost, edges).collect()
-    numbers = {one: number for number, one in enumerate(dict.fromkeys(end for row in before for end in row), start=1)}
-    steps: dict[int, list[tuple[int, None]]] = {}
-    for near, far in before:
-        steps.setdefault(numbers[near], []).append((numbers[far], None))
-    closed = closed_cycles(numbers.values(), (), lambda node: steps.get(node, ()))
-    return {one for one, number in numbers.items() if number in closed}
+    ids, steps = numbered(_before(lost, edges))
+    return {ids[one] for one in closed_cycles(ids, (), steps)}
 
 
 def _before(fields: DataFrame, edges: Edges) -> DataFrame:
