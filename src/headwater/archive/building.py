@@ -28,7 +28,7 @@ class Archive(Mapping[str, DataFrame]):
     What Spark keeps for them is let go by `close`, or at the end of a ``with`` statement.
     """
 
-    def __init__(self, tables: Mapping[str, DataFrame], kept: tuple[DataFrame, ...] = ()) -> None:
+    def __init__(self, tables: Mapping[str, DataFrame], kept: Kept | None = None) -> None:
         self._tables = dict(tables)
         self._kept = kept
 
@@ -48,8 +48,8 @@ class Archive(Mapping[str, DataFrame]):
 
     def close(self) -> None:
         """Lets go of what Spark keeps; the tables can be read again, and are then made again."""
-        for frame in self._kept:
-            frame.unpersist()
+        if self._kept is not None:
+            self._kept.close()
 
     def __enter__(self) -> Self:
         return self
@@ -72,12 +72,11 @@ def folded(spark: SparkSession, source: str, tell: Progress) -> Archive:
     told = told_by(read, keep)
     # The folding needs no event once only: repetition changes nothing in it, and costs less than finding it.
     every = Told(read.where("digest IS NOT NULL"), told.shapes, told.schemas)
-    meanings = resolver(spark, every.events)
-    keep.frames.extend((meanings.meanings, meanings.renamed))
+    meanings = resolver(spark, every.events, keep)
     tell(f"Names that mean more than themselves: {len(meanings.names.meanings):,}")
     made = folded_tables(every, meanings, keep)
     made |= {"events": events_table(told), "quarantine": quarantine_table(read)}
-    return Archive({name: made[name] for name in TABLES}, tuple(keep.frames))
+    return Archive({name: made[name] for name in TABLES}, keep)
 
 
 def build(  # noqa: PLR0913 - each choice by its name

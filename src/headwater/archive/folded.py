@@ -4,8 +4,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive import describing, edges, folding
+from headwater.archive.keeping import Keep
 from headwater.archive.resolving import Resolver
-from headwater.archive.staging import Keep, Told
+from headwater.archive.staging import Told
 from headwater.archive.tables import TABLES
 
 EDGES = ("column_edges", "dataset_edges")

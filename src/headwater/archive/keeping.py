@@ -1,10 +1,13 @@
 """What Spark keeps on its disks for as long as it is in use."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+
+Keep = Callable[[DataFrame], DataFrame]
+"""Has Spark keep the rows of a frame: `Kept`."""
 
 _ADAPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
@@ -13,16 +16,16 @@ class Kept:
     """Frames that are read several times: each is made once, until `close`."""
 
     def __init__(self) -> None:
-        self.frames: list[DataFrame] = []
+        self._frames: list[DataFrame] = []
 
     def __call__(self, frame: DataFrame) -> DataFrame:
         """Has Spark keep the rows of a frame."""
-        self.frames.append(frame.persist(StorageLevel.DISK_ONLY))
-        return self.frames[-1]
+        self._frames.append(frame.persist(StorageLevel.DISK_ONLY))
+        return self._frames[-1]
 
     def close(self) -> None:
         """Lets go of all of them."""
-        for frame in self.frames:
+        for frame in self._frames:
             frame.unpersist()
 
 

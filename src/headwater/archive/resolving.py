@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from headwater.archive.keeping import Keep
 from headwater.archive.names import Cuts, FieldMeaning, Links, Meaning, Names, changed_names, names
 from headwater.archive.parsed import COUNT, FLAG, TEXT, columns
 from headwater.model import Dataset
@@ -127,16 +128,16 @@ class Resolver:
         )
 
 
-def resolver(spark: SparkSession, events: DataFrame) -> Resolver:
+def resolver(spark: SparkSession, events: DataFrame, keep: Keep) -> Resolver:
     """The meanings of all names in events, as `headwater.archive.parsed.EVENT` has them."""
     told = events.where("renames IS NOT NULL").select("renames").distinct()
     renames = sorted(row.renames for row in told.toLocalIterator())
     found = names(renames, _links(spark, events, changed_names(renames)))
     # Kept: a table of values of Python's is made by a Python worker each time that it is read.
-    meanings = spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING).persist()
+    meanings = keep(spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING))
     fields = spark.createDataFrame(list(map(_field_row, found.fields)), _FIELD)
     of_dataset = identity(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
-    return Resolver(spark, found, meanings, fields.withColumn("f_id", of_dataset).persist())
+    return Resolver(spark, found, meanings, keep(fields.withColumn("f_id", of_dataset)))
 
 
 def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Links]:

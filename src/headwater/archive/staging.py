@@ -5,7 +5,7 @@ archive: nobody else should read them. The table ``events`` has all that they ha
 made from it again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -14,13 +14,13 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
 from headwater.archive.differences import without
+from headwater.archive.keeping import Keep
 from headwater.archive.parsed import EVENT, LINE
 from headwater.archive.parsing import parsed
 from headwater.archive.table import Made, Table
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"
-Keep = Callable[[DataFrame], DataFrame]
 
 
 def _table(columns: StructType, key: str) -> Table:

@@ -72,8 +72,7 @@ def _taken(batch: Taking, read: DataFrame) -> tuple[Marks, Marks, str]:
         marks = {**batch.marks, "quarantine": _added(batch, "quarantine", rejected)}
         return marks, batch.before.staged, batch.before.names
     whole = new.with_(known)
-    meanings = resolver(batch.spark, whole.events)
-    batch.keep.frames.extend((meanings.meanings, meanings.renamed))
+    meanings = resolver(batch.spark, whole.events, batch.keep)
     names = meanings.names.digest()
     outputs = None if first or names != batch.before.names else batch.keep(outputs_of(whole, new.events, meanings))
     marks = {
