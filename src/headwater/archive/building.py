@@ -15,7 +15,7 @@ from headwater.archive.questions import column_roots
 from headwater.archive.resolving import resolver
 from headwater.archive.sources import lines
 from headwater.archive.staging import Told, told_by
-from headwater.archive.table import require_version, version_of
+from headwater.archive.table import Table, require_version, version_of
 from headwater.archive.tables import ROOTS, TABLES
 from headwater.errors import ArchiveError
 
@@ -108,10 +108,10 @@ def build(  # noqa: PLR0913 - each choice by its name
     place = lake(spark, into, format)
     place.published()  # refuses tables of a newer version before the work is done
     with few_parts(spark), folded(spark, source, tell) as archive:
-        marks = {name: _written(place, name, rows, tell) for name, rows in archive.items()}
+        marks = {name: written(place, name, rows, TABLES[name], tell) for name, rows in archive.items()}
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
-        marks["column_roots"] = _written(place, "column_roots", of_fields, tell)
+        marks["column_roots"] = written(place, "column_roots", of_fields, ROOTS, tell)
     place.publish(marks)
     return _opened(place, into)
 
@@ -131,12 +131,13 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
     return _opened(lake(spark, into, format), into)
 
 
-def _written(place: Lake, name: str, rows: DataFrame, tell: Progress) -> Any:
+def written(place: Lake, name: str, rows: DataFrame, table: Table, tell: Progress) -> Any:
+    """Replaces a table of a place, and tells of its rows; gives its mark."""
     # The ranges of an order are found by a look at the rows, which would make them twice.
     kept = rows.persist(StorageLevel.DISK_ONLY)
     try:
         count = kept.count()
-        mark = place.write(name, kept, TABLES.get(name, ROOTS))
+        mark = place.write(name, kept, table)
     finally:
         kept.unpersist()
     tell(f"{name}: {count:,} rows")

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.archive.building import written
 from headwater.archive.differences import differences, without
 from headwater.archive.folded import EDGES, events_table, folded_tables, outputs_of, quarantine_table
 from headwater.archive.keeping import Kept, few_parts
@@ -109,7 +110,7 @@ def _staged(batch: Taking, known: Told | None, new: Told) -> dict[str, Any]:
 def _added(batch: Taking, name: str, rows: DataFrame) -> Any:
     """The mark of a table with more rows."""
     if name not in batch.marks:
-        return _written(batch, name, rows)
+        return written(batch.place, name, rows, TABLES[name], batch.tell)
     return _append(batch, name, batch.marks[name], batch.keep(rows), TABLES[name])
 
 
@@ -123,19 +124,13 @@ def _changed(batch: Taking, whole: Told, meanings: Resolver, outputs: DataFrame 
     """The marks of the tables that are folded; of edges only those to some outputs are looked at."""
     some = "all" if outputs is None else f"{outputs.count():,}"
     batch.tell(f"Outputs whose edges are looked at: {some}")
-    found = {}
-    for name, rows in folded_tables(whole, meanings, batch.keep, outputs).items():
-        found[name] = _merged(batch, name, rows, outputs) if name in batch.marks else _written(batch, name, rows)
-    return found
-
-
-def _written(batch: Taking, name: str, rows: DataFrame) -> Any:
-    kept = batch.keep(rows)
-    batch.tell(f"{name}: {kept.count():,} rows")
-    return batch.place.write(name, kept, TABLES[name])
+    folded = folded_tables(whole, meanings, batch.keep, outputs)
+    return {name: _merged(batch, name, rows, outputs) for name, rows in folded.items()}
 
 
 def _merged(batch: Taking, name: str, rows: DataFrame, outputs: DataFrame | None) -> Any:
+    if name not in batch.marks:
+        return written(batch.place, name, rows, TABLES[name], batch.tell)
     before = batch.place.read(name, batch.marks[name])
     if outputs is not None and name in EDGES:
         before = before.join(outputs, before.output_dataset_id == outputs.dataset_id, "left_semi")
