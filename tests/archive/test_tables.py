@@ -113,12 +113,12 @@ def test_the_command_says_errors_in_one_line(spark: Any, tmp_path: Path) -> None
 @every_format
 def test_what_is_written_counts_when_all_of_it_is(spark: Any, tmp_path: Path, format: str) -> None:
     table = TABLES["column_edges"]
-    assert place(spark, tmp_path, format)[0].published() == {}
+    assert place(spark, tmp_path, format)[0].manifest().tables == {}
     for output in ("first", "second", "third"):
         lake, into = place(spark, tmp_path, format)
-        before = lake.published()
+        before = lake.manifest().tables
         mark = lake.write("column_edges", edges(spark, output, 5), table)
-        assert lake.published() == before
+        assert lake.manifest().tables == before
         lake.publish({"column_edges": mark})
         found = read(spark, into, format=format).column_edges
         assert found.schema.simpleString() == table.schema.simpleString() or format == "parquet"

@@ -106,7 +106,7 @@ def build(  # noqa: PLR0913 - each choice by its name
         with few_parts(spark):
             return folded(spark, source, tell)
     place = lake(spark, into, format)
-    place.published()  # refuses tables of a newer version before the work is done
+    place.manifest()  # refuses tables of a newer version before the work is done
     with few_parts(spark), folded(spark, source, tell) as archive:
         marks = {name: written(place, name, rows, TABLES[name], tell) for name, rows in archive.items()}
     if roots:
@@ -145,7 +145,7 @@ def written(place: Lake, name: str, rows: DataFrame, table: Table, tell: Progres
 
 
 def _opened(place: Lake, into: str) -> Archive:
-    marks = place.published()
+    marks = place.manifest().tables
     if not marks:
         raise ArchiveError(f"There are no tables in {into}: expected what `headwater archive build` wrote.")
     tables = {name: place.read(name, mark) for name, mark in marks.items()}

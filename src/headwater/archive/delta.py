@@ -43,13 +43,9 @@ class Delta:
         """Makes the versions of a build those that count."""
         replace_manifest(self._folder, Manifest("delta", marks, taken))
 
-    def published(self) -> Marks:
-        """The versions of the tables that count."""
-        return manifest_of(self._folder).tables
-
-    def taken(self) -> Taken:
-        """What updates know of the last one."""
-        return manifest_of(self._folder).taken
+    def manifest(self) -> Manifest:
+        """The versions of the tables that count, and what updates know."""
+        return manifest_of(self._folder)
 
     def read(self, name: str, mark: int) -> DataFrame:
         """A table of a build."""

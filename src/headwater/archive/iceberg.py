@@ -49,25 +49,18 @@ class Iceberg:
         row = self._spark.createDataFrame([(text,)], StructType([StructField("manifest", StringType())]))
         row.coalesce(1).writeTo(f"{self._namespace}.headwater").using("iceberg").createOrReplace()
 
-    def published(self) -> Marks:
-        """The snapshots of the tables that count."""
-        return self._manifest().tables
-
-    def taken(self) -> Taken:
-        """What updates know of the last one."""
-        return self._manifest().taken
+    def manifest(self) -> Manifest:
+        """The snapshots of the tables that count, and what updates know."""
+        if not self._spark.catalog.tableExists(f"{self._namespace}.headwater"):
+            return Manifest()
+        row = self._spark.table(f"{self._namespace}.headwater").first()
+        return read_manifest(row["manifest"], self._namespace)
 
     def read(self, name: str, mark: int) -> DataFrame:
         """A table of a build."""
         told = self._spark.sql(f"SHOW TBLPROPERTIES {self._whole(name)}").where(f"key = '{PROPERTY}'").first()
         require_version(self._whole(name), int(told["value"]) if told else 0)
         return self._spark.sql(f"SELECT * FROM {self._whole(name)} VERSION AS OF {mark}")
-
-    def _manifest(self) -> Manifest:
-        if not self._spark.catalog.tableExists(f"{self._namespace}.headwater"):
-            return Manifest()
-        row = self._spark.table(f"{self._namespace}.headwater").first()
-        return read_manifest(row["manifest"], self._namespace)
 
     def _last(self, name: str) -> int:
         """The current snapshot, which after a rollback is not the latest one."""

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.archive.delta import Delta
 from headwater.archive.filesystem import Folder
 from headwater.archive.iceberg import Iceberg
-from headwater.archive.manifest import Marks, Taken, manifest_of
+from headwater.archive.manifest import Manifest, Marks, Taken, manifest_of
 from headwater.archive.parquet import Parquet
 from headwater.archive.table import Table
 from headwater.errors import ArchiveError
@@ -38,15 +38,12 @@ class Lake(Protocol):
     def publish(self, marks: Marks, taken: Taken = ...) -> None:
         """Makes the tables of a build those that count; updates know then what is ``taken``."""
 
-    def published(self) -> Marks:
-        """The marks of the tables that count, empty when there are none.
+    def manifest(self) -> Manifest:
+        """The marks of the tables that count, none when there are none, and what updates know.
 
         Raises:
             ArchiveTooNew: a newer headwater wrote them.
         """
-
-    def taken(self) -> Taken:
-        """What updates know of the last one."""
 
     def read(self, name: str, mark: Any) -> DataFrame:
         """A table of a build."""

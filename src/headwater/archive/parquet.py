@@ -51,13 +51,9 @@ class Parquet:
             if build not in kept:
                 self._folder.remove(f"{_BUILDS}/{build}")
 
-    def published(self) -> Marks:
-        """The paths of the tables that count."""
-        return manifest_of(self._folder).tables
-
-    def taken(self) -> Taken:
-        """What updates know of the last one."""
-        return manifest_of(self._folder).taken
+    def manifest(self) -> Manifest:
+        """The paths of the tables that count, and what updates know."""
+        return manifest_of(self._folder)
 
     def read(self, name: str, mark: dict[str, Any]) -> DataFrame:
         """A table of a build."""

@@ -45,9 +45,10 @@ def take(
         ArchiveError: another build or update wrote meanwhile.
     """
     with few_parts(spark), closing(Kept()) as keep:
-        batch = Taking(spark, place, place.published(), place.taken(), keep, tell)
+        before = place.manifest()
+        batch = Taking(spark, place, before.tables, before.taken, keep, tell)
         marks, staged, names = _taken(batch, keep(parsed(lines).select("event.*", "rejected")))
-        if (place.published(), place.taken()) != (batch.marks, batch.before):
+        if place.manifest() != before:
             raise ArchiveError(
                 "Another build or update has written these tables meanwhile: expected one at a time. Update again."
             )
@@ -56,7 +57,8 @@ def take(
 
 def restore(place: Lake) -> None:
     """Takes back what an update or a build wrote that was interrupted: after it tables are as they count."""
-    marks, taken = place.published(), place.taken()
+    found = place.manifest()
+    marks, taken = found.tables, found.taken
     restored = {name: place.restore(name, mark) for name, mark in marks.items()}
     staged = {name: place.restore(name, mark) for name, mark in taken.staged.items()}
     if (restored, staged) != (marks, taken.staged):

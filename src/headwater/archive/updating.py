@@ -61,7 +61,7 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
     restore(place)
     key = key_of(source.partition("?")[0].rstrip("/")).hex()
     seen = _folder(spark, into, format, checkpoints)
-    known = place.taken().streams
+    known = place.manifest().taken.streams
     begun = known.get(key)
     if begun is None or not seen.names(begun.checkpoint):
         begun = Stream(f"{key}-{secrets.token_hex(8)}")
@@ -74,7 +74,7 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
             take(spark, place, found.lines(batch), {key: Stream(begun.checkpoint, number)}, tell)
 
     _run(found.stream, take_batch, seen.path(begun.checkpoint), follow)
-    if not place.published():
+    if not place.manifest().tables:
         raise ArchiveError(f"There is nothing in {source} yet: expected events.")
     return read(spark, into, format=format)
 
