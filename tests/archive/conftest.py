@@ -1,6 +1,7 @@
 """A Spark for many small tables, and events as files."""
 
 import json
+import random
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from sqlalchemy import text
 
 from headwater.archive import Archive, build
 from headwater.store import Store, open_store
+from headwater.store.exporting import export
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 from tests.store.conftest import told, written
@@ -65,15 +67,21 @@ def built(spark: Any, tmp_path: Path) -> Iterator[Build]:
 
 FIELDS = "SELECT f.id, d.namespace, d.name, f.name FROM field f JOIN dataset d ON d.id = f.dataset_id"
 Named = tuple[str, str, str]
+Event = dict[str, Any]
 
 
 class Both(NamedTuple):
-    """A store and an archive that were told the same, where that is; the fields of the store by id."""
+    """A store and an archive of what it exported, where that is; the fields of the store by id.
+
+    They were told ``archived``; ``later`` goes on with the same worlds.
+    """
 
     store: Store
     archive: Archive
     into: str
     fields: dict[int, Named]
+    archived: list[Event]
+    later: list[Event]
 
 
 def loop(*names: str) -> dict[str, Any]:
@@ -89,21 +97,31 @@ EVENTS = [
     told("gold", written("gold/z", {"x": ["raw/b.x"], "y": ["raw/b.y"]}), minute=1, run="1"),
     told("gold", written("gold/z", {"x": ["raw/c.x"], "y": ["raw/b.y"]}), minute=9, run="2"),
     told("other", written("other/z", {"x": ["raw/b.x"]}), run="3"),
+    *(told("c", written("counted", {"x": [f"{one}.x"]}), minute=at, run=f"c{at}") for at, one in enumerate("aaba")),
 ]
 
 
 @pytest.fixture(scope="package")
 def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    from .test_archive_laws import worlds  # which imports this file
-
-    folder = tmp_path_factory.mktemp("questions")
-    events = [*(one for world in worlds(15) for one in world), *EVENTS]
-    (folder / "events.ndjson").write_text("\n".join(map(json.dumps, events)))
-    into = str(folder / "lineage")
-    archive = build(spark, str(folder / "events.ndjson"), into, format="parquet", roots=True)
+    folder = tmp_path_factory.mktemp("both")
+    archived, later = halves(40)
     (folder / "lineage.db").write_bytes(empty_store())
     with open_store(str(folder / "lineage.db")) as store:
-        store.ingest(events)
+        store.ingest(archived)
+        assert export(store, folder / "events", packing="zst", size=20_000).files > 1
         with store.read() as connection:
             fields = {row[0]: tuple(row[1:]) for row in connection.execute(text(FIELDS))}
-        yield Both(store, archive, into, fields)  # type: ignore[arg-type]
+        into = str(folder / "lineage")
+        archive = build(spark, str(folder / "events"), into, format="parquet", roots=True)
+        yield Both(store, archive, into, fields, archived, later)  # type: ignore[arg-type]
+
+
+def halves(many: int) -> tuple[list[Event], list[Event]]:
+    """Of each of many worlds some events, whatever their times are, and those that come later."""
+    from .test_archive_laws import worlds  # which imports this file
+
+    chance = random.Random(4)
+    found = worlds(many)
+    cuts = [chance.randint(0, len(world)) for world in found]
+    first = [one for world, cut in zip(found, cuts, strict=True) for one in world[:cut]]
+    return [*first, *EVENTS], [one for world, cut in zip(found, cuts, strict=True) for one in world[cut:]]

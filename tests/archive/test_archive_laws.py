@@ -18,7 +18,7 @@ from headwater.store import Store, open_store
 from tests.store.conftest import Words, renamed, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
-from .conftest import Build
+from .conftest import Both, Build
 
 pytestmark = pytest.mark.spark
 
@@ -167,11 +167,10 @@ def agree(built: Build, worlds: list[list[dict[str, Any]]]) -> None:
             pytest.fail(f"{name}: {len(missing)} missing, {len(more)} more, {row}\n{of_world}")
 
 
-def test_a_run_is_counted_in_the_span_that_it_told(built: Build) -> None:
+def test_a_run_is_counted_in_the_span_that_it_told(both: Both) -> None:
     """Runs that tell the same are one span with their number, and the first and the last of them."""
-    sources = ["a", "a", "b", "a"]
-    events = [told("j", written("out", {"x": [f"{one}.x"]}), minute=at, run=str(at)) for at, one in enumerate(sources)]
-    random.Random(1).shuffle(events)
-    found = built(events).column_edges.orderBy("valid_from")
-    rows = [(row.input_dataset, row.runs, row.current) for row in found.collect()]
-    assert rows == [("/a", 2, False), ("/b", 1, False), ("/a", 1, True)]
+    events = both.archive.events.where("job_name = 'c'").orderBy("at").collect()
+    first, second, third, fourth = (row.run for row in events)
+    found = both.archive.column_edges.where("output_dataset = '/counted'").orderBy("valid_from")
+    rows = [(row.input_dataset, row.runs, row.first_run, row.last_run, row.current) for row in found.collect()]
+    assert rows == [("/a", 2, first, second, False), ("/b", 1, third, third, False), ("/a", 1, fourth, fourth, True)]

@@ -1,6 +1,7 @@
 """The job of Spark that clusters run, and the files that tell clusters of it."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from typer.main import get_command
 from headwater.cli.main import app
 from tests.store.conftest import told, written
 
-from .conftest import SMALL
+from .conftest import SMALL, Both
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "archive"
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
@@ -29,8 +30,16 @@ def submitted(*words: str, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.spark
-def test_spark_submit_runs_the_job(tmp_path: Path) -> None:
-    """The job ends with 0, and what the command prints."""
+def test_spark_submit_runs_the_job(both: Both, tmp_path: Path) -> None:
+    """The job ends with 0, and what the command prints: of a question, since a build takes a minute more."""
+    ended = submitted("diff", "2026-01-01T00:04:00", "--into", both.into, folder=tmp_path)
+    assert ended.returncode == 0, ended.stdout
+    assert "/gold/z" in ended.stdout
+
+
+@pytest.mark.spark
+@pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="a build in a JVM of its own: half a minute")
+def test_spark_submit_builds(tmp_path: Path) -> None:
     (tmp_path / "events.ndjson").write_text(json.dumps(told("j", written("out", {"x": ["raw.x"]}), run="1")))
     ended = submitted("build", "events.ndjson", "--into", "lineage", folder=tmp_path)
     assert ended.returncode == 0, ended.stdout

@@ -7,64 +7,33 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from headwater.archive import Archive, build, load, read
+from headwater.archive import Archive, load, read
 from headwater.archive import loading as of_load
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.store import Store, open_store
-from headwater.store.exporting import export
 from headwater.store.questions import Bounds, impact_of, roots_of
 from headwater.store.questions.exact import Exact
 from tests.store.conftest import contents, new_database, postgres, store, told, url, written
 
-from .conftest import FIELDS
-from .test_archive_laws import COLUMNS, of_archive, of_store, worlds
+from .conftest import FIELDS, Both
+from .test_archive_laws import COLUMNS, of_archive, of_store
 from .test_questions import MOMENT
 
 pytestmark = pytest.mark.spark
-Event = dict[str, Any]
 FIXTURES = (postgres, new_database, url, store)
 """A store of each kind."""
 
 
-class Halves(NamedTuple):
-    """Events of many worlds: those of an archive, where its tables are, and those that come later."""
-
-    archived: list[Event]
-    later: list[Event]
-    into: str
-
-
-@pytest.fixture(scope="module")
-def halves(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Halves:
-    """Of each world some events are archived, whatever their times are, and the others come later.
-
-    What is archived was told to a store, which exported it.
-    """
-    folder = tmp_path_factory.mktemp("loading")
-    chance = random.Random(4)
-    archived: list[Event] = []
-    later: list[Event] = []
-    for world in worlds(50):
-        cut = chance.randint(0, len(world))
-        archived += world[:cut]
-        later += world[cut:]
-    with open_store(str(folder / "heard.db")) as heard:
-        heard.ingest(archived)
-        assert export(heard, folder / "events", packing="zst", size=20_000).files > 1
-    build(spark, str(folder / "events"), str(folder / "lineage"), format="parquet")
-    return Halves(archived, later, str(folder / "lineage"))
-
-
 @pytest.fixture
-def archive(spark: Any, halves: Halves) -> Archive:
-    return read(spark, halves.into, format="parquet")
+def archive(spark: Any, both: Both) -> Archive:
+    return read(spark, both.into, format="parquet")
 
 
 @pytest.fixture
@@ -109,25 +78,23 @@ def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
 
 
 def test_it_is_as_if_it_had_heard_them_and_goes_on(
-    archive: Archive, halves: Halves, hearer: Store, store: Store, small: None
+    archive: Archive, both: Both, hearer: Store, store: Store, small: None
 ) -> None:
     """Of SQLite and PostgreSQL. The archive that was exported and built has the same rows as they."""
     done = load(archive, store)
-    hearer.ingest(halves.archived)
+    hearer.ingest(both.archived)
     assert (done.added, done.known, done.rejected) == (archive.events.count(), 0, ())
     assert held(store) == held(hearer)
     assert answers(store) == answers(hearer)
     if store.url.startswith("sqlite"):  # once: Spark reads all tables for it
         assert {name: of_archive(archive, name) for name in COLUMNS} == of_store(store)
-    store.ingest(halves.later)
-    hearer.ingest(halves.later)
+    store.ingest(both.later)
+    hearer.ingest(both.later)
     assert held(store) == held(hearer)
     assert answers(store) == answers(hearer)
 
 
-def test_what_is_interrupted_goes_on(
-    archive: Archive, halves: Halves, hearer: Store, store: Store, small: None
-) -> None:
+def test_what_is_interrupted_goes_on(archive: Archive, both: Both, hearer: Store, store: Store, small: None) -> None:
     """After any transaction; what was told is not told again."""
     chance = random.Random(9)
     many = archive.events.count()
@@ -135,7 +102,7 @@ def test_what_is_interrupted_goes_on(
         pass
     assert done.known + done.added == many
     assert done.known > 0
-    hearer.ingest(halves.archived)
+    hearer.ingest(both.archived)
     assert held(store) == held(hearer)
     again = load(archive, store)
     assert (again.added, again.known) == (0, many)
@@ -163,21 +130,21 @@ def load_until(last: int, archive: Archive, store: Store) -> Any:
         return None
 
 
-def test_a_store_with_other_lineage_is_refused(archive: Archive, halves: Halves, hearer: Store, tmp_path: Path) -> None:
+def test_a_store_with_other_lineage_is_refused(archive: Archive, both: Both, hearer: Store, tmp_path: Path) -> None:
     with open_store(str(tmp_path / "other.db")) as other:
         other.ingest([told("j", written("out", {"x": ["raw.x"]}), run="other")])
         with pytest.raises(ArchiveError, match=r"holds other lineage: of its first 1 events 1 are not in the archive"):
             load(archive, other)
         assert load(archive, other, add=True).added == archive.events.count()
-    hearer.ingest(halves.archived[:3])
-    hearer.ingest(halves.later)
+    hearer.ingest(both.archived[:3])
+    hearer.ingest(both.later)
     with pytest.raises(ArchiveError, match="holds other lineage"):
         load(archive, hearer)
 
 
-def test_the_command_says_what_became_of_the_events(archive: Archive, halves: Halves, tmp_path: Path) -> None:
+def test_the_command_says_what_became_of_the_events(archive: Archive, both: Both, tmp_path: Path) -> None:
     many = archive.events.count()
-    command = ["archive", "load", "--into", halves.into, "--format", "parquet", "--store", str(tmp_path / "new.db")]
+    command = ["archive", "load", "--into", both.into, "--format", "parquet", "--store", str(tmp_path / "new.db")]
     for added, known in ((many, 0), (0, many)):
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, result.output

