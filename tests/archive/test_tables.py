@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.archive import build, read
+from headwater.archive.filesystem import Folder
 from headwater.archive.lakes import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
@@ -125,6 +127,18 @@ def test_what_is_written_counts_when_all_of_it_is(spark: Any, tmp_path: Path, fo
         assert place(spark, tmp_path, format)[0].restore("column_edges", mark) == mark
     if format == "parquet":
         assert len(list((tmp_path / "lineage" / "builds").iterdir())) == 2, "the last, and one that may be read still"
+
+
+def test_a_file_is_there_while_it_is_replaced(spark: Any, tmp_path: Path) -> None:
+    """Who is killed at any moment leaves one of the two, and who reads meets one of them."""
+    folder, file = Folder(spark, str(tmp_path)), tmp_path / "it"
+    folder.replace("it", "0")
+    with ThreadPoolExecutor(1) as pool:
+        replaced = pool.submit(lambda: [folder.replace("it", str(at)) for at in range(100)])
+        while not replaced.done():
+            assert file.read_text()
+        replaced.result()
+    assert folder.text("it") == "99"
 
 
 def test_a_namespace_that_is_not_there_is_made(spark: Any) -> None:
