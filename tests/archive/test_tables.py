@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.archive import build, read
+from headwater.archive.filesystem import Folder
 from headwater.archive.lakes import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
@@ -49,8 +51,6 @@ def edges(spark: Any, output: str, how_many: int = 1) -> Any:
 
 def place(spark: Any, folder: Path, format: str) -> tuple[Lake, str]:
     into = f"ice.{re.sub('[^a-z]', '', folder.name)}" if format == "iceberg" else str(folder / "lineage")
-    if format == "iceberg":
-        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {into}")
     return lake(spark, into, format), into
 
 
@@ -112,19 +112,43 @@ def test_the_command_says_errors_in_one_line(spark: Any, tmp_path: Path) -> None
 
 @every_format
 def test_what_is_written_counts_when_all_of_it_is(spark: Any, tmp_path: Path, format: str) -> None:
-    table = TABLES["column_edges"]
+    """Also what another session writes, in a session that has seen what was there before."""
+    table, other = TABLES["column_edges"], spark.newSession()
     assert place(spark, tmp_path, format)[0].manifest().tables == {}
-    for output in ("first", "second", "third"):
-        lake, into = place(spark, tmp_path, format)
+    for output, writer in (("first", spark), ("second", other), ("third", spark)):
+        lake, into = place(writer, tmp_path, format)
         before = lake.manifest().tables
-        mark = lake.write("column_edges", edges(spark, output, 5), table)
+        mark = lake.write("column_edges", edges(writer, output, 5), table)
         assert lake.manifest().tables == before
         lake.publish({"column_edges": mark})
         found = read(spark, into, format=format).column_edges
         assert found.schema.simpleString() == table.schema.simpleString() or format == "parquet"
         assert sorted(row.output_dataset for row in found.collect()) == [f"{output}{at}" for at in range(5)]
+        assert place(spark, tmp_path, format)[0].restore("column_edges", mark) == mark
     if format == "parquet":
         assert len(list((tmp_path / "lineage" / "builds").iterdir())) == 2, "the last, and one that may be read still"
+
+
+def test_a_file_is_there_while_it_is_replaced(spark: Any, tmp_path: Path) -> None:
+    """Who is killed at any moment leaves one of the two, and who reads meets one of them."""
+    folder, file = Folder(spark, str(tmp_path)), tmp_path / "it"
+    folder.replace("it", "0")
+    with ThreadPoolExecutor(1) as pool:
+        replaced = pool.submit(lambda: [folder.replace("it", str(at)) for at in range(100)])
+        while not replaced.done():
+            assert file.read_text()
+        replaced.result()
+    assert folder.text("it") == "99"
+
+
+def test_a_namespace_that_is_not_there_is_made(spark: Any) -> None:
+    """In a catalog that wants it made; that of the other tests makes folders as it goes."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.catalog.kept", "org.apache.iceberg.spark.SparkCatalog")
+    session.conf.set("spark.sql.catalog.kept.catalog-impl", "org.apache.iceberg.inmemory.InMemoryCatalog")
+    made = lake(session, "kept.lineage", "iceberg")
+    mark = made.write("column_edges", edges(session, "out"), TABLES["column_edges"])
+    assert made.read("column_edges", mark).count() == 1
 
 
 @every_format

@@ -3,6 +3,11 @@
 import json
 import os
 import random
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +112,32 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
     after = manifest_of(folder).tables
     assert [name for name in TABLES if after[name] != marks[name]] == ["quarantine"], "only what changed is written"
     assert len(folder.names("_checkpoints")) == 2, "one for each source"
+    with signalled_after(4, source, Path(into)):
+        result = CliRunner().invoke(app, ["archive", "update", str(source), "--into", into, "--follow", "1s"])
+    assert result.exit_code == 0, result.output
+    assert "no event of .six" in {row.excerpt for row in read(spark, into).quarantine.collect()}
+    assert ["events", str(read(spark, into).events.count())] in [line.split() for line in result.stdout.splitlines()]
+
+
+@contextmanager
+def signalled_after(batch: int, source: Path, into: Path) -> Iterator[None]:
+    """Puts a file into a source, and sends SIGTERM to this process when tables have a batch, or after a minute."""
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+
+    def send() -> None:
+        manifest, latest = into / "headwater.json", time.monotonic() + 60
+        put(source, ".six", [])
+        (source / ".six").rename(source / "six.ndjson")
+        while f'"batch": {batch}' not in manifest.read_text() and time.monotonic() < latest:
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(send)
+        yield
+        sent.result()
+    for one, handler in before.items():
+        signal.signal(one, handler)
 
 
 @every_format

@@ -88,16 +88,21 @@ def _least(links: DataFrame) -> DataFrame:
 
 def _members(links: DataFrame, least: DataFrame) -> DataFrame:
     """The fields from which links lead to the owner of their id, by way of fields with that id."""
-    source, target = (least.withColumnRenamed("field_id", side) for side in ("source", "target"))
+    source, target = (_at(side, least) for side in ("source", "target"))
     within = cut(links.join(source, "source").join(target, ["target", "component"]))
     known = new = cut(least.where("field_id = component"))
     while True:
-        before = new.withColumnRenamed("field_id", "target").join(within, ["target", "component"])
+        before = _at("target", new).join(within, ["target", "component"])
         found = before.select(sf.col("source").alias("field_id"), "component").distinct()
         new = cut(found.join(known, "field_id", "left_anti"))
         if new.isEmpty():
             return known
         known = cut(known.union(new))
+
+
+def _at(side: str, members: DataFrame) -> DataFrame:
+    """Members by one side of links; with new columns: Spark 3.5 fails where both sides of a join have the same one."""
+    return members.select(sf.col("field_id").alias(side), sf.col("component").alias("component"))
 
 
 def _without(links: DataFrame, members: DataFrame) -> DataFrame:

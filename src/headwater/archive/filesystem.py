@@ -1,5 +1,6 @@
 """Small files on any file system that Spark's Hadoop knows."""
 
+import os
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -49,6 +50,10 @@ class Folder:
         stream = files.create(begun, True)
         stream.write(text.encode())
         stream.close()
+        if files.getUri().getScheme() == "file":
+            # FileContext removes the file that was there first, and who is killed then has none.
+            os.replace(*(files.pathToFile(one).getAbsolutePath() for one in (begun, path)))
+            return
         rename = self._hadoop.Options.Rename
         options = self._gateway.new_array(rename, 1)
         options[0] = rename.OVERWRITE

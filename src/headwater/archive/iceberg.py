@@ -8,6 +8,7 @@ from headwater.archive.manifest import Manifest, Marks, Taken, read_manifest
 from headwater.archive.table import PROPERTY, Table, require_version, version_of
 
 _NOTHING = Taken()
+_MANIFEST = "headwater"
 _NONE = "none"  # else Iceberg gathers rows by partition alone
 
 
@@ -18,7 +19,8 @@ class Iceberg:
         self._spark, self._namespace = spark, namespace
 
     def write(self, name: str, rows: DataFrame, table: Table) -> int:
-        """Replaces a table; its mark is its snapshot."""
+        """Replaces a table; its mark is its snapshot. The namespace is made where it is not there."""
+        self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
         writer = arranged(rows, table).writeTo(self._whole(name)).using("iceberg")
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
@@ -38,6 +40,7 @@ class Iceberg:
 
     def restore(self, name: str, mark: int) -> int:
         """Makes a snapshot that is not the last one the current one again."""
+        self._refresh(name)
         if self._last(name) != mark:
             catalog, _, namespace = self._namespace.partition(".")
             self._spark.sql(f"CALL {catalog}.system.set_current_snapshot('{namespace}.{name}', {mark})").collect()
@@ -47,20 +50,26 @@ class Iceberg:
         """Makes the snapshots of a build those that count."""
         text = Manifest("iceberg", marks, taken).text()
         row = self._spark.createDataFrame([(text,)], StructType([StructField("manifest", StringType())]))
-        row.coalesce(1).writeTo(f"{self._namespace}.headwater").using("iceberg").createOrReplace()
+        row.coalesce(1).writeTo(self._whole(_MANIFEST)).using("iceberg").createOrReplace()
 
     def manifest(self) -> Manifest:
         """The snapshots of the tables that count, and what updates know."""
-        if not self._spark.catalog.tableExists(f"{self._namespace}.headwater"):
+        if not self._spark.catalog.tableExists(self._whole(_MANIFEST)):
             return Manifest()
-        row = self._spark.table(f"{self._namespace}.headwater").first()
+        self._refresh(_MANIFEST)
+        row = self._spark.table(self._whole(_MANIFEST)).first()
         return read_manifest(row["manifest"], self._namespace)
 
     def read(self, name: str, mark: int) -> DataFrame:
         """A table of a build."""
+        self._refresh(name)
         told = self._spark.sql(f"SHOW TBLPROPERTIES {self._whole(name)}").where(f"key = '{PROPERTY}'").first()
         require_version(self._whole(name), int(told["value"]) if told else 0)
         return self._spark.sql(f"SELECT * FROM {self._whole(name)} VERSION AS OF {mark}")
+
+    def _refresh(self, name: str) -> None:
+        """Looks at a table as it is now: Iceberg's catalogs keep it as a session last saw it (`CachingCatalog`)."""
+        self._spark.sql(f"REFRESH TABLE {self._whole(name)}")
 
     def _last(self, name: str) -> int:
         """The current snapshot, which after a rollback is not the latest one."""

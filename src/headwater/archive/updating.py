@@ -6,9 +6,11 @@ tables says which batch they have: one that they have is not taken again, one th
 
 import re
 import secrets
+import time
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.archive.arriving import arriving
 from headwater.archive.building import Archive, Progress, read
@@ -23,6 +25,7 @@ from headwater.store.keys import key_of
 FILES_AT_ONCE = 100_000
 """How many files are taken in one batch at most: the driver holds their names."""
 
+_LOOKS = 0.1  # seconds between two looks whether a stream has ended
 _CHECKPOINTS = "_checkpoints"
 _NAME = r"[0-9a-f]{32}-[0-9a-f]{16}"
 
@@ -48,7 +51,8 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
         source: as `headwater.archive.build` takes it. Files are taken once, as they are when they are found.
         into: a folder for the tables, or the namespace of an Iceberg catalog.
         format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.lakes.lake`.
-        follow: go on until interrupted, and look for what is new in this interval (``"1 minute"``, as Spark reads it).
+        follow: go on until interrupted (`KeyboardInterrupt`), and look for what is new in this interval
+            (``"1 minute"``, as Spark reads it). A batch that is being taken then is left to the next update.
         checkpoints: the folder below which Spark remembers what it has seen; ``INTO/_checkpoints`` without it, but
             Iceberg needs one.
         files_at_once: how many files are in a batch at most.
@@ -110,7 +114,10 @@ def _run(stream: DataFrame, take_batch: Callable[[DataFrame, int], None], seen: 
     writer = stream.writeStream.foreachBatch(guarded).option("checkpointLocation", seen)
     query = (writer.trigger(processingTime=follow) if follow else writer.trigger(availableNow=True)).start()
     try:
-        query.awaitTermination()
+        _wait(query)
+    except KeyboardInterrupt:
+        if follow is None:
+            raise
     except StreamingQueryException as fault:
         if faults:
             raise faults[0] from None
@@ -120,3 +127,10 @@ def _run(stream: DataFrame, take_batch: Callable[[DataFrame, int], None], seen: 
         ) from None
     finally:
         query.stop()
+
+
+def _wait(query: StreamingQuery) -> None:
+    """Waits for the end of a stream in Python: a signal that meets a call of Py4J would cost the connection."""
+    while query.isActive:
+        time.sleep(_LOOKS)
+    query.awaitTermination()

@@ -1,6 +1,7 @@
 """``headwater archive``: archives of events into tables of lineage, with Spark."""
 
 import re
+import signal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -66,7 +67,15 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
     from headwater.archive import update as update_tables
 
     form = format and format.value
+    if follow:
+        _end_by_signals()
     _summary(update_tables(spark, source, into, format=form, follow=interval, checkpoints=checkpoints, tell=note))
+
+
+def _end_by_signals() -> None:
+    """Has SIGTERM end what follows a source as Ctrl-C does; and Ctrl-C without PySpark, whose handler calls the JVM."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.default_int_handler)
 
 
 def _interval(typed: str) -> str:
