@@ -1,6 +1,6 @@
 """From names to the ids of rows, making the rows that are missing, within one writing transaction."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -71,7 +71,7 @@ class Writer:
         known = self._fields.get(dataset_id, {})
         return known[name] if name in known else self.fields(dataset_id, [name], at)[name]
 
-    def fields(self, dataset_id: int, names: Iterable[str], at: int) -> dict[str, int]:
+    def fields(self, dataset_id: int, names: Collection[str], at: int) -> dict[str, int]:
         """The ids of a dataset's fields by their names at a moment, at least those of ``names``."""
         if self.renames(dataset_id):
             return {name: self._renamed_field(dataset_id, name, at) for name in names}
@@ -81,12 +81,12 @@ class Writer:
         self.add_fields({dataset_id: names})
         return known
 
-    def add_fields(self, names: Mapping[int, Iterable[str]]) -> None:
+    def add_fields(self, names: Mapping[int, Collection[str]]) -> None:
         """Adds what is missing of the fields of datasets, all at once; of those that were read, and not renamed."""
         missing = [
             (dataset, name)
             for dataset, wanted in names.items()
-            if (known := self._fields.get(dataset)) is not None
+            if (known := self._fields.get(dataset)) is not None and not known.keys() >= set(wanted)
             for name in dict.fromkeys(wanted)
             if name not in known
         ]

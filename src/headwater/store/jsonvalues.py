@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 import orjson
@@ -58,7 +57,7 @@ def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Valu
     """
 
     def with_memory(read: Callable[..., Value]) -> Callable[..., Value]:
-        known = lru_cache(maxsize=most)(read)
+        known = lru_cache(maxsize=most, typed=True)(read)  # 1 is not true
 
         def value(*parts: object) -> Value:
             try:
@@ -69,6 +68,21 @@ def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Valu
         return value
 
     return with_memory
+
+
+class Part:
+    """A JSON value with its ``text``, by which it is known again; ``canonical`` is the same for equal values.
+
+    Raises:
+        JSONEncodeError: orjson cannot write it.
+    """
+
+    __slots__ = ("canonical", "text", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.text = orjson.dumps(value)
+        self.canonical = b""
 
 
 def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Callable[[Any], Value]]:
@@ -87,20 +101,19 @@ def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Calla
         def value(told: Any) -> Value:
             nonlocal left
             try:
-                content = orjson.dumps(told)
+                part = told if isinstance(told, Part) else Part(told)
             except orjson.JSONEncodeError:
                 return read(told)
-            digest = blake2b(content, digest_size=16).digest()
-            if digest in known:
-                return known[digest]
-            made = read(told)
-            cost = len(content) + _BESIDE
+            if part.text in known:
+                return known[part.text]
+            made = read(part.value)
+            cost = len(part.text) + _BESIDE
             left -= cost
             if left < 0:
                 known.clear()
                 left = most - cost
             if left >= 0:
-                known[digest] = made
+                known[part.text] = made
             return made
 
         return value
