@@ -14,6 +14,7 @@ from headwater.store.bulk import new_ids
 from headwater.store.events import Event
 from headwater.store.fieldnames import FieldRename, first_name, present_name
 from headwater.store.keys import key_of, keys_of
+from headwater.store.lookup import Lookup
 from headwater.store.meanings import Meaning
 from headwater.store.pending import Pending
 from headwater.store.rows import rows_for
@@ -150,8 +151,7 @@ class Writer:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
         self._fields |= {one: {} for one in wanted}
-        rows = rows_for(self.connection, wanted, lambda some: _ALL_FIELDS.where(_FIELD.dataset_id.in_(some)))
-        for dataset, name, field_id in rows:
+        for dataset, name, field_id in _FIELDS_OF.bare(self.connection, wanted):
             self._fields[dataset][name] = field_id
 
     def flush(self) -> None:
@@ -187,7 +187,7 @@ class Writer:
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
 _FIELD = schema.field.c
-_ALL_FIELDS = select(_FIELD.dataset_id, _FIELD.name, _FIELD.id)
+_FIELDS_OF = Lookup(select(_FIELD.dataset_id, _FIELD.name, _FIELD.id), _FIELD.dataset_id)
 _FIELDS = select(_FIELD.name, _FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
