@@ -11,7 +11,7 @@ from headwater.model import ColumnLineage, Dataset, Dependency, InputField, Subt
 from headwater.store import Store, event_of, in_parts, read_event
 from headwater.store.bulk import add_rows
 from headwater.store.json_text import canonical
-from headwater.store.numbering import Ids, edges_between
+from headwater.store.numbering import Edges, Ids
 from headwater.store.schema import field_name
 
 VALUES = st.recursive(
@@ -76,12 +76,13 @@ def test_edges_are_those_of_the_ids_that_names_have_now() -> None:
     lineage = ColumnLineage(dict(zip("xy", inputs, strict=True)), inputs[0])
     same = ColumnLineage(dict(zip("xy", inputs, strict=True)), inputs[0])
     one, other = Ids(1, (10, 11), ((20, 21),), (30,)), Ids(2, (10, 12), ((21, 20),), (31,))
-    for ids in (one, other, one, one):
-        assert edges_between(lineage, ids) == edges_between(same, ids)
-    assert edges_between(lineage, one).fields == {(10, 20, 30), (11, 21, 30)}
-    assert edges_between(lineage, one).dataset == {(1, 20, 30)}
-    assert edges_between(lineage, other).fields == {(10, 21, 31), (12, 20, 31)}
-    assert edges_between(lineage, other).dataset == {(2, 21, 31)}
+    digests = [Edges((lineage, ids)).digest for ids in (one, other, one, one)]
+    assert digests == [Edges((same, one), (same, one)).digest, Edges((same, other)).digest, digests[0], digests[0]]
+    assert digests[0] != digests[1]
+    assert Edges((lineage, one)).fields == {(10, 20, 30), (11, 21, 30)}
+    assert Edges((lineage, one)).dataset == {(1, 20, 30)}
+    assert Edges((lineage, other)).fields == {(10, 21, 31), (12, 20, 31)}
+    assert (Edges((lineage, one)) | Edges((same, other))).dataset == {(1, 20, 30), (2, 21, 31)}
 
 
 @pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 123])

@@ -14,7 +14,7 @@ from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
 from headwater.store.index.log import Pair
-from headwater.store.numbering import Ids, edges_between
+from headwater.store.numbering import Edges, Ids
 from headwater.store.rows import rows_for
 from headwater.store.symlinks import dataset_id
 from headwater.store.telling import Telling, Told
@@ -150,7 +150,7 @@ def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
     for output in event.outputs:
         if output.lineage is not None:
             owner = dataset_id(writer, output.description.dataset, event.at)
-            edges = edges_between(output.lineage, _ids(writer, owner, output.lineage, event.at))
+            edges = Edges((output.lineage, _ids(writer, owner, output.lineage, event.at)))
             told[owner] = Told(told[owner].edges | edges if owner in told else edges, event.since)
     return told
 
