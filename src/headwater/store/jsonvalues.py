@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 import orjson
@@ -71,17 +72,20 @@ def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Valu
 
 
 class Part:
-    """A JSON value with its ``text``, by which it is known again; ``canonical`` is the same for equal values.
+    """A JSON value with the ``digest`` and ``size`` of its text, by which it is known again.
+
+    ``canonical`` is the text that is the same for equal values; whoever makes a part of an event sets it.
 
     Raises:
         JSONEncodeError: orjson cannot write it.
     """
 
-    __slots__ = ("canonical", "text", "value")
+    __slots__ = ("canonical", "digest", "size", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.text = orjson.dumps(value)
+        text = orjson.dumps(value)
+        self.digest, self.size = blake2b(text, digest_size=16).digest(), len(text)
         self.canonical = b""
 
 
@@ -104,16 +108,16 @@ def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Calla
                 part = told if isinstance(told, Part) else Part(told)
             except orjson.JSONEncodeError:
                 return read(told)
-            if part.text in known:
-                return known[part.text]
+            if part.digest in known:
+                return known[part.digest]
             made = read(part.value)
-            cost = len(part.text) + _BESIDE
+            cost = part.size + _BESIDE
             left -= cost
             if left < 0:
                 known.clear()
                 left = most - cost
             if left >= 0:
-                known[part.text] = made
+                known[part.digest] = made
             return made
 
         return value
