@@ -157,6 +157,11 @@ class ColumnLineage:
             named.setdefault(one.input.dataset, set()).add(one.input.name)
         return MappingProxyType({dataset: tuple(sorted(names)) for dataset, names in named.items()})
 
+    @cached_property
+    def transformations(self) -> tuple[Transformation, ...]:
+        """Every way in which an edge acts, once."""
+        return tuple(dict.fromkeys(one.transformation for _, one in self.edges))
+
     @property
     def inputs(self) -> frozenset[Dataset]:
         """Every dataset that an edge starts from."""

@@ -11,7 +11,7 @@ from headwater.errors import EventError
 from headwater.server.access import Caller
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
-from headwater.store import Event, event_of, read_json
+from headwater.store import Event, event_of, in_parts, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
 
@@ -70,7 +70,7 @@ def _read(values: list[Any], caller: Caller) -> tuple[list[Event], list[dict[str
 
 
 def _event(value: Any, caller: Caller) -> Event:
-    require_shape(value)
+    require_shape(in_parts(value))
     event = event_of(value)
     _allow(caller, event)
     return event

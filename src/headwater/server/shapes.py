@@ -88,14 +88,11 @@ def _lineage(facet: object) -> None:
     _require_names(_of_lineage(facet, "inputs", "inputs"))
 
 
-def _of_lineage(facet: object, inputs: str, whole: str) -> Iterator[object]:
+def _of_lineage(facet: object, inputs: str, whole: str) -> list[object]:
     """The names in a facet that says what columns are made of; where they stand differs."""
-    for name, field in record(facet, "fields").items():
-        yield name
-        for one in records(field, inputs):
-            yield from _of(one)
-    for one in records(facet, whole):
-        yield from _of(one)
+    fields = record(facet, "fields")
+    named = [one for field in fields.values() for one in records(field, inputs)] + records(facet, whole)
+    return [*fields, *(one.get(part) for part in _NAMED for one in named)]
 
 
 _NAMING_FACETS: dict[str, Callable[[object], None]] = {
@@ -111,7 +108,12 @@ def _of(named: Record) -> Iterator[object]:
 
 
 def _require_names(names: Iterable[object]) -> None:
-    given = [_string(name) for name in names if name is not None]
+    told = [name for name in names if name is not None]
+    strings = [name for name in told if isinstance(name, str)]
+    if len(strings) < len(told):
+        odd = next(name for name in told if not isinstance(name, str))
+        raise EventError(f"A name is {_shown(odd)}: expected a string. Correct the producer.")
+    given = list(dict.fromkeys(strings))  # the same few come again and again
     longest = max(given, key=len, default="")
     if len(longest) > LONGEST_NAME:
         raise EventError(
@@ -120,12 +122,6 @@ def _require_names(names: Iterable[object]) -> None:
     if UNFIT.search("".join(given)):
         unfit = next(filter(UNFIT.search, given))
         raise EventError(f"The name {_shown(unfit)} has a NUL or half a character in it: no database stores that.")
-
-
-def _string(name: object) -> str:
-    if not isinstance(name, str):
-        raise EventError(f"A name is {_shown(name)}: expected a string. Correct the producer.")
-    return name
 
 
 def _shown(value: object) -> str:

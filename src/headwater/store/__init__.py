@@ -3,6 +3,7 @@
 from headwater.store.events import Event, event_of, read_event
 from headwater.store.json_text import read_json
 from headwater.store.location import store_url
+from headwater.store.parts import in_parts
 from headwater.store.store import IngestReport, Rejected, Store, open_store
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Rejected",
     "Store",
     "event_of",
+    "in_parts",
     "open_store",
     "read_event",
     "read_json",

@@ -23,7 +23,7 @@ def offer_schema(writer: Writer, dataset_id: int, fields: Sequence[SchemaField],
     if not fields or at is None:
         return
     digest = _digest(tuple(fields))
-    ids = writer.fields(dataset_id, (field.name for field in fields), at)
+    ids = writer.fields(dataset_id, [field.name for field in fields], at)
     placed = tuple((ids[field.name], field.type) for field in fields)
     writer.pending.schema(dataset_id, ToldSchema(at, digest, placed))
 

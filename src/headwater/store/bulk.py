@@ -1,7 +1,9 @@
-"""Many rows at once: PostgreSQL takes a column of them as one parameter, SQLite one row after the other."""
+"""Many rows at once: PostgreSQL takes a column of them as one parameter, SQLite each value as one."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
@@ -23,6 +25,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
 from headwater.store.rows import AT_ONCE
+
+_TOGETHER = 50
+"""Rows in one statement on SQLite, of at most ten columns: older ones take 999 parameters."""
 
 Rows = Sequence[tuple[Any, ...]]
 Given: TypeAlias = Mapping[str, ColumnElement[Any]]
@@ -81,11 +86,28 @@ def _given(dialect: str, types: Mapping[str, TypeEngine[Any]]) -> Given:
 
 def _run(connection: Connection, statement: Insert | Update, names: Sequence[str], rows: Rows) -> None:
     keys = [f"given_{name}" for name in names]
-    if connection.dialect.name != "sqlite":
-        for listed in _arrays(rows):
-            connection.execute(statement, dict(zip(keys, listed, strict=True)))
-    elif rows:
-        connection.execute(statement, [dict(zip(keys, row, strict=True)) for row in rows])
+    if connection.dialect.name == "sqlite":
+        _one_by_one(connection, statement, keys, rows)
+        return
+    for listed in _arrays(rows):
+        connection.execute(statement, dict(zip(keys, listed, strict=True)))
+
+
+def _one_by_one(connection: Connection, statement: Insert | Update, keys: Sequence[str], rows: Rows) -> None:
+    """Gives the driver the rows as it wants them: SQLAlchemy takes longer for them than SQLite does."""
+    if not rows:
+        return
+    compiled = _compiled(statement)
+    others = {name: value for name, value in compiled.params.items() if name not in keys}
+    places = [[*keys, *others].index(name) for name in compiled.positiontup or ()]
+    fixed = tuple(others.values())
+    given = [tuple(map((*row, *fixed).__getitem__, places)) for row in rows]
+    connection.exec_driver_sql(compiled.string, given)
+
+
+@cache
+def _compiled(statement: Insert | Update) -> Any:
+    return statement.compile(dialect=_SQLITE)
 
 
 def new_ids(connection: Connection, table: Table, count: int, given: int = 0) -> Sequence[int]:
@@ -105,16 +127,21 @@ def add_rows(connection: Connection, table: Table, columns: Sequence[str], rows:
     """Adds rows of numbers, texts and bytes, given in the order of the columns."""
     names = ", ".join(columns)
     if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" for _ in columns)
-        _one_by_one(connection, f"INSERT INTO {table.name} ({names}) VALUES ({marks})", rows)
+        _many_to_a_statement(connection, f"INSERT INTO {table.name} ({names}) VALUES", rows)
         return
     for arrays, listed in _as_arrays(table, columns, rows):
         connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays})", listed)
 
 
-def _one_by_one(connection: Connection, statement: str, rows: Rows) -> None:
-    if rows:
-        connection.exec_driver_sql(statement, list(rows))
+def _many_to_a_statement(connection: Connection, statement: str, rows: Rows) -> None:
+    """Adds rows in half the time that one after the other takes: each step of SQLite and of its driver is for many."""
+    marks = f"({', '.join('?' for _ in rows[0])})" if rows else ""
+    last = len(rows) - len(rows) % _TOGETHER
+    many = f"{statement} {', '.join([marks] * _TOGETHER)}"
+    for begin in range(0, last, _TOGETHER):
+        connection.exec_driver_sql(many, tuple(chain.from_iterable(rows[begin : begin + _TOGETHER])))
+    if rows[last:]:
+        connection.exec_driver_sql(f"{statement} {marks}", list(rows[last:]))
 
 
 def _as_arrays(table: Table, columns: Sequence[str], rows: Rows) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -147,4 +174,5 @@ def _element(value: Any) -> str:
     return "NULL" if value is None else str(value)
 
 
+_SQLITE: Dialect = sqlite.dialect()
 _POSTGRESQL: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]

@@ -12,6 +12,7 @@ from headwater.store.about import LONGEST_RUN_ID, About, about
 from headwater.store.json_text import canonical, digest_of, read_json
 from headwater.store.jsonvalues import Record, record, records, text
 from headwater.store.lineage_facets import column_lineage
+from headwater.store.parts import in_parts
 
 DECLARED = "DECLARED"
 """The state of the run that stands for a job event or a dataset event: lineage told without running."""
@@ -66,11 +67,11 @@ def read_event(source: Mapping[str, Any] | str | bytes) -> Event:
     Raises:
         EventError: it is not JSON, not an event of the specification, or has no time, job or run.
     """
-    return event_of(read_json(source if isinstance(source, str | bytes) else canonical(source)))
+    return event_of(in_parts(read_json(source if isinstance(source, str | bytes) else canonical(source))))
 
 
 def event_of(value: Any) -> Event:
-    """The event in a JSON value.
+    """The event in a JSON value, as it was read or `in_parts`.
 
     Raises:
         EventError: as for `read_event`.

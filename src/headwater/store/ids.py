@@ -1,6 +1,6 @@
 """From names to the ids of rows, making the rows that are missing, within one writing transaction."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from headwater.store.bulk import new_ids
 from headwater.store.events import Event
 from headwater.store.fieldnames import FieldRename, first_name, present_name
 from headwater.store.keys import key_of, keys_of
+from headwater.store.lookup import Lookup
 from headwater.store.meanings import Meaning
 from headwater.store.pending import Pending
 from headwater.store.rows import rows_for
@@ -71,7 +72,7 @@ class Writer:
         known = self._fields.get(dataset_id, {})
         return known[name] if name in known else self.fields(dataset_id, [name], at)[name]
 
-    def fields(self, dataset_id: int, names: Iterable[str], at: int) -> dict[str, int]:
+    def fields(self, dataset_id: int, names: Collection[str], at: int) -> dict[str, int]:
         """The ids of a dataset's fields by their names at a moment, at least those of ``names``."""
         if self.renames(dataset_id):
             return {name: self._renamed_field(dataset_id, name, at) for name in names}
@@ -81,12 +82,12 @@ class Writer:
         self.add_fields({dataset_id: names})
         return known
 
-    def add_fields(self, names: Mapping[int, Iterable[str]]) -> None:
+    def add_fields(self, names: Mapping[int, Collection[str]]) -> None:
         """Adds what is missing of the fields of datasets, all at once; of those that were read, and not renamed."""
         missing = [
             (dataset, name)
             for dataset, wanted in names.items()
-            if (known := self._fields.get(dataset)) is not None
+            if (known := self._fields.get(dataset)) is not None and not known.keys() >= set(wanted)
             for name in dict.fromkeys(wanted)
             if name not in known
         ]
@@ -150,8 +151,7 @@ class Writer:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
         self._fields |= {one: {} for one in wanted}
-        rows = rows_for(self.connection, wanted, lambda some: _ALL_FIELDS.where(_FIELD.dataset_id.in_(some)))
-        for dataset, name, field_id in rows:
+        for dataset, name, field_id in _FIELDS_OF.bare(self.connection, wanted):
             self._fields[dataset][name] = field_id
 
     def flush(self) -> None:
@@ -187,7 +187,7 @@ class Writer:
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
 _FIELD = schema.field.c
-_ALL_FIELDS = select(_FIELD.dataset_id, _FIELD.name, _FIELD.id)
+_FIELDS_OF = Lookup(select(_FIELD.dataset_id, _FIELD.name, _FIELD.id), _FIELD.dataset_id)
 _FIELDS = select(_FIELD.name, _FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))

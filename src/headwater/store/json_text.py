@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from headwater.errors import EventError
+from headwater.store.jsonvalues import Part
 
 
 def read_json(source: str | bytes) -> Any:
@@ -39,7 +40,7 @@ def canonical(value: Mapping[str, Any]) -> bytes:
         EventError: it is no JSON.
     """
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        return orjson.dumps(value, _fragment, orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:
         return _spelled_out(value)
 
@@ -47,6 +48,20 @@ def canonical(value: Mapping[str, Any]) -> bytes:
 def _spelled_out(value: Mapping[str, Any]) -> bytes:
     """The same for what has large integers or halves of characters in it."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_whole).encode()
     except (TypeError, ValueError, RecursionError) as fault:
         raise EventError(f"An event that is not JSON ({fault}): expected dicts, lists, strings and numbers.") from None
+
+
+def _fragment(value: object) -> orjson.Fragment:
+    return orjson.Fragment(_of(value).canonical)
+
+
+def _whole(value: object) -> Any:
+    return _of(value).value
+
+
+def _of(value: object) -> Part:
+    if isinstance(value, Part):
+        return value
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -1,11 +1,15 @@
 """The facets that say what columns are made of, as values: columnLineage of all versions, and explicit lineage."""
 
+from collections.abc import Sequence
+
 from headwater.errors import EventError
 from headwater.model import ColumnLineage, Dependency, InputField, Subtype, Transformation
 from headwater.store.facets import dataset
 from headwater.store.jsonvalues import Record, record, records, remembered, remembered_by_content, text
 
 _OLD_TYPES = {"IDENTITY": Transformation(Subtype.IDENTITY), "MASKED": Transformation(Subtype.TRANSFORMATION, True)}
+
+_OF_WAY = ("type", "subtype", "masking", "opaque", "description")
 
 
 def column_lineage(output: Record, entry: Record) -> ColumnLineage | None:
@@ -80,24 +84,18 @@ def _input(namespace: object, name: object, field: object) -> InputField:
     return InputField(owner, text(field))
 
 
-def _transformations(value: Record, field: Record, unnamed: Subtype) -> tuple[Transformation, ...]:
-    given = records(value, "transformations")
-    return _told((given, unnamed)) if given else (_old_transformation(field),)
+def _transformations(value: Record, field: Record, unnamed: Subtype) -> Sequence[Transformation]:
+    ways = records(value, "transformations")
+    told = [_transformation(*map(one.get, _OF_WAY), unnamed) for one in ways]
+    return told or (_old_transformation(field),)
 
 
-@remembered_by_content(1 << 20)
-def _told(given: tuple[list[Record], Subtype]) -> tuple[Transformation, ...]:
-    ways, unnamed = given
-    return tuple(_transformation(one, unnamed) for one in ways)
-
-
-def _transformation(told: Record, unnamed: Subtype) -> Transformation:
-    return Transformation(
-        _subtype(text(told, "type"), text(told, "subtype"), unnamed),
-        told.get("masking") is True,
-        told.get("opaque") is True,
-        text(told, "description"),
-    )
+@remembered(1000)
+def _transformation(*told: object) -> Transformation:
+    """What the values at `_OF_WAY` say, and what a subtype stands for that is none."""
+    kind, subtype, masking, opaque, description, unnamed = told
+    found = _subtype(text(kind), text(subtype), Subtype(unnamed))
+    return Transformation(found, masking is True, opaque is True, text(description))
 
 
 def _subtype(kind: str, subtype: str, unnamed: Subtype) -> Subtype:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from headwater.model import Dataset, DatasetDescription, Job
 from headwater.store import schema
@@ -19,7 +19,6 @@ _RUN = schema.run
 _NAME = schema.dataset_name
 _EVENT = schema.event
 _UNTOLD: Values = {"parent_id": None, "state": "", "state_at": 0, "started_at": None, "engine": ""}
-_ADD_RUNS = insert(_RUN).returning(_RUN.c.uuid, _RUN.c.id)
 _NAMED = select(_NAME.c.namespace, _NAME.c.name, _NAME.c.id, _NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
 
 
@@ -38,7 +37,7 @@ def load(writer: Writer, events: Sequence[Event]) -> None:
     writer.know_jobs({*runs.values(), *(event.job for event in events)})
     _load_runs(writer, runs)
     lineages = [output.lineage for event in events for output in event.outputs if output.lineage is not None]
-    writer.know_transformations({one.transformation for lineage in lineages for _, one in lineage.edges})
+    writer.know_transformations({way for lineage in lineages for way in lineage.transformations})
     _load_names(writer, {*_datasets(events), *(dataset for lineage in lineages for dataset in lineage.sources)})
     if not any(event.renames for event in events):
         _add_datasets(writer, events)
@@ -56,9 +55,10 @@ def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
         values = {name: row._mapping[name] for name in ("job_id", *_UNTOLD)}
         writer.runs[row.uuid] = KnownRun(row.id, values)
     new = {uuid: _UNTOLD | {"job_id": writer.job(job)} for uuid, job in runs.items() if uuid not in writer.runs}
-    if new:
-        added = writer.connection.execute(_ADD_RUNS, [values | {"uuid": uuid} for uuid, values in new.items()])
-        writer.runs |= {row.uuid: KnownRun(row.id, new[row.uuid]) for row in added}
+    ids = new_ids(writer.connection, _RUN, len(new)) if new else ()
+    rows = [(row, uuid, *values.values()) for row, (uuid, values) in zip(ids, new.items(), strict=True)]
+    add_rows(writer.connection, _RUN, ("id", "uuid", *_UNTOLD, "job_id"), rows)
+    writer.runs |= {uuid: KnownRun(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
 
 
 def _described(events: Iterable[Event]) -> Iterator[tuple[DatasetDescription, int]]:

@@ -4,8 +4,7 @@ A streaming query is successful as long as it runs: it may never end, and what i
 """
 
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
@@ -15,10 +14,10 @@ from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
 from headwater.store.index.log import Pair
+from headwater.store.numbering import Edges, Ids
 from headwater.store.rows import rows_for
 from headwater.store.symlinks import dataset_id
 from headwater.store.telling import Telling, Told
-from headwater.store.timeline import Edge
 from headwater.store.withdrawal import withdraw
 
 _RUNNING = "RUNNING"
@@ -111,7 +110,7 @@ def _pair(row: Row[Any]) -> Pair:
 
 def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
     now = told.get(row.output_id)
-    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.since, now.digest)
+    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.since, now.edges.digest)
 
 
 def _add_fields(writer: Writer, heard: list[Heard]) -> None:
@@ -141,8 +140,8 @@ def _told(writer: Writer, case: Case) -> dict[int, Told]:
     """
     told: dict[int, Told] = {}
     for event in case.heard:
-        for output, edges in _of_event(writer, event).items():
-            told[output] = replace(edges, since=min(edges.since, told.get(output, edges).since))
+        for output, (edges, since) in _of_event(writer, event).items():
+            told[output] = Told(edges, min(since, told.get(output, Told(edges, since)).since))
     return told
 
 
@@ -151,27 +150,20 @@ def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
     for output in event.outputs:
         if output.lineage is not None:
             owner = dataset_id(writer, output.description.dataset, event.at)
-            fields, dataset = _edges(writer, owner, output.lineage, event.at)
-            earlier = told.get(owner)
-            now = Told(fields, dataset, event.since)
-            told[owner] = now if earlier is None else _both(earlier, now)
+            edges = Edges((output.lineage, _ids(writer, owner, output.lineage, event.at)))
+            told[owner] = Told(told[owner].edges | edges if owner in told else edges, event.since)
     return told
 
 
-def _both(one: Told, other: Told) -> Told:
-    return Told(one.fields | other.fields, one.dataset | other.dataset, other.since)
+def _ids(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> Ids:
+    return Ids(
+        output,
+        _fields_of(writer, output, lineage.fields, at),
+        tuple(_fields_of(writer, dataset_id(writer, one, at), names, at) for one, names in lineage.sources.items()),
+        tuple(map(writer.transformation, lineage.transformations)),
+    )
 
 
-def _edges(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> tuple[frozenset[Edge], frozenset[Edge]]:
-    ids = writer.fields(output, lineage.fields, at)
-    sources = {one: writer.fields(dataset_id(writer, one, at), names, at) for one, names in lineage.sources.items()}
-    told = [
-        Edge(
-            output if name is None else ids[name],
-            sources[one.input.dataset][one.input.name],
-            writer.transformation(one.transformation),
-        )
-        for name, one in lineage.edges
-    ]
-    of_fields = len(told) - len(lineage.dataset)
-    return frozenset(told[:of_fields]), frozenset(told[of_fields:])
+def _fields_of(writer: Writer, dataset: int, names: Collection[str], at: int) -> tuple[int, ...]:
+    ids = writer.fields(dataset, names, at)
+    return tuple(map(ids.__getitem__, names))

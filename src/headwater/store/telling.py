@@ -1,9 +1,6 @@
 """Writing what runs tell of a job's output: that nothing was known of, or that is as before, all at once."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, FromClause, Row, Select, and_, bindparam, func, or_, select
@@ -11,9 +8,10 @@ from sqlalchemy import Connection, FromClause, Row, Select, and_, bindparam, fun
 from headwater.store import schema
 from headwater.store.bulk import add_rows
 from headwater.store.index.log import Pair, note
+from headwater.store.numbering import Edges
 from headwater.store.rows import pairs_for
 from headwater.store.schema import FOREVER
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Span, Tables, add_first
+from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Scope, Span, Tables, add_first
 
 _LINEAGE = schema.lineage
 _ROW = ("job_id", "output_id", "run_id", "at", "digest")
@@ -25,25 +23,11 @@ _BEFORE = _TOLD.where(or_(_AT < _MOMENT, and_(_AT == _MOMENT, _UUID < _THE_UUID)
 _AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))).order_by(_AT, _UUID)
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """The edges that one run told of one output, and from when on they hold."""
 
-    fields: frozenset[Edge]
-    dataset: frozenset[Edge]
+    edges: Edges
     since: int
-
-    @cached_property
-    def digest(self) -> bytes:
-        """Equal for equal edges."""
-        edges = f"({_listed(self.fields)}, {_listed(self.dataset)})"
-        return blake2b(edges.encode(), digest_size=16).digest()
-
-
-def _listed(edges: Iterable[Edge]) -> str:
-    """What Python shows of the list, in a fourth of the time."""
-    shown = ["Edge(output=%d, input=%d, transformation=%d)" % edge for edge in sorted(edges)]  # noqa: UP031
-    return f"[{', '.join(shown)}]"
 
 
 class Latest(NamedTuple):
@@ -69,13 +53,13 @@ class Telling:
         latest = self._latest[pair] if pair in self._latest else _latest(self._connection, [pair])[pair]
         if latest is None:
             self._first.append(pair)
-            for tables, edges in ((FIELD_EDGES, told.fields), (DATASET_EDGES, told.dataset)):
+            for tables, edges in ((FIELD_EDGES, told.edges.fields), (DATASET_EDGES, told.edges.dataset)):
                 self._edges[tables] += [(*edge, run.job_id, told.since) for edge in edges]
-        elif told.since <= latest.at or told.digest != latest.digest:
+        elif told.since <= latest.at or told.edges.digest != latest.digest:
             self.flush()
             _paint(self._connection, run, output, told)
-        self._rows.append((run.job_id, output, run.id, told.since, told.digest))
-        self._latest[pair] = _later(latest, Latest(told.since, told.digest))
+        self._rows.append((run.job_id, output, run.id, told.since, told.edges.digest))
+        self._latest[pair] = _later(latest, Latest(told.since, told.edges.digest))
 
     def forget(self, pairs: Iterable[Pair]) -> None:
         """Drops what was known of pairs, after their lineage was taken back."""
@@ -120,8 +104,8 @@ def _paint(connection: Connection, run: Row[Any], output: int, told: Told) -> No
     place = {"job": run.job_id, "output": output, "moment": told.since, "the_uuid": run.uuid}
     before, after = connection.execute(_BEFORE, place).first(), connection.execute(_AFTER, place).first()
     end = after.at if after is not None else FOREVER
-    if told.since < end and (before is None or before.digest != told.digest):
+    if told.since < end and (before is None or before.digest != told.edges.digest):
         scope, window = Scope(connection, run.job_id, output), Span(told.since, end)
-        scope.paint(FIELD_EDGES, window, told.fields)
-        scope.paint(DATASET_EDGES, window, told.dataset)
+        scope.paint(FIELD_EDGES, window, told.edges.fields)
+        scope.paint(DATASET_EDGES, window, told.edges.dataset)
         note(connection, [(run.job_id, output)])
