@@ -42,7 +42,7 @@ bench-server: $(READY) ## the server's reads and intake, and the size of its sto
 bench-archive: $(READY) ## archives of events made into tables by Spark, beside DuckDB, up to 1 million events (hours; ARCHIVE='--sizes 5000 20000' is half an hour)
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive $(ARCHIVE)
 
-bench-kills: $(READY) ## kill updates of an archive at random points, 20 times; the tables must end as one build makes them (20 minutes; KILLS='--format iceberg')
+bench-kills: $(READY) ## kill updates of an archive at random points, 20 times; the tables must end as one build makes them (half an hour to an hour; KILLS='--format iceberg')
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive_kills $(KILLS)
 
 soak: $(READY) ## 5,000 small queries in one application: memory and time must stay flat; a server killed 50 times loses nothing

@@ -23,6 +23,7 @@ SUITES: Mapping[str, tuple[str, ...]] = {
     "streams": ("tests/streaming",),
     "odd": ("tests/odd",),
     "connectors": ("tests/interfaces",),
+    "archives": ("tests/archive",),
 }
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 MOST_SECONDS = 3600

@@ -25,10 +25,15 @@ _LARGE = 10_000_000_000  # edges
 
 @dataclass(slots=True)
 class Results:
-    """All that one run measured, written to a file after each build."""
+    """All that was measured, written to a file after each build; with ``go_on`` beside what the file has."""
 
     path: Path
+    go_on: bool = False
     builds: list[Built] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.go_on and self.path.exists():
+            self.builds = [Built.of(row) for row in json.loads(self.path.read_text())["builds"]]
 
     def note(self, one: Built) -> None:
         """Adds a build."""
@@ -54,7 +59,7 @@ def measure(options: argparse.Namespace, folder: Path, results: Results) -> None
             for by, place in into.items():
                 if by not in options.without:
                     results.note(built(by, shape, here / "events", place, cores))
-            if not options.without:
+            if all(place.exists() for place in into.values()):
                 _compare(differences(into[HEADWATER], into[DUCKDB]))
 
 
@@ -74,7 +79,7 @@ def report(builds: Sequence[Built]) -> Iterator[str]:
     yield table(head, [_row(one) for one in builds])
     for by in dict.fromkeys(one.by for one in builds):
         some = [one for one in builds if one.by == by]
-        head = [f"{by}: s (s of CPU)", *(f"{one.events:,}, {one.cores} cores" for one in some)]
+        head = [f"{by}: s (s of CPU), MB", *(f"{one.events:,}, {one.cores} cores" for one in some)]
         names = list(dict.fromkeys(step.name for one in some for step in one.steps))
         yield "\n" + table(head, [[name, *(_step(one, name) for one in some)] for name in names])
     ours = [one for one in builds if one.by == HEADWATER]
@@ -91,7 +96,8 @@ def _row(one: Built) -> list[str]:
 
 
 def _step(one: Built, name: str) -> str:
-    return ", ".join(f"{step.wall:,.1f} ({step.cpu:,.1f})" for step in one.steps if step.name == name)
+    same = (step for step in one.steps if step.name == name)
+    return ", ".join(f"{step.wall:,.1f} ({step.cpu:,.1f}), {step.memory:,.0f}" for step in same)
 
 
 def estimate(builds: Iterable[Built]) -> str:
@@ -131,9 +137,10 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", choices=(HEADWATER, DUCKDB), default=(), help="who does not build")
     parser.add_argument("--folder", type=Path, help="where archives and tables are; they stay there")
     parser.add_argument("--results", type=Path, default=Path("build/bench-archive.json"))
+    parser.add_argument("--go-on", action="store_true", help="beside the builds that the results have")
     parser.add_argument("--plot", type=Path, default=PLOT)
     options = parser.parse_args()
-    results = Results(options.results)
+    results = Results(options.results, options.go_on)
     with tempfile.TemporaryDirectory() as folder:
         measure(options, options.folder or Path(folder), results)
     print(*report(results.builds), sep="\n")

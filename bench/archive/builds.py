@@ -2,8 +2,8 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,12 @@ class Built:
     def row(self) -> dict[str, Any]:
         """As JSON has it."""
         return {**asdict(self), "wall": self.wall, "cpu": self.cpu}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Built":
+        """A build as `row` gave it."""
+        given = {one.name: row[one.name] for one in fields(cls)}
+        return cls(**given | {"steps": tuple(Step(**step) for step in row["steps"])})
 
 
 def built(by: str, shape: Shape, source: Path, into: Path, cores: int) -> Built:

@@ -14,11 +14,12 @@ _MB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step by its name, with seconds by the clock and of CPU."""
+    """A step by its name, with seconds by the clock and of CPU, and the most megabytes at once."""
 
     name: str
     wall: float
     cpu: float
+    memory: float
 
 
 @dataclass(slots=True)
@@ -33,6 +34,7 @@ class Watch:
     python: float = 0
     memory: float = 0
     _last: tuple[float, float] = (0, 0)
+    _in_step: float = 0
 
     def begin(self) -> None:
         """What was before does not count."""
@@ -41,7 +43,9 @@ class Watch:
     def step(self, name: str) -> None:
         """A step is done."""
         (wall, cpu), self._last = self._last, _now()
-        self.steps.append(Step(name, self._last[0] - wall, self._last[1] - cpu))
+        self.look()
+        self.steps.append(Step(name, self._last[0] - wall, self._last[1] - cpu, self._in_step))
+        self._in_step = 0
 
     def look(self) -> None:
         """Looks at the memory."""
@@ -54,6 +58,7 @@ class Watch:
                 continue
         self.java, self.python = max(self.java, java), max(self.python, python)
         self.memory = max(self.memory, java + python)
+        self._in_step = max(self._in_step, java + python)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from headwater.archive.lakes import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError, ArchiveTooNew
+from tests.connectors import SPARK
 from tests.store.conftest import told, written
 
 pytestmark = pytest.mark.spark
@@ -76,7 +77,8 @@ def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path,
             (row,) = re.findall(rf"^\| `{name}` \|.*$", text, re.MULTILINE)
             if name != "dataset_edges":
                 assert [one for one in re.findall(r"`(\w+)`", row)[1:] if one in table.columns] == list(table.columns)
-        assert archive.fields._jdf.toJavaRDD().getNumPartitions() < 4
+        if SPARK != "3.5":  # which does not know how
+            assert archive.fields._jdf.toJavaRDD().getNumPartitions() < 4
     assert spark.conf.get("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", None) in {None, "false"}
 
 
