@@ -3,15 +3,19 @@
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from headwater.archive import Archive, build
+from headwater.errors import UnknownName
 from headwater.store import Store, open_store
 from headwater.store.exporting import export
+from headwater.store.questions.exact import Exact, find_exact
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 from tests.store.conftest import told, written
@@ -44,6 +48,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         running.stop()
 
 
+MOMENT = datetime(2026, 1, 1, 0, 4, tzinfo=UTC)
+THEN = int(MOMENT.timestamp() * 1_000_000)
 Build = Callable[[Iterable[Any]], Archive]
 
 
@@ -71,9 +77,10 @@ Event = dict[str, Any]
 
 
 class Both(NamedTuple):
-    """A store and an archive of what it exported, where that is; the fields of the store by id.
+    """A store and an archive of what it exported, where that is.
 
-    They were told ``archived``; ``later`` goes on with the same worlds.
+    They were told ``archived``; ``later`` goes on with the same worlds. ``fields`` are those of the store by id, of the
+    worlds in which each name has one meaning: tests know them by name.
     """
 
     store: Store
@@ -109,11 +116,29 @@ def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]
     with open_store(str(folder / "lineage.db")) as store:
         store.ingest(archived)
         assert export(store, folder / "events", packing="zst", size=20_000).files > 1
-        with store.read() as connection:
-            fields = {row[0]: tuple(row[1:]) for row in connection.execute(text(FIELDS))}
         into = str(folder / "lineage")
         archive = build(spark, str(folder / "events"), into, format="parquet", roots=True)
-        yield Both(store, archive, into, fields, archived, later)  # type: ignore[arg-type]
+        yield Both(store, archive, into, clear_fields(store), archived, later)
+
+
+def clear_fields(store: Store) -> dict[int, Named]:
+    """The fields by id, without the worlds in which a name is not, now and then, that of the one field."""
+    with store.read() as connection:
+        fields = {row[0]: (row[1], row[2], row[3]) for row in connection.execute(text(FIELDS))}
+        unclear = {world(name[0]) for key, name in fields.items() if not _is_clear(connection, key, name)}
+    return {key: name for key, name in fields.items() if world(name[0]) not in unclear}
+
+
+def _is_clear(connection: Connection, key: int, name: Named) -> bool:
+    try:
+        meant = [find_exact(connection, Exact(*name), at) for at in (None, THEN)]
+    except UnknownName:
+        return False
+    return all(one.id == key for one in meant)
+
+
+def world(namespace: str) -> str:
+    return namespace.lstrip(ascii_lowercase)
 
 
 def halves(many: int) -> tuple[list[Event], list[Event]]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 from typer.testing import CliRunner
 
 from headwater.archive import Archive, load, read
@@ -22,9 +21,8 @@ from headwater.store.questions import Bounds, impact_of, roots_of
 from headwater.store.questions.exact import Exact
 from tests.store.conftest import contents, new_database, postgres, store, told, url, written
 
-from .conftest import FIELDS, Both
+from .conftest import THEN, Both, clear_fields
 from .test_archive_laws import COLUMNS, of_archive, of_store
-from .test_questions import MOMENT
 
 pytestmark = pytest.mark.spark
 FIXTURES = (postgres, new_database, url, store)
@@ -62,11 +60,9 @@ def _number(word: re.Match[str]) -> str:
 
 def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
     """What some columns are made of in the end, and what depends on them: now, and at another time."""
-    with store.read() as connection:
-        fields = sorted(tuple(row)[1:] for row in connection.execute(text(FIELDS)))
     found = {}
-    for name in random.Random(2).sample(fields, 12):
-        for at in (None, int(MOMENT.timestamp() * 1_000_000)):
+    for name in random.Random(2).sample(sorted(clear_fields(store).values()), 12):
+        for at in (None, THEN):
             up, down = (ask(store, Exact(*name), Bounds(as_of=at)) for ask in (roots_of, impact_of))
             roots = [(str(one.column.dataset.dataset), one.column.name, one.distance) for one in up.roots]
             impact = [

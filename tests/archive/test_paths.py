@@ -62,11 +62,13 @@ def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any, 
 
 def test_circles_of_an_archive_are_those_of_the_store(both: Both) -> None:
     with both.store.read() as connection:
-        links = [(both.fields[one], both.fields[other]) for one, other in connection.execute(text(LINKS))]
+        ids = [row for row in connection.execute(text(LINKS)) if both.fields.keys() >= set(row)]
+    links = [(both.fields[one], both.fields[other]) for one, other in ids]
+    known = set(both.fields.values())
     found = defaultdict(set)
     for row in cycles(both.archive).collect():
         found[row.component].add((row.namespace, row.dataset, row.field))
-    assert {frozenset(one) for one in found.values()} == circles(links)
+    assert {frozenset(one) for one in found.values() if one <= known} == circles(links)
     assert {len(one) for one in found.values()} >= {1, 3}
 
 
@@ -81,9 +83,10 @@ def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
         assert len(steps) == len(store.steps) > 0
         assert [steps[0][0], steps[-1][1]] == [source, target]
         assert all(before[1] == after[0] for before, after in pairwise(steps))
-    apart = next(name for name in both.fields.values() if name not in _down(both, 1) and both.fields[1] != name)
-    if not paths_between(both.store, Exact(*both.fields[1]), Exact(*apart), most=1).paths:
-        assert _steps(both.archive, both.fields[1], apart) == []
+    first, *others = sorted(both.fields)
+    apart = next(both.fields[key] for key in others if both.fields[key] not in _down(both, first))
+    if not paths_between(both.store, Exact(*both.fields[first]), Exact(*apart), most=1).paths:
+        assert _steps(both.archive, both.fields[first], apart) == []
     assert _steps(both.archive, ends[0][0], ends[0][0]) == []
 
 
