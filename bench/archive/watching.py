@@ -35,30 +35,37 @@ class Watch:
     memory: float = 0
     _last: tuple[float, float] = (0, 0)
     _in_step: float = 0
+    _used: dict[tuple[int, float], float] = field(default_factory=dict)
 
     def begin(self) -> None:
         """What was before does not count."""
-        self._last = _now()
+        self._last = self._now()
 
     def step(self, name: str) -> None:
         """A step is done."""
-        (wall, cpu), self._last = self._last, _now()
-        self.look()
+        (wall, cpu), self._last = self._last, self._now()
         self.steps.append(Step(name, self._last[0] - wall, self._last[1] - cpu, self._in_step))
         self._in_step = 0
 
     def look(self) -> None:
-        """Looks at the memory."""
+        """Looks at the memory and the CPU of each process."""
         java = python = 0.0
-        for one in _tree():
+        own = psutil.Process()
+        for one in (own, *own.children(recursive=True)):
             try:
-                used = one.memory_info().rss / _MB
+                times, used = one.cpu_times(), one.memory_info().rss / _MB
                 java, python = (java + used, python) if one.name() == "java" else (java, python + used)
             except psutil.Error:  # it has ended meanwhile
                 continue
+            # Of workers that have ended nobody else knows: Spark's daemon passes on no times.
+            self._used[one.pid, one.create_time()] = times.user + times.system
         self.java, self.python = max(self.java, java), max(self.python, python)
         self.memory = max(self.memory, java + python)
         self._in_step = max(self._in_step, java + python)
+
+    def _now(self) -> tuple[float, float]:
+        self.look()
+        return time.perf_counter(), sum([*self._used.values()])
 
 
 @contextmanager
@@ -78,20 +85,3 @@ def watching() -> Iterator[Watch]:
     finally:
         done.set()
         looking.join()
-
-
-def _now() -> tuple[float, float]:
-    """Seconds by the clock, and of CPU of this process and all that it has started, those too that have ended."""
-    used = 0.0
-    for one in _tree():
-        try:
-            times = one.cpu_times()
-        except psutil.Error:
-            continue
-        used += times.user + times.system + times.children_user + times.children_system
-    return time.perf_counter(), used
-
-
-def _tree() -> list[psutil.Process]:
-    own = psutil.Process()
-    return [own, *own.children(recursive=True)]
