@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
@@ -108,7 +109,7 @@ def estimate(builds: Iterable[Built]) -> str:
     hours = events * each / 3600
     return (
         f"{_LARGE:,} edges in {events:,} events, by {each * 1000:.2f} ms of CPU for each event more: {hours:,.0f} "
-        f"hours of a core, {events * each / _DAY:,.0f} cores for a day."
+        f"hours of a core, {math.ceil(events * each / _DAY):,} cores for a day."
     )
 
 
