@@ -56,9 +56,10 @@ def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
         writer.runs[row.uuid] = KnownRun(row.id, values)
     new = {uuid: _UNTOLD | {"job_id": writer.job(job)} for uuid, job in runs.items() if uuid not in writer.runs}
     ids = new_ids(writer.connection, _RUN, len(new)) if new else ()
-    rows = [(row, uuid, *values.values()) for row, (uuid, values) in zip(ids, new.items(), strict=True)]
+    added = {uuid: KnownRun(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
+    rows = [(run.id, uuid, *run.values.values()) for uuid, run in added.items()]
     add_rows(writer.connection, _RUN, ("id", "uuid", *_UNTOLD, "job_id"), rows)
-    writer.runs |= {uuid: KnownRun(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
+    writer.runs |= added
 
 
 def _described(events: Iterable[Event]) -> Iterator[tuple[DatasetDescription, int]]:
