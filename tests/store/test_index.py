@@ -44,6 +44,8 @@ BOUNDS = (
     Bounds(masking=False),
     Bounds(namespaces=("hive*",)),
     Bounds(jobs=("first",)),
+    Bounds(guess=True),
+    Bounds(as_of=1_767_225_600_000_000 + 150_000_000),  # between the third minute and the fourth
 )
 FIRST = {"job": "first", "outputs": [("a", {"x": ["b.x"], "*": ["c.y FILTER"]}, [])], "minute": 0, "run": 9}
 
@@ -60,14 +62,16 @@ def event(words: Any, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def closures(connection: Connection) -> Iterator[Closure]:
-    """Walks from each column and each dataset, and from some columns within all bounds."""
+    """Walks from each column and each dataset, and from some columns within all bounds, with and without links."""
     fields = connection.execute(select(schema.field.c.id)).scalars().all()
     datasets = connection.execute(select(schema.dataset.c.id)).scalars().all()
     for direction in (Direction.UP, Direction.DOWN):
         yield from (walk(connection, [one], direction, Bounds()) for one in fields)
         yield from (walk(connection, [], direction, Bounds(), [one]) for one in datasets)
         for bounds in BOUNDS:
-            yield walk(connection, fields[1::2], direction, bounds)
+            found, reached = (by(connection, fields[1::2], direction, bounds) for by in (walk, reach))
+            yield found
+            assert (found.distance, found.truncated) == (reached.distance, reached.truncated)
             yield reach(connection, fields[::2], direction, bounds)
 
 

@@ -37,7 +37,7 @@ class Lookup:
 
     question: Select[Any]
     near: ColumnElement[int]
-    _made: dict[str, Select[Any]] = field(default_factory=dict, init=False, repr=False)
+    _made: dict[tuple[str, bool], Select[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, connection: Connection, ids: Collection[int]) -> Iterator[Any]:
         """The rows for these ids."""
@@ -52,15 +52,32 @@ class Lookup:
             result.close()
         return found
 
-    def _results(self, connection: Connection, ids: Collection[int]) -> Iterator[CursorResult[Any]]:
+    def numbers(self, connection: Connection, ids: Collection[int]) -> list[int]:
+        """The one column of the rows, in no order: as one text, in half the time that a row for each number takes."""
+        found: list[int] = []
+        for result in self._results(connection, ids, as_text=True):
+            found += orjson.loads(result.scalar() or "[]")
+        return found
+
+    def _results(
+        self, connection: Connection, ids: Collection[int], *, as_text: bool = False
+    ) -> Iterator[CursorResult[Any]]:
         dialect, ordered = connection.dialect.name, sorted(ids)
-        if dialect not in self._made:
-            self._made[dialect] = self._make(dialect)
+        how = dialect, as_text
+        if how not in self._made:
+            self._made[how] = self._make(*how)
         for begin in range(0, len(ordered), AT_ONCE):
             listed = orjson.dumps(ordered[begin : begin + AT_ONCE]).decode()
             if dialect != "sqlite":
                 listed = f"{{{listed[1:-1]}}}"
-            yield connection.execute(self._made[dialect], {"ids": listed})
+            yield connection.execute(self._made[how], {"ids": listed})
 
-    def _make(self, dialect: str) -> Select[Any]:
-        return self.question.where(self.near.in_(_IN_JSON) if dialect == "sqlite" else self.near == _IN_ARRAY)
+    def _make(self, dialect: str, as_text: bool) -> Select[Any]:
+        sqlite = dialect == "sqlite"
+        question = self.question.where(self.near.in_(_IN_JSON) if sqlite else self.near == _IN_ARRAY)
+        if not as_text:
+            return question
+        (column,) = question.selected_columns
+        return question.with_only_columns(
+            func.json_group_array(column) if sqlite else as_type(func.json_agg(column), Text())
+        )

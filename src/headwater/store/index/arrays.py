@@ -47,21 +47,36 @@ class EdgeArrays:
     def __bool__(self) -> bool:
         return bool(self.added) or not self.gone.all()
 
-    def into(self, outputs: Collection[int], width: int) -> list[Row]:
-        """The links into these, ordered by output, input, job and transformation; so many numbers of each."""
-        new = _of(self.up, outputs)
-        links = self._links(_found(self.columns[_OUTPUT], outputs), _DATASET if new else width)
-        return _merged(links, new, _by_output, width)
+    def into(self, outputs: Collection[int]) -> list[Row]:
+        """The links into these, ordered by output, input, job and transformation."""
+        return _merged(self._links(self._into(outputs)), _of(self.up, outputs), _by_output)
 
-    def out_of(self, inputs: Collection[int], width: int) -> list[Row]:
-        """The links from these, ordered by input, output, job and transformation; so many numbers of each."""
-        new = _of(self.down, inputs)
-        links = self._links(self.by_input[_found(self.inputs, inputs)], _DATASET if new else width)
-        return _merged(links, new, _by_input, width)
+    def out_of(self, inputs: Collection[int]) -> list[Row]:
+        """The links from these, ordered by input, output, job and transformation."""
+        return _merged(self._links(self._out_of(inputs)), _of(self.down, inputs), _by_input)
 
-    def _links(self, places: Ids, width: int) -> list[Row]:
-        there = places[~self.gone[places]]
-        return list(zip(*(column[there].tolist() for column in self.columns[:width]), strict=True))
+    def inputs_of(self, outputs: Collection[int]) -> list[int]:
+        """The input of each link into these, in no order."""
+        return self._ends(_INPUT, self._into(outputs), _of(self.up, outputs))
+
+    def outputs_of(self, inputs: Collection[int]) -> list[int]:
+        """The output of each link from these, in no order."""
+        return self._ends(_OUTPUT, self._out_of(inputs), _of(self.down, inputs))
+
+    def _into(self, outputs: Collection[int]) -> Ids:
+        return self._there(_found(self.columns[_OUTPUT], outputs))
+
+    def _out_of(self, inputs: Collection[int]) -> Ids:
+        return self._there(self.by_input[_found(self.inputs, inputs)])
+
+    def _there(self, places: Ids) -> Ids:
+        return places[~self.gone[places]]
+
+    def _links(self, places: Ids) -> list[Row]:
+        return list(zip(*(column[places].tolist() for column in self.columns[:_DATASET]), strict=True))
+
+    def _ends(self, end: int, places: Ids, new: Iterable[Row]) -> list[int]:
+        return [*self.columns[end][places].tolist(), *(row[end] for row in new)]
 
     def after(self, changed: Collection[Pair], rows: Iterable[Row]) -> "EdgeArrays":
         """The edges after those of some pairs of a job and a dataset became these."""
@@ -138,8 +153,8 @@ def _of(added: Added, near: Collection[int]) -> list[Row]:
     return [row for one in added.keys() & near for row in added[one]] if added else []
 
 
-def _merged(links: list[Row], new: list[Row], order: Callable[[Row], Row], width: int) -> list[Row]:
-    return [row[:width] for row in sorted([*links, *new], key=order)] if new else links
+def _merged(links: list[Row], new: list[Row], order: Callable[[Row], Row]) -> list[Row]:
+    return sorted([*links, *new], key=order) if new else links
 
 
 def _regrouped(before: Added, place: int, lost: set[Row], new: Collection[Row]) -> Added:

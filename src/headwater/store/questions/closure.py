@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, Sides
-from headwater.store.questions.edges import Edges, EdgesInMemory, Link, Row, edges_within
+from headwater.store.questions.edges import Edges, EdgesInMemory, Found, Link, Row, edges_within
 
 _FIELD = schema.field
 _DATASET = schema.dataset
@@ -125,13 +125,13 @@ class _Walker:
         frontier = self._reach(set(start), 0)
         level = 0
         while (frontier or level == 0) and not self._full(ends):
-            found = self._links(frontier)
-            if found and level == self.bounds.depth:
+            found = self._found(frontier)
+            if found.ends and level == self.bounds.depth:
                 self._truncated.add("depth")
                 return frontier
-            self.rows += found
+            self.rows += found.links
             level += 1
-            frontier = self._reach(self._ends(found), level)
+            frontier = self._reach(self._fields(found.ends), level)
         return frontier
 
     def owners(self, fields: Collection[int]) -> dict[int, int]:
@@ -148,44 +148,45 @@ class _Walker:
             self._truncated.add("time")
         return bool(self._truncated)
 
-    def _reach(self, fields: set[int], level: int) -> set[int]:
-        new = fields.difference(self.distance)
+    def _reach(self, fields: set[int], level: int) -> Collection[int]:
+        new = sorted(fields.difference(self.distance))
         self.distance |= dict.fromkeys(new, level)
         return new
 
-    def _links(self, frontier: set[int]) -> list[Row]:
+    def _found(self, frontier: Collection[int]) -> Found:
         found = self.edges.of_fields(self.direction, frontier)
         if self.edges.whole:
-            found += self.edges.of_datasets(self.direction, self._near(frontier))
+            of_datasets = self.edges.of_datasets(self.direction, self._near(frontier))
+            found = Found(found.ends + of_datasets.ends, found.links + of_datasets.links)
         return self._in_namespaces(found) if self.bounds.namespaces else found
 
-    def _near(self, frontier: set[int]) -> Collection[int]:
+    def _near(self, frontier: Collection[int]) -> Collection[int]:
         """What links to whole datasets are asked by: upstream the datasets, downstream the columns."""
         if self.direction is Direction.DOWN:
             return frontier
         return self._new_datasets({*self.rows_of, *self.owners(frontier).values()})
 
-    def _in_namespaces(self, links: list[Row]) -> list[Row]:
-        """The links whose far end is in one of the namespaces that were asked for."""
-        end = 0 if self.direction is Direction.UP else 1
-        far = [link[end] for link in links]
-        owner_of = self.owners({one for one in far if one > 0})
-        datasets = [owner_of[one] if one > 0 else -one for one in far]
-        for dataset, name in _NAMESPACE_OF.bare(self.connection, set(datasets) - self._within.keys()):
+    def _in_namespaces(self, found: Found) -> Found:
+        """What leads to one of the namespaces that were asked for."""
+        ends = set(found.ends)
+        dataset_of = self.owners([one for one in ends if one > 0]) | {one: -one for one in ends if one < 0}
+        unknown = set(dataset_of.values()) - self._within.keys()
+        for dataset, name in _NAMESPACE_OF.bare(self.connection, unknown):
             fits = any(fnmatchcase(name, pattern) for pattern in self.bounds.namespaces)
             self._within[dataset] = fits and (self.bounds.sees is None or self.bounds.sees(name))
-        return [link for link, dataset in zip(links, datasets, strict=True) if self._within[dataset]]
+        return found.leading_to({one for one, dataset in dataset_of.items() if self._within[dataset]})
 
     def _new_datasets(self, datasets: set[int]) -> set[int]:
         new = datasets - self._datasets
         self._datasets |= new
         return new
 
-    def _ends(self, links: list[Row]) -> set[int]:
+    def _fields(self, ends: Collection[int]) -> set[int]:
+        """Columns, and those of whole datasets."""
+        nodes = set(ends)
         if self.direction is Direction.UP:
-            return {link[0] for link in links}
-        outputs = {link[1] for link in links}
-        wholes = {one for one in outputs if one < 0}
+            return nodes
+        wholes = {one for one in nodes if one < 0}
         of_whole = dict(_COLUMNS_OF.bare(self.connection, self._new_datasets({-one for one in wholes})))
         self._dataset_of |= of_whole
-        return (outputs - wholes).union(of_whole)
+        return (nodes - wholes).union(of_whole)

@@ -108,7 +108,7 @@ def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _T
     question = select(field.c.id)
     of_datasets = rows_for(connection, into, lambda some: question.where(field.c.dataset_id.in_(some)))
     fields, edges = [row.id for row in of_datasets], Edges(connection, bounds)
-    rows = [*edges.of_fields(Direction.UP, fields), *edges.of_datasets(Direction.UP, into)]
+    rows = [*edges.of_fields(Direction.UP, fields).links, *edges.of_datasets(Direction.UP, into).links]
     return _Then(tuple(map(Link._make, rows)))
 
 

@@ -1,6 +1,6 @@
 """Which edges a question follows: those of now or of a moment, all or those that a filter lets through."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Container, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +33,25 @@ class Link(NamedTuple):
 
 
 Row = tuple[int, ...]
-"""A link as a plain tuple, or its two ends alone."""
+"""A link as a plain tuple."""
+
+
+class Found(NamedTuple):
+    """The far end of each link, and the links; none of these where only the ends are wanted."""
+
+    ends: list[int]
+    links: list[Row]
+
+    @classmethod
+    def of(cls, links: list[Row], direction: Direction) -> "Found":
+        """Links, and their far ends."""
+        end = 0 if direction is Direction.UP else 1
+        return cls([link[end] for link in links], links)
+
+    def leading_to(self, wanted: Container[int]) -> "Found":
+        """What leads to some ends."""
+        links = [link for link, end in zip(self.links, self.ends, strict=False) if end in wanted]
+        return Found([end for end in self.ends if end in wanted], links)
 
 
 Questions = dict[Direction, list[Lookup]]
@@ -50,7 +68,7 @@ class Edges:
     def __init__(self, connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> None:
         self._connection = connection
         self._bounds = bounds
-        self._only_ends = only_ends
+        self._only_ends = only_ends and not follows_guesses(bounds)
         self._jobs = sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})
 
     @cached_property
@@ -60,19 +78,23 @@ class Edges:
         guesses = follows_guesses(self._bounds)
         return guesses or any(self._connection.execute(one.question.limit(1)).first() is not None for one in questions)
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> list[Row]:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
-        return [row for question in self._field_questions[direction] for row in question.bare(self._connection, fields)]
+        return self._found(self._field_questions[direction], direction, fields)
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> list[Row]:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
-        rows = (row for question in self._dataset_questions[direction] for row in question.bare(self._connection, ids))
-        found: list[Row] = [(source, -output, *how) for source, output, *how in rows]
-        if follows_guesses(self._bounds):
-            guesses = Guesses(self._connection, self._bounds.as_of, self._jobs).of(direction, ids)
-            rows_of_guesses = ((source, -output, GUESS_ID, job) for source, output, job in guesses)
-            found += [row[:2] if self._only_ends else row for row in rows_of_guesses]
-        return found
+        found = self._found(self._dataset_questions[direction], direction, ids)
+        if not follows_guesses(self._bounds):
+            return found
+        guesses = Guesses(self._connection, self._bounds.as_of, self._jobs).of(direction, ids)
+        links = [(source, -output, GUESS_ID, job) for source, output, job in guesses]
+        return Found.of([*found.links, *links], direction)
+
+    def _found(self, questions: Sequence[Lookup], direction: Direction, ids: Collection[int]) -> Found:
+        if self._only_ends:
+            return Found([end for one in questions for end in one.numbers(self._connection, ids)], [])
+        return Found.of([link for one in questions for link in one.bare(self._connection, ids)], direction)
 
     @cached_property
     def _field_questions(self) -> Questions:
@@ -86,14 +108,11 @@ class Edges:
         return self._questions(DATASET_EDGES, "output_dataset")
 
     def _questions(self, tables: Tables, output: str) -> Questions:
-        near = {Direction.UP: output, Direction.DOWN: "input_field"}
-        far = {Direction.UP: "input_field", Direction.DOWN: output}
+        ways = {Direction.UP: (output, "input_field"), Direction.DOWN: ("input_field", output)}
+        valid = self._valid(tables)
         return {
-            direction: [
-                Lookup(self._question(table, output).where(*valid).order_by(*_places(table, way)), table.c[way[0]])
-                for table, valid in self._valid(tables)
-            ]
-            for direction, way in ((one, (near[one], far[one])) for one in near)
+            direction: [Lookup(self._question(table, way).where(*then), table.c[way[0]]) for table, then in valid]
+            for direction, way in ways.items()
         }
 
     def _valid(self, tables: Tables) -> list[tuple[Table, list[ColumnElement[bool]]]]:
@@ -104,18 +123,19 @@ class Edges:
         since, until = history.c.valid_from <= moment, history.c.valid_to > moment
         return [(current, [current.c.valid_from <= moment]), (history, [since, until])]
 
-    def _question(self, table: Table, output: str) -> Select[Any]:
-        told = () if self._only_ends else ("transformation_id", "job_id")
-        question = select(table.c.input_field, table.c[output], *(table.c[name] for name in told))
+    def _question(self, table: Table, way: tuple[str, str]) -> Select[Any]:
+        ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in way}
+        if self._only_ends:
+            question = select(ends[way[1]])
+        else:
+            # The order decides between paths of one length; it is that of SQLite's indexes anyway.
+            order = (table.c[name] for name in (*way, "job_id", "transformation_id"))
+            told = (table.c.transformation_id, table.c.job_id)
+            question = select(ends.pop("input_field"), *ends.values(), *told).order_by(*order)
         if self._bounds.jobs:
             question = question.where(table.c.job_id.in_(self._jobs))
         kinds = _kinds(self._bounds)
         return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*kinds) if kinds else question
-
-
-def _places(table: Table, way: tuple[str, str]) -> list[ColumnElement[Any]]:
-    """The order of links, which decides between paths of one length; that of SQLite's indexes anyway."""
-    return [table.c[name] for name in (*way, "job_id", "transformation_id")]
 
 
 class EdgesInMemory:
@@ -131,20 +151,24 @@ class EdgesInMemory:
         kinds = _kinds(bounds)
         self._ways = set(connection.execute(select(_WAY.c.id).where(*kinds)).scalars()) if kinds else None
         # Filters look at all of a link.
-        self._width = 2 if only_ends and not self._jobs and not kinds else 4
+        self._only_ends = only_ends and not self._jobs and not kinds
         self.whole = bounds.edge_type is not EdgeType.DIRECT and bool(known.datasets)
 
-    def of_fields(self, direction: Direction, fields: Collection[int]) -> list[Row]:
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
-        return self._kept(self._near(self._known.fields, direction, fields))
+        return self._found(self._known.fields, direction, fields)
 
-    def of_datasets(self, direction: Direction, ids: Collection[int]) -> list[Row]:
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
-        rows = self._near(self._known.datasets, direction, ids)
-        return self._kept([(source, -output, *how) for source, output, *how in rows])
+        found = self._found(self._known.datasets, direction, ids)
+        ends = found.ends if direction is Direction.UP else [-output for output in found.ends]
+        return Found(ends, [(source, -output, *how) for source, output, *how in found.links])
 
-    def _near(self, edges: "EdgeArrays", direction: Direction, ids: Collection[int]) -> list[Row]:
-        return (edges.into if direction is Direction.UP else edges.out_of)(ids, self._width)
+    def _found(self, edges: "EdgeArrays", direction: Direction, ids: Collection[int]) -> Found:
+        up = direction is Direction.UP
+        if self._only_ends:
+            return Found(edges.inputs_of(ids) if up else edges.outputs_of(ids), [])
+        return Found.of(self._kept(edges.into(ids) if up else edges.out_of(ids)), direction)
 
     def _kept(self, rows: list[Row]) -> list[Row]:
         if self._ways is not None:

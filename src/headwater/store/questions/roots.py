@@ -58,10 +58,10 @@ def _origins(connection: Connection, closure: Closure, steps: Steps, bounds: Bou
 
 def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:
     """The leaves that something stands before which a filter left out."""
-    every = Edges(connection, Bounds(bounds.edge_type, bounds.as_of, guess=bounds.guess), only_ends=True)
-    into = {output for _, output in every.of_fields(Direction.UP, leaves)}
+    every = Edges(connection, Bounds(bounds.edge_type, bounds.as_of, guess=bounds.guess))
+    into = {row[1] for row in every.of_fields(Direction.UP, leaves).links}
     datasets = {closure.dataset_of[node] for node in leaves}
-    whole = {-output for _, output in every.of_datasets(Direction.UP, datasets)}
+    whole = {-row[1] for row in every.of_datasets(Direction.UP, datasets).links}
     return {node for node in leaves if node in into or closure.dataset_of[node] in whole}
 
 
