@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -19,15 +20,15 @@ from headwater.store.questions.edges import Edges, EdgesInMemory, Found, Link, R
 
 _FIELD = schema.field
 _DATASET = schema.dataset
-_OWNER = select(_FIELD.c.id, _FIELD.c.dataset_id)
-_OWNER_OF = Lookup(_OWNER, _FIELD.c.id)
-_COLUMNS_OF = Lookup(_OWNER, _FIELD.c.dataset_id)
+_COLUMNS = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name)
+_COLUMNS_BY_ID = Lookup(_COLUMNS, _FIELD.c.id)
+_COLUMNS_OF = Lookup(_COLUMNS, _FIELD.c.dataset_id)
 _NAMESPACE_OF = Lookup(select(_DATASET.c.id, _DATASET.c.namespace), _DATASET.c.id)
 
 
 @dataclass(frozen=True)
 class Closure:
-    """The columns that a walk reached with their distance, their datasets, and every link between them.
+    """The columns that a walk reached with their distance, their datasets and names, and every link between them.
 
     ``rows`` are the links as plain tuples, which large answers have no time to name. ``unexplored`` are columns behind
     which a limit kept the walk from looking; ``sides`` are those of a walk both ways.
@@ -35,6 +36,7 @@ class Closure:
 
     distance: dict[int, int]
     dataset_of: dict[int, int]
+    name_of: dict[int, str]
     rows: tuple[Row, ...]
     unexplored: frozenset[int]
     truncated: tuple[str, ...]
@@ -58,7 +60,8 @@ def walk(
     unexplored = walker.run(start)
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
-    return Closure(walker.distance, walker.owners(walker.distance), rows, frozenset(unexplored), walker.limits)
+    owners, called = walker.owners(walker.distance), walker.names(walker.distance)
+    return Closure(walker.distance, owners, called, rows, frozenset(unexplored), walker.limits)
 
 
 def reach(
@@ -71,7 +74,7 @@ def reach(
     """
     walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds, rows_of)
     unexplored = walker.run(start)
-    return Closure(walker.distance, {}, (), frozenset(unexplored), walker.limits)
+    return Closure(walker.distance, {}, {}, (), frozenset(unexplored), walker.limits)
 
 
 def joined(up: Closure, down: Closure) -> Closure:
@@ -80,6 +83,7 @@ def joined(up: Closure, down: Closure) -> Closure:
     return Closure(
         up.distance | nearest,
         up.dataset_of | down.dataset_of,
+        up.name_of | down.name_of,
         tuple(dict.fromkeys((*up.rows, *down.rows))),
         up.unexplored | down.unexplored,
         tuple(sorted({*up.truncated, *down.truncated})),
@@ -110,7 +114,7 @@ class _Walker:
     distance: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     _truncated: set[str] = field(default_factory=set)
-    _dataset_of: dict[int, int] = field(default_factory=dict)
+    _columns: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     _datasets: set[int] = field(default_factory=set)
     _within: dict[int, bool] = field(default_factory=dict)
 
@@ -136,10 +140,19 @@ class _Walker:
 
     def owners(self, fields: Collection[int]) -> dict[int, int]:
         """The dataset of each field; which are asked for once, because most walks never need to know."""
-        unknown = [one for one in fields if one not in self._dataset_of]
+        known = self._known(fields)
+        return {one: known[one][1] for one in fields}
+
+    def names(self, fields: Collection[int]) -> dict[int, str]:
+        """What each field is called now."""
+        known = self._known(fields)
+        return {one: known[one][2] for one in fields}
+
+    def _known(self, fields: Collection[int]) -> dict[int, tuple[Any, ...]]:
+        unknown = [one for one in fields if one not in self._columns]
         if unknown:
-            self._dataset_of |= _OWNER_OF.bare(self.connection, unknown)
-        return {one: self._dataset_of[one] for one in fields}
+            self._columns |= {row[0]: row for row in _COLUMNS_BY_ID.bare(self.connection, unknown)}
+        return self._columns
 
     def _full(self, ends: float) -> bool:
         if len(self.distance) > self.bounds.columns:
@@ -187,6 +200,7 @@ class _Walker:
         if self.direction is Direction.UP:
             return nodes
         wholes = {one for one in nodes if one < 0}
-        of_whole = dict(_COLUMNS_OF.bare(self.connection, self._new_datasets({-one for one in wholes})))
-        self._dataset_of |= of_whole
+        rows = _COLUMNS_OF.bare(self.connection, self._new_datasets({-one for one in wholes}))
+        of_whole = {row[0]: row for row in rows}
+        self._columns |= of_whole
         return (nodes - wholes).union(of_whole)

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from headwater.model import Job, Transformation
-from headwater.store import schema
-from headwater.store.lookup import Lookup
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, KnownDataset, Sides
 from headwater.store.questions.closure import Closure, reach, walk
@@ -16,9 +14,6 @@ from headwater.store.questions.guesses import GUESS_ID, follows_guesses
 from headwater.store.questions.steps import Steps, reached
 from headwater.store.questions.walks import closure_at, walked
 from headwater.store.store import Store
-
-_FIELD = schema.field
-_NAMES = Lookup(select(_FIELD.c.id, _FIELD.c.name, _FIELD.c.dataset_id), _FIELD.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +96,7 @@ def _guessed(start: Column | KnownDataset, closure: Closure, direction: Directio
 
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:
     called = names.NamesThen(connection, at)
-    if called.renames:
-        return {row.id: called(row) for row in _NAMES(connection, closure.distance)}
-    return {row[0]: row[1] for row in _NAMES.bare(connection, closure.distance)}
+    owners, present = closure.dataset_of, closure.name_of
+    if not called.renames:
+        return {one: present[one] for one in closure.distance}
+    return {one: called(owners[one], present[one]) for one in closure.distance}

@@ -1,7 +1,7 @@
 """Which edges a question follows: those of now or of a moment, all or those that a filter lets through."""
 
-from collections.abc import Collection, Container, Sequence
-from functools import cached_property
+from collections.abc import Collection, Container
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
@@ -54,10 +54,6 @@ class Found(NamedTuple):
         return Found([end for end in self.ends if end in wanted], links)
 
 
-Questions = dict[Direction, list[Lookup]]
-"""By direction what to ask about the near ends of edges."""
-
-
 class Edges:
     """The edges within bounds; namespaces are the walk's to look at, because an edge does not know them.
 
@@ -67,75 +63,81 @@ class Edges:
 
     def __init__(self, connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> None:
         self._connection = connection
-        self._bounds = bounds
-        self._only_ends = only_ends and not follows_guesses(bounds)
-        self._jobs = sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})
+        self._guess = follows_guesses(bounds)
+        self._asked = _Asked(
+            Bounds(bounds.edge_type, bounds.as_of, subtypes=bounds.subtypes, masking=bounds.masking),
+            tuple(sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})),
+            only_ends and not self._guess,
+        )
 
     @cached_property
     def whole(self) -> bool:
         """Whether there is any edge to a whole dataset at all: a look at the first spares many others."""
-        questions = self._dataset_questions[Direction.UP]
-        guesses = follows_guesses(self._bounds)
-        return guesses or any(self._connection.execute(one.question.limit(1)).first() is not None for one in questions)
+        questions = _lookups(self._asked, DATASET_EDGES, Direction.UP)
+        return self._guess or any(one.any(self._connection) for one in questions)
 
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
-        return self._found(self._field_questions[direction], direction, fields)
+        return self._found(FIELD_EDGES, direction, fields)
 
     def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
-        found = self._found(self._dataset_questions[direction], direction, ids)
-        if not follows_guesses(self._bounds):
+        found = self._found(DATASET_EDGES, direction, ids)
+        if not self._guess:
             return found
-        guesses = Guesses(self._connection, self._bounds.as_of, self._jobs).of(direction, ids)
+        guesses = Guesses(self._connection, self._asked.bounds.as_of, self._asked.jobs).of(direction, ids)
         links = [(source, -output, GUESS_ID, job) for source, output, job in guesses]
         return Found.of([*found.links, *links], direction)
 
-    def _found(self, questions: Sequence[Lookup], direction: Direction, ids: Collection[int]) -> Found:
-        if self._only_ends:
+    def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> Found:
+        questions = _lookups(self._asked, tables, direction)
+        if self._asked.only_ends:
             return Found([end for one in questions for end in one.numbers(self._connection, ids)], [])
         return Found.of([link for one in questions for link in one.bare(self._connection, ids)], direction)
 
-    @cached_property
-    def _field_questions(self) -> Questions:
-        return self._questions(FIELD_EDGES, "output_field")
 
-    @cached_property
-    def _dataset_questions(self) -> Questions:
-        # Edges to whole datasets are always INDIRECT (OpenLineage columnLineage facet 1-2-0, ``dataset``).
-        if self._bounds.edge_type is EdgeType.DIRECT:
-            return {Direction.UP: [], Direction.DOWN: []}
-        return self._questions(DATASET_EDGES, "output_dataset")
+class _Asked(NamedTuple):
+    """What a walk asks of each edge, whatever its ends: the same of all walks without filters."""
 
-    def _questions(self, tables: Tables, output: str) -> Questions:
-        ways = {Direction.UP: (output, "input_field"), Direction.DOWN: ("input_field", output)}
-        valid = self._valid(tables)
-        return {
-            direction: [Lookup(self._question(table, way).where(*then), table.c[way[0]]) for table, then in valid]
-            for direction, way in ways.items()
-        }
+    bounds: Bounds
+    jobs: tuple[int, ...]
+    only_ends: bool
 
-    def _valid(self, tables: Tables) -> list[tuple[Table, list[ColumnElement[bool]]]]:
-        """Where the edges of the moment stand, and which of those that stand there hold."""
-        moment, (current, history) = self._bounds.as_of, tables
-        if moment is None:
-            return [(current, [])]
-        since, until = history.c.valid_from <= moment, history.c.valid_to > moment
-        return [(current, [current.c.valid_from <= moment]), (history, [since, until])]
 
-    def _question(self, table: Table, way: tuple[str, str]) -> Select[Any]:
-        ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in way}
-        if self._only_ends:
-            question = select(ends[way[1]])
-        else:
-            # The order decides between paths of one length; it is that of SQLite's indexes anyway.
-            order = (table.c[name] for name in (*way, "job_id", "transformation_id"))
-            told = (table.c.transformation_id, table.c.job_id)
-            question = select(ends.pop("input_field"), *ends.values(), *told).order_by(*order)
-        if self._bounds.jobs:
-            question = question.where(table.c.job_id.in_(self._jobs))
-        kinds = _kinds(self._bounds)
-        return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*kinds) if kinds else question
+@lru_cache(100)
+def _lookups(asked: _Asked, tables: Tables, direction: Direction) -> tuple[Lookup, ...]:
+    """What to ask about the near ends of edges; none where no edge can be one of those that are asked for."""
+    output = "output_field" if tables is FIELD_EDGES else "output_dataset"
+    # Edges to whole datasets are always INDIRECT (OpenLineage columnLineage facet 1-2-0, ``dataset``).
+    if tables is DATASET_EDGES and asked.bounds.edge_type is EdgeType.DIRECT:
+        return ()
+    way = (output, "input_field") if direction is Direction.UP else ("input_field", output)
+    valid = _valid(tables, asked.bounds.as_of)
+    return tuple(Lookup(_question(asked, table, way).where(*then), table.c[way[0]]) for table, then in valid)
+
+
+def _valid(tables: Tables, moment: int | None) -> list[tuple[Table, list[ColumnElement[bool]]]]:
+    """Where the edges of the moment stand, and which of those that stand there hold."""
+    current, history = tables
+    if moment is None:
+        return [(current, [])]
+    since, until = history.c.valid_from <= moment, history.c.valid_to > moment
+    return [(current, [current.c.valid_from <= moment]), (history, [since, until])]
+
+
+def _question(asked: _Asked, table: Table, way: tuple[str, str]) -> Select[Any]:
+    ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in way}
+    if asked.only_ends:
+        question = select(ends[way[1]])
+    else:
+        # The order decides between paths of one length; it is that of SQLite's indexes anyway.
+        order = (table.c[name] for name in (*way, "job_id", "transformation_id"))
+        told = (table.c.transformation_id, table.c.job_id)
+        question = select(ends.pop("input_field"), *ends.values(), *told).order_by(*order)
+    if asked.jobs:
+        question = question.where(table.c.job_id.in_(asked.jobs))
+    kinds = _kinds(asked.bounds)
+    return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*kinds) if kinds else question
 
 
 class EdgesInMemory:

@@ -1,9 +1,9 @@
 """From ids back to names, for what is shown."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, func, or_, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
@@ -46,7 +46,7 @@ def datasets(connection: Connection, ids: Collection[int], at: int | None = None
     then = {key: _names_at(rows, at) for key, rows in named.items()}
     declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
     found = _DATASETS.bare(connection, ids)
-    return {id_: _known(id_, called, then.get(id_, ()), declared) for id_, *called in found}
+    return {id_: _known(id_, Dataset(*called), then.get(id_, ()), declared) for id_, *called in found}
 
 
 def columns(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, Column]:
@@ -54,7 +54,7 @@ def columns(connection: Connection, ids: Collection[int], at: int | None = None)
     rows = list(_FIELDS(connection, ids))
     owners = datasets(connection, {row.dataset_id for row in rows}, at)
     called = NamesThen(connection, at)
-    return {row.id: Column(owners[row.dataset_id], called(row), row.type, row.id) for row in rows}
+    return {row.id: Column(owners[row.dataset_id], called(row.dataset_id, row.name), row.type, row.id) for row in rows}
 
 
 def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = None) -> list[Column]:
@@ -63,7 +63,7 @@ def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = N
     rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id)).all()
     ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
     called = NamesThen(connection, at)
-    return [Column(dataset, called(row), row.type, row.id) for row in ordered]
+    return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in ordered]
 
 
 class NamesThen:
@@ -72,16 +72,16 @@ class NamesThen:
     def __init__(self, connection: Connection, at: int | None) -> None:
         self._at = FOREVER if at is None else at
         self.renames: dict[int, list[FieldRename]] = {}
+        if at is None:
+            return
         rename = schema.field_rename.c
         later = select(rename.dataset_id, rename.at, rename.former, rename.present).where(rename.at > self._at)
         for dataset, *how in connection.execute(later):
             self.renames.setdefault(dataset, []).append(FieldRename(*how))
 
-    def __call__(self, row: Row[Any]) -> str:
-        """The name of the field in a row of the table of fields."""
-        if not self.renames:
-            return str(row.name)
-        return former_name(self.renames.get(row.dataset_id, ()), str(row.name), self._at)
+    def __call__(self, dataset: int, name: str) -> str:
+        """What the field of a dataset that has a name now was called."""
+        return former_name(self.renames[dataset], name, self._at) if dataset in self.renames else name
 
 
 def replaced(connection: Connection) -> set[int]:
@@ -145,9 +145,11 @@ def _declared(connection: Connection, names: list[int]) -> set[int]:
     return {other for (other,) in _DECLARED.bare(connection, names)} if names else set()
 
 
-def _known(id_: int, called: Iterable[str], names: Iterable[_Named], declared: Collection[int]) -> KnownDataset:
+def _known(id_: int, shown: Dataset, names: Sequence[_Named], declared: Collection[int]) -> KnownDataset:
     """A dataset by the name that it goes by, or went by."""
-    shown, then = Dataset(*called), {Dataset(one.namespace, one.name): one.id for one in names}
+    if len(names) == 1 and (names[0].namespace, names[0].name) == (shown.namespace, shown.name):
+        return KnownDataset(shown, (), id_)  # as nearly all
+    then = {Dataset(one.namespace, one.name): one.id for one in names}
     if then and shown not in then:
         shown = min(then, key=lambda one: (then[one] in declared, one))
     return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), id_)
