@@ -3,7 +3,7 @@
 from typing import Any
 
 from headwater.store import Store
-from headwater.store.questions import Bounds, datasets, impact_of, roots_of
+from headwater.store.questions import Bounds, compact_from, datasets, impact_of, roots_of, walk_from
 
 MINUTE = 60_000_000
 BEGIN = 1_767_225_600_000_000  # 2026-01-01T00:00Z in microseconds
@@ -70,6 +70,22 @@ def test_renamed_columns_keep_their_lineage(store: Store, words: Any) -> None:
     )
     assert roots(store, "a.z") == roots(store, "c.from_x") == roots(store, "a.x", minute=1) == {"/raw.one"}
     assert downstream(store, "a.z") == ["/c"]
+
+
+def test_compact_answers_have_the_names_of_the_moment(store: Store, words: Any) -> None:
+    odd = "quote \" back\\slash, 'n\u00e4me' \u2603\n"
+    store.ingest(
+        [
+            words.told("make", words.written("a", {"x": ["raw.k"], odd: ["raw.k"]}), minute=0),
+            words.told("ddl", words.renamed("a", "a", {"x": "y"}), minute=2),
+        ]
+    )
+    for minute, name in ((1, "x"), (3, "y")):
+        bounds = Bounds(as_of=BEGIN + minute * MINUTE)
+        compact = compact_from(store, "file:/a", bounds=bounds)
+        assert set(compact.fields.values()) == {name, odd, "k"}
+        assert compact.fields == {one.id: one.name for one in walk_from(store, "file:/a", bounds=bounds).columns}
+    assert set(compact_from(store, "file:/a").fields.values()) == {"y", odd, "k"}
 
 
 def test_two_columns_change_places(store: Store, words: Any) -> None:
