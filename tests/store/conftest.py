@@ -118,6 +118,8 @@ def contents(store: Store) -> dict[str, list[str]]:
             # No foreign key holds them to what they name.
             count = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
             assert count == len(found[table]), f"of {count} rows of {table} {len(found[table])} name what there is"
+        strays = "SELECT count(*) FROM field WHERE dataset_id NOT IN (SELECT id FROM dataset)"
+        assert connection.execute(text(strays)).scalar_one() == 0, "fields of no dataset"
         return found
 
 

@@ -26,7 +26,8 @@ def filled(store: Store, words: Any) -> None:
 
 def columns(store: Store) -> list[tuple[int, str, str]]:
     field, dataset = schema.field, schema.dataset
-    question = select(field.c.id, field.c.name, dataset.c.name.label("dataset")).join(dataset)
+    question = select(field.c.id, field.c.name, dataset.c.name.label("dataset"))
+    question = question.join(dataset, dataset.c.id == field.c.dataset_id)
     with store.read() as connection:
         return [(row.id, row.name, f"file:{row.dataset}") for row in connection.execute(question.order_by(field.c.id))]
 

@@ -166,3 +166,16 @@ def test_what_is_known_of_a_run_is_listed(store: Store, words: Any) -> None:
     assert (run.state, run.error, run.engine, run.parent) == ("FAIL", "boom", "spark 4.1.4", "app")
     assert run.started_at is not None
     assert run.ended_at == run.started_at + 60_000_000
+
+
+def test_runs_that_start_one_another_may_be_told_in_any_order(store: Store, words: Any) -> None:
+    def started(run: int, parent: int) -> Any:
+        facet = {"run": {"runId": f"r{parent}"}, "job": {"namespace": "demo", "name": "app"}}
+        told = words.told("j", minute=run, run_facets={"parent": facet})
+        return told | {"run": told["run"] | {"runId": f"r{run}"}}
+
+    chain = [(run, run + 1) for run in range(120)]  # more than are written together, each before the one that starts it
+    circle = [(200, 201), (201, 200), (300, 300)]
+    store.ingest([started(*one) for one in (*chain, *circle)])
+    expected = {(f"r{run}", f"r{parent}") for run, parent in (*chain, *circle)}
+    assert {(run.id, run.parent) for run in runs(store, most=200)} == expected

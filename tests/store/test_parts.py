@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.model import ColumnLineage, Dataset, Dependency, InputField, Subtype, Transformation
+from headwater.errors import EventError
+from headwater.model import Dataset, Subtype, Transformation
 from headwater.store import Store, event_of, in_parts, read_event
 from headwater.store.bulk import add_rows
 from headwater.store.json_text import canonical
+from headwater.store.lineage_facets import column_lineage
 from headwater.store.numbering import Edges, Ids
 from headwater.store.schema import field_name
+from headwater.store.told import told_lineage
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3),
@@ -72,17 +75,60 @@ def test_one_is_not_true(words: Any) -> None:
 
 def test_edges_are_those_of_the_ids_that_names_have_now() -> None:
     bronze, way = Dataset("file", "/bronze"), Transformation(Subtype.IDENTITY)
-    inputs = [frozenset({Dependency(InputField(bronze, name), way)}) for name in "ab"]
-    lineage = ColumnLineage(dict(zip("xy", inputs, strict=True)), inputs[0])
-    same = ColumnLineage(dict(zip("xy", inputs, strict=True)), inputs[0])
-    one, other = Ids(1, (10, 11), ((20, 21),), (30,)), Ids(2, (10, 12), ((21, 20),), (31,))
+    lineage, same = (
+        told_lineage(("x", "y"), [(bronze, "a"), (bronze, "b")], (way,), [(0, 0, 0), (1, 1, 0)], [(0, 0)])
+        for _ in range(2)
+    )
+    one, other = Ids(1, (10, 11), (20, 21), (30,)), Ids(2, (10, 12), (21, 20), (31,))
     digests = [Edges((lineage, ids)).digest for ids in (one, other, one, one)]
     assert digests == [Edges((same, one), (same, one)).digest, Edges((same, other)).digest, digests[0], digests[0]]
     assert digests[0] != digests[1]
-    assert Edges((lineage, one)).fields == {(10, 20, 30), (11, 21, 30)}
-    assert Edges((lineage, one)).dataset == {(1, 20, 30)}
-    assert Edges((lineage, other)).fields == {(10, 21, 31), (12, 20, 31)}
-    assert (Edges((lineage, one)) | Edges((same, other))).dataset == {(1, 20, 30), (2, 21, 31)}
+    assert Edges((lineage, one)).fields == ((10, 20, 30), (11, 21, 30))
+    assert Edges((lineage, one)).dataset == ((1, 20, 30),)
+    assert Edges((lineage, other)).fields == ((10, 21, 31), (12, 20, 31))
+    assert (Edges((lineage, one)) | Edges((same, other))).dataset == ((1, 20, 30), (2, 21, 31))
+
+
+def test_names_that_mean_the_same_field_are_one_edge() -> None:
+    bronze, link, way = Dataset("file", "/bronze"), Dataset("hive", "bronze"), Transformation(Subtype.IDENTITY)
+    inputs = [(bronze, "a"), (link, "a"), (bronze, "b")]
+    lineage = told_lineage(("x",), inputs, (way,), [(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 0, 0)], [])
+    assert lineage.sources == {bronze: ("a", "b"), link: ("a",)}
+    assert list(lineage.edges) == [(0, 0, 0), (0, 1, 0), (0, 2, 0)]
+    assert Edges((lineage, Ids(1, (10,), (20, 20, 21), (30,)))).fields == ((10, 20, 30), (10, 21, 30))
+
+
+def told_of(**fields: list[Any]) -> set[tuple[str | None, str, str, bool]]:
+    """The edges of a columnLineage facet, as output field, input field, subtype and masking."""
+    named = {name.replace("NUL", "\0"): {"inputFields": inputs} for name, inputs in fields.items()}
+    lineage = column_lineage({"facets": {"columnLineage": {"fields": named}}}, {})
+    assert lineage is not None
+    return {
+        (one.field, one.input.name, one.transformation.subtype, one.transformation.masking) for one in lineage.named()
+    }
+
+
+def source(name: str, *ways: Any) -> dict[str, Any]:
+    return {"namespace": "file", "name": "/bronze", "field": name, "transformations": list(ways)}
+
+
+def test_fields_that_can_only_be_stored_by_one_name_have_the_edges_of_all() -> None:
+    way = {"type": "DIRECT", "subtype": "IDENTITY"}
+    edges = told_of(aNUL=[source("x", way)], **{"a\N{REPLACEMENT CHARACTER}": [source("y", way)]})
+    assert edges == {("a\N{REPLACEMENT CHARACTER}", one, Subtype.IDENTITY, False) for one in "xy"}
+
+
+def test_what_is_no_string_says_nothing_of_a_transformation() -> None:
+    ways = [{"type": [], "subtype": {}, "masking": 1}, {"type": 1, "subtype": True, "masking": True}, 7, None]
+    transformed = Subtype.TRANSFORMATION
+    assert told_of(a=[source("x", *ways)]) == {("a", "x", transformed, False), ("a", "x", transformed, True)}
+    assert told_of(a=[source("x", 7)]) == {("a", "x", transformed, False)}
+
+
+@pytest.mark.parametrize("name", [[], {}, 1, True, None, ""])
+def test_an_input_without_a_name_is_an_error(name: Any) -> None:
+    with pytest.raises(EventError, match="expected a column's name"):
+        told_of(a=[source(name)])
 
 
 @pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 123])

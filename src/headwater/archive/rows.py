@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater.model import ColumnLineage, Dataset, DatasetDescription, Dependency, SchemaField
+from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.store.events import SUCCESSFUL, Event
 from headwater.store.json_text import canonical, read_json
 from headwater.store.jsonvalues import Record, record, records
 from headwater.store.keys import key_of
 from headwater.store.naming import moment_of
+from headwater.store.told import Named, ToldLineage
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
@@ -31,9 +32,9 @@ class Met:
 
     shapes: set[str] = field(default_factory=set)
     schemas: set[str] = field(default_factory=set)
-    _lineages: dict[int, tuple[ColumnLineage, str]] = field(default_factory=dict)
+    _lineages: dict[int, tuple[ToldLineage, str]] = field(default_factory=dict)
 
-    def digest(self, lineage: ColumnLineage) -> str:
+    def digest(self, lineage: ToldLineage) -> str:
         """The digest of lineage; equal facets are one object, as long as the store's reader remembers them."""
         known = self._lineages.get(id(lineage))
         if known is None:
@@ -154,31 +155,31 @@ def _shape(output: Dataset, lineage: str) -> str:
     return key_of(output.namespace, output.name, lineage).hex()
 
 
-def _digest(lineage: ColumnLineage) -> str:
-    edges = sorted(_key(name, one) for name, one in lineage.edges)
+def _digest(lineage: ToldLineage) -> str:
+    edges = sorted(map(_key, lineage.named()))
     fields = sorted(lineage.fields)
     return key_of(str(len(fields)), *fields, *(part for edge in edges for part in edge)).hex()
 
 
-def _key(name: str | None, one: Dependency) -> tuple[str, ...]:
-    way, source = one.transformation, one.input
+def _key(edge: Named) -> tuple[str, ...]:
+    name, source, way = edge
     of_input = (source.dataset.namespace, source.dataset.name, source.name)
     shown = (way.subtype.value, str(way.masking), str(way.opaque), way.description)
     return ("" if name is None else f"={name}", *of_input, *shown)
 
 
-def _shape_row(output: Dataset, lineage: ColumnLineage, shape: str) -> Row:
+def _shape_row(output: Dataset, lineage: ToldLineage, shape: str) -> Row:
     return {
         "shape": shape,
         "namespace": output.namespace,
         "name": output.name,
         "fields": list(lineage.fields),
-        "edges": [_edge(name, one) for name, one in lineage.edges],
+        "edges": list(map(_edge, lineage.named())),
     }
 
 
-def _edge(name: str | None, one: Dependency) -> Row:
-    way, source = one.transformation, one.input
+def _edge(edge: Named) -> Row:
+    name, source, way = edge
     return {
         "field": name,
         "input_namespace": source.dataset.namespace,

@@ -1,6 +1,6 @@
 """Keeps lineage told by OpenLineage events, and answers questions about it."""
 
-from headwater.store.events import Event, event_of, read_event
+from headwater.store.events import Event, event_of, packed, read_event
 from headwater.store.json_text import read_json
 from headwater.store.location import store_url
 from headwater.store.parts import in_parts
@@ -14,6 +14,7 @@ __all__ = [
     "event_of",
     "in_parts",
     "open_store",
+    "packed",
     "read_event",
     "read_json",
     "store_url",

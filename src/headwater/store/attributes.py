@@ -41,6 +41,7 @@ def touch(writer: Writer, run_id: int, dataset_id: int, *, written: bool, has_li
 
 def note_change(writer: Writer, run_id: int, dataset_id: int) -> None:
     """Notes that a run altered, renamed, emptied or dropped a dataset: it wrote no rows, and owes no lineage."""
+    writer.pending.write_runs(writer.connection)
     row = {"run_id": run_id, "dataset_id": dataset_id}
     if writer.connection.execute(select(_CHANGE.run_id).filter_by(**row)).first() is None:
         writer.connection.execute(insert(schema.dataset_change), row)

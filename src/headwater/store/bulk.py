@@ -1,5 +1,6 @@
 """Many rows at once: PostgreSQL takes a column of them as one parameter, SQLite each value as one."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,6 +27,7 @@ from sqlalchemy.types import TypeEngine
 
 from headwater.store.rows import AT_ONCE
 
+_ESCAPED = re.compile(r'["\\]')
 _TOGETHER = 50
 """Rows in one statement on SQLite, of at most ten columns: older ones take 999 parameters."""
 
@@ -119,8 +121,11 @@ def new_ids(connection: Connection, table: Table, count: int, given: int = 0) ->
         last = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table.name}").scalar_one()
         first = max(int(last), given) + 1
         return range(first, first + count)
-    sequence = f"pg_get_serial_sequence('{table.name}', 'id')"
-    return connection.exec_driver_sql(f"SELECT nextval({sequence}) FROM generate_series(1, {count})").scalars().all()
+    # All at once: each call of nextval would look up the sequence by the name of the table.
+    sequence = f"(SELECT pg_get_serial_sequence('{table.name}', 'id')::regclass AS own) AS its"
+    taken = connection.exec_driver_sql(f"SELECT setval(own, nextval(own) + {count - 1}) FROM {sequence}")
+    last = int(taken.scalar_one())
+    return range(last - count + 1, last + 1)
 
 
 def add_rows(connection: Connection, table: Table, columns: Sequence[str], rows: Rows) -> None:
@@ -137,11 +142,10 @@ def _many_to_a_statement(connection: Connection, statement: str, rows: Rows) -> 
     """Adds rows in half the time that one after the other takes: each step of SQLite and of its driver is for many."""
     marks = f"({', '.join('?' for _ in rows[0])})" if rows else ""
     last = len(rows) - len(rows) % _TOGETHER
-    many = f"{statement} {', '.join([marks] * _TOGETHER)}"
-    for begin in range(0, last, _TOGETHER):
-        connection.exec_driver_sql(many, tuple(chain.from_iterable(rows[begin : begin + _TOGETHER])))
-    if rows[last:]:
-        connection.exec_driver_sql(f"{statement} {marks}", list(rows[last:]))
+    many = [tuple(chain.from_iterable(rows[begin : begin + _TOGETHER])) for begin in range(0, last, _TOGETHER)]
+    for some, count in ((many, _TOGETHER), (list(rows[last:]), 1)):
+        if some:
+            connection.exec_driver_sql(f"{statement} {', '.join([marks] * count)}", some)
 
 
 def _as_arrays(table: Table, columns: Sequence[str], rows: Rows) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -163,6 +167,13 @@ def _kind(type_: Any) -> str:
 
 def _listed(values: Sequence[Any]) -> str:
     """The text of an array: the driver takes a microsecond and more for each element of a list."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return f"{{{str(values)[1:-1].rstrip(',')}}}"
+    if kinds == {bytes}:
+        return '{"\\\\x%s"}' % '","\\\\x'.join(map(bytes.hex, values))  # noqa: UP031 - braces are the array's
+    if kinds == {str} and not _ESCAPED.search("".join(values)):
+        return '{"%s"}' % '","'.join(values)  # noqa: UP031
     return f"{{{','.join(map(_element, values))}}}"
 
 

@@ -40,7 +40,8 @@ def _described(writer: Writer, seen: DatasetDescription, event: Event, at: int) 
     owner = dataset_id(writer, seen.dataset, at)
     offer_schema(writer, owner, seen.schema, at)
     for name in ("source", "lifecycle", "version", "description"):
-        offer(writer, (schema.dataset, name), owner, getattr(seen, name)[:_LONGEST_TEXT], at)
+        if value := getattr(seen, name):
+            offer(writer, (schema.dataset, name), owner, value[:_LONGEST_TEXT], at)
     writer.pending.seen(schema.dataset, owner, at)
     for facet in event.facets.get(seen.dataset, ()):
         writer.pending.facet((owner, 0), facet, at, event.digest)

@@ -1,18 +1,20 @@
 """OpenLineage events as values: run events, job events and dataset events of any producer."""
 
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from headwater.errors import EventError
-from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Job
+from headwater.model import Dataset, DatasetDescription, Gap, Job
 from headwater.store import facets
 from headwater.store.about import LONGEST_RUN_ID, About, about
 from headwater.store.json_text import canonical, digest_of, read_json
 from headwater.store.jsonvalues import Record, record, records, text
 from headwater.store.lineage_facets import column_lineage
 from headwater.store.parts import in_parts
+from headwater.store.told import ToldLineage
 
 DECLARED = "DECLARED"
 """The state of the run that stands for a job event or a dataset event: lineage told without running."""
@@ -32,7 +34,7 @@ class WrittenDataset:
     """An output of an event, and its lineage where the event tells it."""
 
     description: DatasetDescription
-    lineage: ColumnLineage | None
+    lineage: ToldLineage | None
 
     @property
     def renamed(self) -> bool:
@@ -42,7 +44,10 @@ class WrittenDataset:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event; ``at`` is in microseconds since 1970, ``digest`` is equal for equal content."""
+    """One event; ``at`` is in microseconds since 1970, ``digest`` is equal for equal content.
+
+    ``packed`` is the text as a store keeps it, once somebody has made it.
+    """
 
     digest: bytes
     at: int
@@ -54,6 +59,7 @@ class Event:
     about: About
     facets: Mapping[Dataset, frozenset[str]]
     text: bytes
+    packed: bytes = b""
 
     @property
     def renames(self) -> bool:
@@ -94,6 +100,11 @@ def event_of(value: Any) -> Event:
         _facets(value),
         text_of_all,
     )
+
+
+def packed(event: Event) -> Event:
+    """The event with its packed text: whoever reads events while others write has time for that."""
+    return replace(event, packed=zlib.compress(event.text))
 
 
 def _identity(value: Record, digest: bytes) -> tuple[str, str, Job]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import filterfalse
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, Table, bindparam, insert, select
@@ -79,7 +80,8 @@ class Writer:
         known = self._fields.get(dataset_id)
         if known is None:
             known = self._fields[dataset_id] = self._load_fields(dataset_id)
-        self.add_fields({dataset_id: names})
+        if _new(names, known):
+            self.add_fields({dataset_id: names})
         return known
 
     def add_fields(self, names: Mapping[int, Collection[str]]) -> None:
@@ -87,9 +89,8 @@ class Writer:
         missing = [
             (dataset, name)
             for dataset, wanted in names.items()
-            if (known := self._fields.get(dataset)) is not None and not known.keys() >= set(wanted)
-            for name in dict.fromkeys(wanted)
-            if name not in known
+            if (known := self._fields.get(dataset)) is not None
+            for name in _new(wanted, known)
         ]
         given = self.pending.last_field
         ids = new_ids(self.connection, schema.field, len(missing), given) if missing else ()
@@ -195,6 +196,10 @@ _RENAME = schema.field_rename.c
 _ANY_RENAME = select(_RENAME.dataset_id).limit(1)
 _RENAMES = select(_RENAME.at, _RENAME.former, _RENAME.present).where(_RENAME.dataset_id == bindparam("dataset"))
 _RENAMES = _RENAMES.order_by(_RENAME.at, _RENAME.former, _RENAME.present)
+
+
+def _new(names: Iterable[str], known: Mapping[str, int]) -> Collection[str]:
+    return dict.fromkeys(filterfalse(known.__contains__, names))
 
 
 def _by_keys(table: Table, keys: list[bytes]) -> Select[Any]:

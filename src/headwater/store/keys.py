@@ -1,5 +1,6 @@
 """Keys of names, which may be longer than a database can index; and the form in which endings are found."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -19,6 +20,16 @@ def key_of(*parts: str) -> bytes:
 def keys_of(field: str) -> tuple[bytes, bytes]:
     """The key of a field's name, and that of the name whatever its case: the same few names come again and again."""
     return key_of(field), key_of(field.casefold())
+
+
+def touched_digest(read: Iterable[int], written: Iterable[int]) -> bytes | None:
+    """A digest of the datasets that a run read, and of those that it wrote; None when there are none.
+
+    >>> touched_digest([2, 1], []) == touched_digest([1, 2], []) != touched_digest([1], [2])
+    True
+    """
+    sides = [",".join(map(str, sorted(ids))) for ids in (read, written)]
+    return key_of(*sides) if any(sides) else None
 
 
 def folded(dataset: Dataset) -> str:

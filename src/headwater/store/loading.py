@@ -33,7 +33,10 @@ def unknown(writer: Writer, events: Iterable[Event]) -> Iterator[Event]:
 
 def load(writer: Writer, events: Sequence[Event]) -> None:
     """Makes the jobs, runs, transformations, names and fields known that the events mention."""
-    runs = dict(mentioned for event in reversed(events) for mentioned in _runs(event))
+    told = [mentioned for event in events for mentioned in _runs(event)]
+    # In the order of the events, as fields are; the first that mentions a run says its job.
+    job_of = dict(reversed(told))
+    runs = {uuid: job_of[uuid] for uuid, _ in told}
     writer.know_jobs({*runs.values(), *(event.job for event in events)})
     _load_runs(writer, runs)
     lineages = [output.lineage for event in events for output in event.outputs if output.lineage is not None]
@@ -45,7 +48,7 @@ def load(writer: Writer, events: Sequence[Event]) -> None:
 
 
 def _runs(event: Event) -> Iterator[tuple[str, Job]]:
-    if event.about.parent is not None:
+    if event.about.parent is not None and event.about.parent.run != event.run:
         yield event.about.parent.run, event.about.parent.job
     yield event.run, event.job
 
@@ -55,10 +58,9 @@ def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
         values = {name: row._mapping[name] for name in ("job_id", *_UNTOLD)}
         writer.runs[row.uuid] = KnownRun(row.id, values)
     new = {uuid: _UNTOLD | {"job_id": writer.job(job)} for uuid, job in runs.items() if uuid not in writer.runs}
-    ids = new_ids(writer.connection, _RUN, len(new)) if new else ()
+    ids = new_ids(writer.connection, _RUN, len(new), next(reversed(writer.pending.new_runs), 0)) if new else ()
     added = {uuid: KnownRun(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
-    rows = [(run.id, uuid, *run.values.values()) for uuid, run in added.items()]
-    add_rows(writer.connection, _RUN, ("id", "uuid", *_UNTOLD, "job_id"), rows)
+    writer.pending.new_runs |= {run.id: (uuid, run.values) for uuid, run in added.items()}
     writer.runs |= added
 
 

@@ -3,22 +3,24 @@
 from collections.abc import Iterable
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 from weakref import ref
 
-from headwater.model import ColumnLineage, Dataset
 from headwater.store.timeline import Edge
+from headwater.store.told import ToldLineage
 
-Sets = tuple[frozenset[Edge], frozenset[Edge]]
+Told = tuple[tuple[Edge, ...], tuple[Edge, ...]]
+"""Edges of fields, and those that act on all fields of a dataset; sorted, each once."""
 
 
 class Ids(NamedTuple):
-    """The ids of all that lineage names, each in the order of the lineage: its output, the fields of that, ``sources``
-    with the fields of each, and its transformations."""
+    """The ids of all that lineage names, each in the order of the lineage: its output, the fields of that, the inputs,
+    and its transformations."""
 
     output: int
     fields: tuple[int, ...]
-    sources: tuple[tuple[int, ...], ...]
+    inputs: tuple[int, ...]
     transformations: tuple[int, ...]
 
 
@@ -28,64 +30,60 @@ class Edges:
     As long as lineage is remembered, so are the ids that it had last, and the digest.
     """
 
-    def __init__(self, *told: tuple[ColumnLineage, Ids]) -> None:
+    def __init__(self, *told: tuple[ToldLineage, Ids]) -> None:
         self._told = told
 
     def __or__(self, other: "Edges") -> "Edges":
         return Edges(*self._told, *other._told)
 
     @property
-    def fields(self) -> frozenset[Edge]:
+    def fields(self) -> tuple[Edge, ...]:
         """Those of its fields."""
-        return self._sets[0]
+        return self._all[0]
 
     @property
-    def dataset(self) -> frozenset[Edge]:
+    def dataset(self) -> tuple[Edge, ...]:
         """Those that act on all of its fields."""
-        return self._sets[1]
+        return self._all[1]
 
     @cached_property
     def digest(self) -> bytes:
         """Equal for equal edges."""
         if len(self._told) > 1:
-            return _digest(*self._sets)
+            return _digest(*self._all)
         [(lineage, ids)] = self._told
         key = id(lineage)
         known = _LAST.get(key)
         if known is None or known[0]() is not lineage or known[1] != ids:
-            known = _LAST[key] = (ref(lineage, lambda _: _LAST.pop(key, None)), ids, _digest(*self._sets))
+            known = _LAST[key] = (ref(lineage, lambda _: _LAST.pop(key, None)), ids, _digest(*self._all))
         return known[2]
 
     @cached_property
-    def _sets(self) -> Sets:
+    def _all(self) -> Told:
+        if len(self._told) == 1:
+            return _edges(*self._told[0])
         fields, datasets = zip(*(_edges(lineage, ids) for lineage, ids in self._told), strict=True)
-        return frozenset().union(*fields), frozenset().union(*datasets)
+        return _sorted(chain.from_iterable(fields)), _sorted(chain.from_iterable(datasets))
 
 
-_LAST: dict[int, tuple["ref[ColumnLineage]", Ids, bytes]] = {}
+_LAST: dict[int, tuple["ref[ToldLineage]", Ids, bytes]] = {}
 
 
-def _digest(fields: Iterable[Edge], dataset: Iterable[Edge]) -> bytes:
-    return blake2b(f"({_listed(fields)}, {_listed(dataset)})".encode(), digest_size=16).digest()
+def _digest(fields: tuple[Edge, ...], dataset: tuple[Edge, ...]) -> bytes:
+    return blake2b(f"({_shown(fields)}, {_shown(dataset)})".encode(), digest_size=16).digest()
 
 
-def _listed(edges: Iterable[Edge]) -> str:
-    """What Python shows of the list, in a fourth of the time."""
-    shown = ["Edge(output=%d, input=%d, transformation=%d)" % edge for edge in sorted(edges)]  # noqa: UP031
-    return f"[{', '.join(shown)}]"
+def _shown(edges: tuple[Edge, ...]) -> str:
+    """The text of which digests have been made from the first version on."""
+    each = ["Edge(output=%d, input=%d, transformation=%d)"] * len(edges)
+    return f"[{', '.join(each)}]" % tuple(chain.from_iterable(edges))
 
 
-def _edges(lineage: ColumnLineage, ids: Ids) -> Sets:
-    outputs: dict[str | None, int] = dict(zip(lineage.fields, ids.fields, strict=True))
-    outputs[None] = ids.output
-    named = zip(lineage.sources.items(), ids.sources, strict=True)
-    inputs: dict[Dataset, dict[str, int]] = {
-        dataset: dict(zip(names, numbers, strict=True)) for (dataset, names), numbers in named
-    }
-    ways = dict(zip(lineage.transformations, ids.transformations, strict=True))
-    told = [
-        Edge(outputs[name], inputs[one.input.dataset][one.input.name], ways[one.transformation])
-        for name, one in lineage.edges
-    ]
-    of_fields = len(told) - len(lineage.dataset)
-    return frozenset(told[:of_fields]), frozenset(told[of_fields:])
+def _edges(lineage: ToldLineage, ids: Ids) -> Told:
+    output, fields, inputs, ways = ids
+    of_fields = [(fields[field], inputs[one], ways[way]) for field, one, way in lineage.edges]
+    return _sorted(of_fields), _sorted([(output, inputs[one], ways[way]) for one, way in lineage.dataset])
+
+
+def _sorted(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    return tuple(sorted(set(edges)))

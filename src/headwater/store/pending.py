@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Table
 from headwater.model import Gap
 from headwater.store import schema
 from headwater.store.bulk import add_rows
-from headwater.store.keys import key_of, keys_of
+from headwater.store.keys import key_of, keys_of, touched_digest
 from headwater.store.taggings import Owner, ToldTags, write_tags
 from headwater.store.upserts import (
     LATEST_FACET,
@@ -33,6 +33,7 @@ OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
 """The columns of an event's row."""
 
 _MOST_BYTES = 1 << 26  # of payloads, which take twice that as text
+_OF_NEW_RUN = ("id", "uuid", *RUN_COLUMNS, "touched")
 _OF_FIELD = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
 
 
@@ -41,6 +42,7 @@ class Pending:
     """Rows to be written. What several events say of one row is settled here, by the same rule as in the database."""
 
     runs: dict[int, Values] = field(default_factory=dict)
+    new_runs: dict[int, tuple[str, Values]] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
     _offers: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
     _schemas: dict[int, ToldSchema] = field(default_factory=dict)
@@ -108,12 +110,15 @@ class Pending:
         """Writes all of it."""
         self.write_fields(connection)
         write_tags(connection, self._tags)
+        since = {row: values["state_at"] for row, values in self.runs.items()}
+        self.write_runs(connection)
         TELL_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
         for some in _parts(self.events):
             add_rows(connection, schema.event, OF_EVENT, some)
         for column, offers in self._offers.items():
             later(*column)(connection, [(row, value, at) for row, (at, value) in offers.items()])
-        TOUCH(connection, [(*place, told) for place, told in self._touches.items()])
+        touches = [(*place, told, since.get(place[0]) if place[2] else None) for place, told in self._touches.items()]
+        TOUCH(connection, touches)
         NEW_GAP(connection, list(self._gaps.values()))
         LATEST_FACET(connection, [(*key, *told) for key, told in self._facets.items()])
         NEW_FIELD_NAME(connection, [field_name(name) for name in sorted(self._field_names)])
@@ -121,6 +126,23 @@ class Pending:
             spanning(table)(connection, [(row, *span) for row, span in rows.items()])
         for name in self.__slots__:
             getattr(self, name).clear()
+
+    def write_runs(self, connection: Connection) -> None:
+        """New runs, with all that is known of them by now: to change a row takes as long as to add it."""
+        touched: dict[int, tuple[list[int], list[int]]] = {row: ([], []) for row in self.new_runs}
+        for run, dataset, written in self._touches:
+            if run in touched:
+                touched[run][written].append(dataset)
+        rows: dict[int, tuple[Any, ...]] = {}
+        for row, (uuid, values) in self.new_runs.items():
+            parent = values["parent_id"]
+            waits = parent in self.new_runs and parent != row and parent not in rows
+            now = values | {"parent_id": None} if waits else values
+            rows[row] = (row, uuid, *map(now.__getitem__, RUN_COLUMNS), touched_digest(*touched[row]))
+            if not waits:
+                self.runs.pop(row, None)
+        add_rows(connection, schema.run, _OF_NEW_RUN, list(rows.values()))
+        self.new_runs.clear()
 
     def write_fields(self, connection: Connection) -> None:
         """New fields, with their places where a schema gives them one; and the places of those that are there."""

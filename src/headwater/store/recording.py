@@ -96,7 +96,7 @@ def _datasets(writer: Writer, event: Event, run_id: int) -> None:
 
 def _keep(writer: Writer, event: Event, run_id: int) -> None:
     has_lineage = any(output.lineage is not None for output in event.outputs)
-    payload = zlib.compress(event.text)
+    payload = event.packed or zlib.compress(event.text)
     writer.pending.events.append((event.digest, run_id, event.at, event.state, has_lineage, payload))
     if has_lineage or event.state in FINAL or event.state in SUCCESSFUL:
         writer.unsettled.add(run_id)

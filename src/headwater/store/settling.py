@@ -4,12 +4,12 @@ A streaming query is successful as long as it runs: it may never end, and what i
 """
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
 
-from headwater.model import ColumnLineage, Dataset
+from headwater.model import Dataset
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
@@ -18,6 +18,7 @@ from headwater.store.numbering import Edges, Ids
 from headwater.store.rows import rows_for
 from headwater.store.symlinks import dataset_id
 from headwater.store.telling import Telling, Told
+from headwater.store.told import ToldLineage
 from headwater.store.withdrawal import withdraw
 
 _RUNNING = "RUNNING"
@@ -126,7 +127,7 @@ def _add_fields(writer: Writer, heard: list[Heard]) -> None:
     writer.flush()
 
 
-def _fields(output: Dataset, lineage: ColumnLineage | None) -> Iterator[tuple[Dataset, Iterable[str]]]:
+def _fields(output: Dataset, lineage: ToldLineage | None) -> Iterator[tuple[Dataset, Iterable[str]]]:
     """The fields that lineage names, by dataset."""
     if lineage is not None:
         yield output, lineage.fields
@@ -155,15 +156,13 @@ def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
     return told
 
 
-def _ids(writer: Writer, output: int, lineage: ColumnLineage, at: int) -> Ids:
+def _ids(writer: Writer, output: int, lineage: ToldLineage, at: int) -> Ids:
+    owners = [(dataset_id(writer, one, at), names) for one, names in lineage.sources.items()]
+    known = [writer.fields(owner, names, at) for owner, names in owners]
+    fields = writer.fields(output, lineage.fields, at)
     return Ids(
         output,
-        _fields_of(writer, output, lineage.fields, at),
-        tuple(_fields_of(writer, dataset_id(writer, one, at), names, at) for one, names in lineage.sources.items()),
+        tuple([fields[name] for name in lineage.fields]),
+        tuple([known[place][name] for place, name in lineage.inputs]),
         tuple(map(writer.transformation, lineage.transformations)),
     )
-
-
-def _fields_of(writer: Writer, dataset: int, names: Collection[str], at: int) -> tuple[int, ...]:
-    ids = writer.fields(dataset, names, at)
-    return tuple(map(ids.__getitem__, names))

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, LargeBinary, Row, Update, and_, func, select,
 from headwater.store import schema
 from headwater.store.bulk import Change, Given
 from headwater.store.ids import Writer
-from headwater.store.keys import key_of
+from headwater.store.keys import touched_digest
 from headwater.store.rows import rows_for
 
 _RUN = schema.run
@@ -55,7 +55,5 @@ def stamp(writer: Writer) -> None:
 
 def touched(rows: Iterable[Row[Any]]) -> bytes | None:
     """A digest of the datasets that a run read, and of those that it wrote; None when there are none."""
-    read, written = (sorted(row.dataset_id for row in rows if row.written is side) for side in (False, True))
-    if not read and not written:
-        return None
-    return key_of(*(",".join(map(str, ids)) for ids in (read, written)))
+    read, written = ([row.dataset_id for row in rows if row.written is side] for side in (False, True))
+    return touched_digest(read, written)

@@ -98,6 +98,7 @@ class Store:
             StoreError: nothing was written.
         """
         with self.write() as connection:
+            connections.by_index(connection)
             writer = Writer(connection)
             added = record(writer, events)
             settle(writer)

@@ -1,7 +1,6 @@
 """When each edge was true: spans of time that do not overlap and do not touch."""
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -33,12 +32,9 @@ class Span(NamedTuple):
     end: int
 
 
-class Edge(NamedTuple):
-    """What an edge is, beside its job: ``output`` is a field, or a dataset when it acts on all of its fields."""
-
-    output: int
-    input: int
-    transformation: int
+Edge = tuple[int, int, int]
+"""What an edge is, beside its job: its output, its input field and its transformation. The output is a field, or a
+dataset when the edge acts on all of its fields."""
 
 
 class Tables(NamedTuple):
@@ -125,9 +121,9 @@ class Scope:
     job: int
     dataset: int
 
-    def paint(self, tables: Tables, window: Span, wanted: AbstractSet[Edge]) -> None:
-        """Makes exactly the wanted edges true within the window, whatever was known of it before."""
-        before = self._spans(tables, window)
+    def paint(self, tables: Tables, window: Span, edges: Iterable[Edge]) -> None:
+        """Makes exactly these edges true within the window, whatever was known of it before."""
+        wanted, before = set(edges), self._spans(tables, window)
         gone: list[tuple[Edge, Span]] = []
         new: list[tuple[Edge, Span]] = []
         for edge in before.keys() | wanted:
@@ -147,10 +143,10 @@ class Scope:
         place = {"job": self.job, "dataset": self.dataset}
         near = {**place, "window_start": window.start, "window_end": window.end}
         found: dict[Edge, list[Span]] = {}
-        for *edge, start in self.connection.execute(_current(tables), place):
-            found.setdefault(Edge(*edge), []).append(Span(start, FOREVER))
-        for *edge, start, end in self.connection.execute(_near(tables), near):
-            found.setdefault(Edge(*edge), []).append(Span(start, end))
+        for output, source, way, start in self.connection.execute(_current(tables), place):
+            found.setdefault((output, source, way), []).append(Span(start, FOREVER))
+        for output, source, way, start, end in self.connection.execute(_near(tables), near):
+            found.setdefault((output, source, way), []).append(Span(start, end))
         return found
 
     def _remove(self, tables: Tables, gone: list[tuple[Edge, Span]]) -> None:
@@ -167,12 +163,9 @@ class Scope:
         add_rows(self.connection, tables.history, (*columns, "valid_to"), past)
 
     def _row(self, tables: Tables, edge: Edge) -> Row:
-        return {
-            _output(tables.current).name: edge.output,
-            "input_field": edge.input,
-            "transformation_id": edge.transformation,
-            "job_id": self.job,
-        }
+        output, source, way = edge
+        mine = {"input_field": source, "transformation_id": way, "job_id": self.job}
+        return {_output(tables.current).name: output, **mine}
 
 
 def _delete(connection: Connection, table: Table, keys: list[Row]) -> None:

@@ -72,7 +72,7 @@ def _latest_facet(new: Upsert) -> Insert:
     )
 
 
-TOUCH = Addition(_TOUCH, ("run_id", "dataset_id", "written", "has_lineage"), _touch)
+TOUCH = Addition(_TOUCH, ("run_id", "dataset_id", "written", "has_lineage", "at"), _touch)
 """A row for each touch; one that is there learns that lineage was told."""
 
 NEW_GAP = Addition(schema.gap, ("run_id", "key", "kind", "what", "why", "output"), _unless_known)

@@ -1,0 +1,63 @@
+"""What an event tells an output is made of, by places: what comes again and again is named once."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from headwater.model import Dataset, InputField, Transformation
+
+
+class Named(NamedTuple):
+    """An edge by names; ``field`` is None for one that acts on all fields of the output."""
+
+    field: str | None
+    input: InputField
+    transformation: Transformation
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class ToldLineage:
+    """The lineage of one output, as an event tells it.
+
+    ``fields`` are the output's; ``sources`` has the names of the fields that edges start from, by dataset; ``inputs``
+    are the same fields, each as the place of its dataset in ``sources`` and its name. Each of the ``edges`` is the
+    place of a field, of an input and of a transformation; those of ``dataset``, which act on all fields, have no field.
+    """
+
+    fields: tuple[str, ...]
+    sources: Mapping[Dataset, tuple[str, ...]]
+    inputs: tuple[tuple[int, str], ...]
+    transformations: tuple[Transformation, ...]
+    edges: tuple[tuple[int, int, int], ...]
+    dataset: tuple[tuple[int, int], ...]
+
+    def named(self) -> Iterator[Named]:
+        """The edges by names; last, without a field, those that act on all of them."""
+        datasets = tuple(self.sources)
+        inputs = [InputField(datasets[place], name) for place, name in self.inputs]
+        for field, source, way in self.edges:
+            yield Named(self.fields[field], inputs[source], self.transformations[way])
+        for source, way in self.dataset:
+            yield Named(None, inputs[source], self.transformations[way])
+
+
+def told_lineage(
+    fields: tuple[str, ...],
+    inputs: Sequence[tuple[Dataset, str]],
+    transformations: tuple[Transformation, ...],
+    edges: Iterable[tuple[int, int, int]],
+    dataset: Iterable[tuple[int, int]],
+) -> ToldLineage:
+    """Lineage of which the edges, each told once or more, are given by places in the other lists."""
+    sources: dict[Dataset, dict[str, None]] = {}
+    for owner, name in inputs:
+        sources.setdefault(owner, {})[name] = None
+    places = {owner: place for place, owner in enumerate(sources)}
+    return ToldLineage(
+        fields,
+        {owner: tuple(names) for owner, names in sources.items()},
+        tuple([(places[owner], name) for owner, name in inputs]),
+        transformations,
+        tuple(dict.fromkeys(edges)),
+        tuple(dict.fromkeys(dataset)),
+    )
