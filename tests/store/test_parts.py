@@ -12,6 +12,7 @@ from headwater.model import Dataset, Subtype, Transformation
 from headwater.store import Store, event_of, in_parts, read_event
 from headwater.store.bulk import add_rows
 from headwater.store.json_text import canonical
+from headwater.store.jsonvalues import remembered_by_content
 from headwater.store.lineage_facets import column_lineage
 from headwater.store.numbering import Edges, Ids
 from headwater.store.schema import field_name
@@ -138,3 +139,13 @@ def test_rows_are_added_however_many(store: Store, count: int) -> None:
         add_rows(connection, field_name, ("key", "folded_key", "name"), rows)
         found = connection.exec_driver_sql("SELECT key, folded_key, name FROM field_name").all()
     assert sorted(map(tuple, found)) == sorted(rows)
+
+
+def test_of_slightly_more_than_can_be_remembered_most_is_known() -> None:
+    made: list[Any] = []
+    read = remembered_by_content(100 * 600)(lambda value: made.append(value) or value)  # type: ignore[func-returns-value]
+    values = [f"{number:098}" for number in range(110)]  # of 100 bytes each, and 500 beside them
+    for _ in range(20):
+        assert [read(value) for value in values] == values
+    assert len(made) < 20 * 110 / 3
+    assert read("x" * 100_000) == "x" * 100_000

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, TypeVar
+from random import Random
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -92,37 +94,54 @@ class Part:
 def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Callable[[Any], Value]]:
     """A function that remembers what it made of whole JSON values: a job that runs again tells the same facets.
 
-    It remembers values of ``most`` bytes of JSON in all, each with `_BESIDE` of its own, then begins anew.
+    It remembers values of ``most`` bytes of JSON in all, each with `_BESIDE` of its own. When they become more, others
+    are forgotten by chance: of slightly more than it can remember, told in turn, it still knows most.
 
     >>> remembered_by_content(1000)(text)("x")
     'x'
     """
 
     def with_memory(read: Callable[[Any], Value]) -> Callable[[Any], Value]:
-        known: dict[bytes, Value] = {}
-        left = most
+        memory = _Memory[Value](most)
 
         def value(told: Any) -> Value:
-            nonlocal left
             try:
                 part = told if isinstance(told, Part) else Part(told)
             except orjson.JSONEncodeError:
                 return read(told)
-            if part.digest in known:
-                return known[part.digest]
+            known = memory.values.get(part.digest)
+            if known is not None:
+                return known[0]
             made = read(part.value)
-            cost = part.size + _BESIDE
-            left -= cost
-            if left < 0:
-                known.clear()
-                left = most - cost
-            if left >= 0:
-                known[part.digest] = made
+            memory.put(part.digest, made, part.size + _BESIDE)
             return made
 
         return value
 
     return with_memory
+
+
+class _Memory(Generic[Value]):
+    """Values by digest, each with what it costs."""
+
+    def __init__(self, most: int) -> None:
+        self.values: dict[bytes, tuple[Value, int]] = {}
+        self._digests: list[bytes] = []
+        self._left = most
+        self._chance = Random(0)
+        self._changing = Lock()
+
+    def put(self, digest: bytes, value: Value, cost: int) -> None:
+        """Remembers a value, and forgets others for it; unless it costs more than all of them."""
+        with self._changing:
+            while self._left < cost and self._digests:
+                place = self._chance.randrange(len(self._digests))
+                self._digests[place], self._digests[-1] = self._digests[-1], self._digests[place]
+                self._left += self.values.pop(self._digests.pop())[1]
+            if self._left >= cost and digest not in self.values:
+                self.values[digest] = value, cost
+                self._digests.append(digest)
+                self._left -= cost
 
 
 _BESIDE = 500  # bytes that the smallest value takes: its key, its place, and what was made of it

@@ -37,7 +37,7 @@ def _names_columns(told: Record) -> bool:
     return bool(record(told, "fields")) or any(text(one, "field") for one in records(told, "inputs"))
 
 
-@remembered_by_content(24 << 20)
+@remembered_by_content(48 << 20)
 def _explicit(told: Record) -> ToldLineage:
     reading = _Reading()
     for name, field in record(told, "fields").items():
@@ -50,7 +50,7 @@ def _columns(inputs: list[Record]) -> list[Record]:
     return [one for one in inputs if text(one, "field")]
 
 
-@remembered_by_content(24 << 20)
+@remembered_by_content(48 << 20)
 def _column_lineage(facet: object) -> ToldLineage:
     """The columnLineage facet of an output dataset.
 

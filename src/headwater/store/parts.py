@@ -30,7 +30,7 @@ def _part(facet: dict[str, Any]) -> Any:
     return part
 
 
-@remembered_by_content(24 << 20)
+@remembered_by_content(48 << 20)
 def _canonical(facet: Any) -> bytes:
     # As deep as it is in its event.
     return orjson.dumps([[[[facet]]]], option=orjson.OPT_SORT_KEYS)[4:-4]
