@@ -56,7 +56,7 @@ class Results:
 
 def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
     """Every size, the deep graph, and the same lineage over many runs."""
-    shapes = [*map(Shape, options.sizes), *([] if options.sizes_only else [DEEP])]
+    shapes = [*map(Shape, options.sizes), *([] if options.sizes_only or options.events_only else [DEEP])]
     for place in options.stores:
         make = at.sqlite if place == SQLITE else at.postgres
         if not options.sizes_only:
@@ -73,6 +73,8 @@ def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
 def _asked(url: str, shape: Shape, place: str, options: argparse.Namespace, results: Results) -> None:
     with open_store(url) as store:
         fill(store, shape)
+        if options.events_only:
+            return
         results.note("timings", reads.of_store(shape, place, store, options.starts))
         if options.index:
             asked = reads.of_store(shape, f"{place} with --index", store, options.starts, index=True)
@@ -89,7 +91,7 @@ def report(results: Results) -> Iterator[str]:
     for place, timings in groupby(sorted(results.timings, key=attrgetter("place")), attrgetter("place")):
         yield f"\n{place}\n"
         yield table(head, [_timing_row(one) for one in timings])
-    head = ["events", "edges before", "events", "events/s", "CPU ms an event"]
+    head = ["events", "processes", "edges before", "events", "events/s", "CPU ms an event"]
     yield "\n" + table(head, [_taken_row(one) for one in results.taken])
     head = ["store", "runs", "distinct edges", "bytes", "bytes an edge"]
     rows = [[one.place, str(one.runs), f"{one.count:,}", f"{one.bytes:,}", f"{one.each:.1f}"] for one in results.sizes]
@@ -110,7 +112,14 @@ def _timing_row(one: Timing) -> list[str]:
 
 
 def _taken_row(one: Taken) -> list[str]:
-    return [f"{one.place}, {one.kind}", f"{one.edges:,}", f"{one.events:,}", f"{one.rate:,.0f}", f"{one.cpu:.2f}"]
+    return [
+        f"{one.place}, {one.kind}",
+        str(one.processes),
+        f"{one.edges:,}",
+        f"{one.events:,}",
+        f"{one.rate:,.0f}",
+        f"{one.cpu:.2f}",
+    ]
 
 
 def draw(results: Results, folder: Path) -> None:
@@ -120,7 +129,7 @@ def draw(results: Results, folder: Path) -> None:
     times = _series(upstream, lambda one: f"{one.place}: {one.question.removeprefix('upstream').strip(' ,')}", "p95")
     drawing.over_edges({"ms at p95, upstream": times}, folder / "server-reads.svg")
     filled = [one for one in results.taken if one.edges]
-    rates = _series(filled, lambda one: f"{one.place}, {one.kind}", "rate")
+    rates = _series(filled, lambda one: f"{one.place}, {one.kind}{', two processes' * (one.processes > 1)}", "rate")
     sizes = _series([one for one in results.sizes if not one.runs], attrgetter("place"), "each", "count")
     plots = {"events a second": rates, "bytes a distinct edge": sizes}
     drawing.over_edges(plots, folder / "server-ingest.svg", logarithmic=False)
@@ -150,6 +159,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=2_000, help="events of each kind at each size")
     parser.add_argument("--stores", nargs="*", choices=STORES, default=STORES)
     parser.add_argument("--sizes-only", action="store_true", help="without the deep graph, an empty store, many runs")
+    parser.add_argument("--events-only", action="store_true", help="ask nothing")
     parser.add_argument("--index", action="store_true", help="ask once more with the edges in memory")
     parser.add_argument("--results", type=Path, default=Path("build/bench-server.json"))
     parser.add_argument("--plots", type=Path, default=PLOTS)

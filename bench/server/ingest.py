@@ -6,21 +6,23 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from http.client import HTTPConnection
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from bench.server.layered import WIDTH
-from bench.server.places import cpu_of, serving
+from bench.server.places import connected, cpu_of_all, serving
 from headwater.store import Store, open_store
 
 EDGES = 2 * WIDTH
 """Column edges of an event."""
 
 CONNECTIONS = 2
+"""To each process of the server."""
+
+PROCESSES = (1, 2)
 BATCH = 100
+_WARM = 1_000_000  # the first of the jobs that do not count
 _BEGUN = datetime(2026, 2, 1, tzinfo=UTC)
 _PRODUCER = "https://example.org/bench"
 _COLUMNS = [f"c{place}" for place in range(WIDTH)]
@@ -32,12 +34,13 @@ Json = dict[str, Any]
 class Taken:
     """Events a second with so many edges in the store before; ``cpu`` is the server's, in ms an event.
 
-    ``kind`` says whether the events tell lineage that is new or that of a run before.
+    ``kind`` says whether the events tell lineage that is new or that of a run before; ``processes`` are the server's.
     """
 
     edges: int
     place: str
     kind: str
+    processes: int
     events: int
     seconds: float
     cpu: float
@@ -104,39 +107,42 @@ def bodies(jobs: Sequence[int], run: int) -> list[bytes]:
 
 def rates(url: str, place: str, edges: int, count: int) -> Iterator[Taken]:
     """A server takes so many events: of new jobs, and then of the same jobs once more."""
-    jobs = range(count)
-    with serving(url) as (address, pid):
-        _send(address, bodies(range(count, count + BATCH), 0))
-        for kind, run in (("new lineage", 1), ("lineage as before", 2)):
-            requests = bodies(jobs, run)
-            cpu, begun = cpu_of(pid), time.perf_counter()
-            _send(address, requests)
-            seconds = time.perf_counter() - begun
-            yield Taken(edges, place, kind, count, seconds, 1e3 * (cpu_of(pid) - cpu) / count)
+    for turn, processes in enumerate(PROCESSES):
+        jobs = range(turn * count, (turn + 1) * count)
+        with serving(url, "--workers", str(processes)) as (address, pid):
+            connections = connected(address, pid, processes, CONNECTIONS)
+            _send(connections, bodies(range(_WARM, _WARM + BATCH * len(connections)), turn))
+            for kind, run in (("new lineage", 1), ("lineage as before", 2)):
+                requests = bodies(jobs, run)
+                cpu, begun = cpu_of_all(pid), time.perf_counter()
+                _send(connections, requests)
+                seconds = time.perf_counter() - begun
+                used = 1e3 * (cpu_of_all(pid) - cpu) / count
+                yield Taken(edges, place, kind, processes, count, seconds, used)
 
 
-def _send(address: str, requests: Sequence[bytes]) -> None:
-    with ThreadPoolExecutor(CONNECTIONS) as pool:
-        list(pool.map(partial(_send_some, address), [requests[n::CONNECTIONS] for n in range(CONNECTIONS)]))
+def _send(connections: Sequence[HTTPConnection], requests: Sequence[bytes]) -> None:
+    count = len(connections)
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(_send_some, connections, [requests[n::count] for n in range(count)]))
 
 
-def _send_some(address: str, requests: Sequence[bytes]) -> None:
-    connection = HTTPConnection(urlsplit(address).netloc)
+def _send_some(connection: HTTPConnection, requests: Sequence[bytes]) -> None:
     for body in requests:
         connection.request("POST", "/api/v1/lineage", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         said = answer.read()
         assert answer.status == 201, said
-    connection.close()
 
 
 def sizes(url: str, place: str, jobs: int, runs: Sequence[int]) -> Iterator[Size]:
     """The size of the edges after so many runs of the same jobs."""
     done = 0
     for until in runs:
-        with serving(url) as (address, _):
+        with serving(url) as (address, pid):
+            connections = connected(address, pid, 1, CONNECTIONS)
             for run in range(done, until):
-                _send(address, bodies(range(jobs), run))
+                _send(connections, bodies(range(jobs), run))
         done = until
         with open_store(url) as store:
             yield size(store, place, until)

@@ -8,8 +8,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -52,6 +54,40 @@ def cpu_of(pid: int) -> float:
     """The seconds of CPU that a process has used."""
     used = psutil.Process(pid).cpu_times()
     return float(used.user + used.system)
+
+
+def cpu_of_all(pid: int) -> float:
+    """The seconds of CPU that a process and all that it started have used."""
+    return sum(cpu_of(one.pid) for one in _with_children(pid))
+
+
+def connected(address: str, pid: int, processes: int, each: int) -> list[HTTPConnection]:
+    """Connections to a server, as many to each of its processes: which of them takes one is chance otherwise."""
+    taken: dict[int, list[HTTPConnection]] = {}
+    while sum(map(len, taken.values())) < processes * each:
+        connection = HTTPConnection(urlsplit(address).netloc)
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        mine = taken.setdefault(_who_serves(connection, pid), [])
+        if len(mine) < each:
+            mine.append(connection)
+        else:
+            connection.close()
+    return [one for some in taken.values() for one in some]
+
+
+def _who_serves(connection: HTTPConnection, pid: int) -> int:
+    port = connection.sock.getsockname()[1]
+    return next(
+        one.pid
+        for one in _with_children(pid)
+        if any(there.raddr and there.raddr.port == port for there in one.net_connections())
+    )
+
+
+def _with_children(pid: int) -> list[psutil.Process]:
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
 
 
 def settled(pid: int) -> None:

@@ -14,11 +14,12 @@ from headwater.server.bodies import Bodies
 from headwater.server.catching import CatchingUp
 from headwater.server.deadline import Deadline
 from headwater.server.intake import Intake
-from headwater.server.metrics import Metrics
+from headwater.server.metrics import Metrics, shared_folder
 from headwater.server.observing import Observed
 from headwater.server.rates import Rates
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
+from headwater.server.turns import Turns
 from headwater.store import open_store
 from headwater.store.secret import secret_of
 
@@ -42,7 +43,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
             store.end_reads_after(longest)
             if settings.index:
                 store.keep_edges()
-            intake = Intake(store, settings.limits.waiting, metrics)
+            turns = Turns(shared_folder())
+            intake = Intake(store, settings.limits.waiting, metrics, turns)
             catching = CatchingUp(store)
             authentication = Authentication(settings, store)
             app.state.server = Server(settings, store, intake, authentication, rates, metrics, secret_of(store))
@@ -51,6 +53,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
             finally:
                 catching.close()
                 intake.close()
+                turns.close()
                 metrics.close()
 
     longest = settings.limits.seconds + GRACE

@@ -11,7 +11,7 @@ from headwater.errors import EventError
 from headwater.server.access import Caller
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
-from headwater.store import Event, event_of, in_parts, read_json
+from headwater.store import Event, event_of, in_parts, packed, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
 
@@ -32,10 +32,10 @@ async def ingest(request: Request, caller: Writer, server: TheServer) -> Respons
     207 when some cannot be read; the others are taken all the same.
     """
     try:
-        value = await asyncio.to_thread(read_json, await request.body())
+        value = await server.intake.aside(read_json, await request.body())
         if isinstance(value, list):
             return await _batch(value, caller, server)
-        event = await asyncio.to_thread(_event, value, caller)
+        event = await server.intake.aside(_event, value, caller)
     except (EventError, HTTPException):
         server.metrics.refused(1)
         raise
@@ -47,7 +47,7 @@ async def _batch(values: list[Any], caller: Caller, server: TheServer) -> JSONRe
     most = server.settings.limits.events
     if len(values) > most:
         raise HTTPException(413, f"{len(values):,} events in one request: at most {most:,}. Send them in parts.")
-    events, failed = await asyncio.to_thread(_read, values, caller)
+    events, failed = await server.intake.aside(_read, values, caller)
     server.metrics.refused(len(failed))
     if events:
         await asyncio.wrap_future(server.intake.put(events))
@@ -73,7 +73,7 @@ def _event(value: Any, caller: Caller) -> Event:
     require_shape(in_parts(value))
     event = event_of(value)
     _allow(caller, event)
-    return event
+    return packed(event)
 
 
 def _allow(caller: Caller, event: Event) -> None:

@@ -1,24 +1,32 @@
 """The one place where a server writes events: those that arrive together are written together.
 
 A database makes a transaction durable in some milliseconds, however many events are in it. So callers queue up, a
-thread takes all that wait, writes them in one transaction, and only then is each caller told.
+thread takes all that wait, writes them in one transaction, and only then is each caller told. With several processes
+one writes while others read what came to them.
 """
 
+import asyncio
 import math
 import queue
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from headwater.errors import HeadwaterError, StoreUnavailable
 from headwater.server.metrics import Metrics
+from headwater.server.turns import Turns
 from headwater.store import Event, Store
+
+Value = TypeVar("Value")
 
 AT_ONCE = 500
 """Events in one transaction, unless one request alone has more."""
+
+_LONGEST_TURN = 10.0  # seconds for which another process of this server is waited for
 
 
 @dataclass(slots=True)
@@ -30,9 +38,11 @@ class _Parcel:
 class Intake:
     """Takes events until it is closed; ``most`` parcels wait at once."""
 
-    def __init__(self, store: Store, most: int, metrics: Metrics | None = None) -> None:
+    def __init__(self, store: Store, most: int, metrics: Metrics | None = None, turns: Turns | None = None) -> None:
         self._store = store
         self._metrics = metrics or Metrics()
+        self._turns = turns or Turns(None)
+        self._reading = ThreadPoolExecutor(1, "headwater-reading")
         self._writing_since: float | None = None
         self._parcels: queue.Queue[_Parcel | None] = queue.Queue(most)
         self._thread = threading.Thread(target=self._run, name="headwater-intake", daemon=True)
@@ -65,36 +75,45 @@ class Intake:
             return math.inf
         return time.monotonic() - since if since is not None else 0.0
 
+    async def aside(self, read: Callable[..., Value], *told: Any) -> Value:
+        """What a function makes of events of a request; one at a time, for Python runs one thread at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, read, *told)
+
     def close(self) -> None:
         """Writes what waits, then ends."""
         self._parcels.put(None)
         self._thread.join()
+        self._reading.shutdown()
 
     def _run(self) -> None:
-        open_, held = True, None
-        while open_ or held:
-            parcels, held, open_ = self._next(held)
-            # A caller who has gone meanwhile was told nothing; from here on nobody can withdraw.
-            wanted = [parcel for parcel in parcels if parcel.written.set_running_or_notify_cancel()]
-            if wanted:
-                self._writing_since = time.monotonic()
-                self._write(wanted)
-                self._writing_since = None
+        held, open_ = self._parcels.get(), True
+        while held is not None:
+            with self._turns.mine(_LONGEST_TURN):
+                parcels, held, open_ = self._next(held)
+                self._write_wanted(parcels)
             self._metrics.waiting(self.waiting)
+            if held is None and open_:
+                held = self._parcels.get()
 
-    def _next(self, first: "_Parcel | None") -> tuple[list[_Parcel], "_Parcel | None", bool]:
+    def _write_wanted(self, parcels: list[_Parcel]) -> None:
+        # A caller who has gone meanwhile was told nothing; from here on nobody can withdraw.
+        wanted = [parcel for parcel in parcels if parcel.written.set_running_or_notify_cancel()]
+        if wanted:
+            self._writing_since = time.monotonic()
+            self._write(wanted)
+            self._writing_since = None
+
+    def _next(self, first: _Parcel) -> tuple[list[_Parcel], "_Parcel | None", bool]:
         """The parcels for one transaction, one that did not fit any more, and whether there may come others."""
-        parcels: list[_Parcel] = []
-        parcel = first or self._parcels.get()
-        while parcel is not None:
-            if parcels and sum(len(one.events) for one in parcels) + len(parcel.events) > AT_ONCE:
-                return parcels, parcel, True
-            parcels.append(parcel)
-            try:
-                parcel = self._parcels.get_nowait()
-            except queue.Empty:
-                return parcels, None, True
-        return parcels, None, False
+        parcels, count = [first], len(first.events)
+        with suppress(queue.Empty):
+            while (parcel := self._parcels.get_nowait()) is not None:
+                count += len(parcel.events)
+                if count > AT_ONCE:
+                    return parcels, parcel, True
+                parcels.append(parcel)
+            return parcels, None, False
+        return parcels, None, True
 
     def _write(self, parcels: list[_Parcel]) -> None:
         events = [event for parcel in parcels for event in parcel.events]

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
@@ -42,7 +43,7 @@ class Metrics:
         self._transactions = Histogram(
             "headwater_transaction_seconds", "Writing transactions.", registry=self._registry, buckets=_SECONDS
         )
-        if not _shared():
+        if not shared_folder():
             ProcessCollector(registry=self._registry)
             PlatformCollector(registry=self._registry)
 
@@ -70,7 +71,7 @@ class Metrics:
 
     def page(self) -> bytes:
         """All of it in Prometheus' text format."""
-        if not _shared():
+        if not shared_folder():
             return generate_latest(self._registry)
         together = CollectorRegistry()
         MultiProcessCollector(together)  # type: ignore[no-untyped-call]
@@ -78,9 +79,11 @@ class Metrics:
 
     def close(self) -> None:
         """Takes what is of living processes only out of the sum."""
-        if _shared():
+        if shared_folder():
             mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
 
 
-def _shared() -> bool:
-    return bool(os.environ.get(SHARED_FOLDER))
+def shared_folder() -> Path | None:
+    """The folder that the processes of this server share, when there are several."""
+    named = os.environ.get(SHARED_FOLDER)
+    return Path(named) if named else None
