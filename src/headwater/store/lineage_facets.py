@@ -85,8 +85,8 @@ class _Reading:
     def lineage(self, inputs: list[Record]) -> ToldLineage:
         """The lineage of the fields that were read, and of inputs that act on all of them."""
         of_all = self._places(inputs, {}, "FILTER")
-        told = self._edges, of_all
-        return told_lineage(tuple(self._fields), self._inputs.values, tuple(self._ways.values), *told)
+        fields, ways = tuple(self._fields), tuple(self._ways.values)
+        return told_lineage(fields, self._inputs.values, ways, self._edges, of_all)
 
     def _places(self, inputs: list[Record], field: Record, unnamed: str) -> list[tuple[int, int]]:
         """The place of each input with that of each of its transformations."""

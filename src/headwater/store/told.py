@@ -31,8 +31,11 @@ class ToldLineage:
     edges: tuple[tuple[int, int, int], ...]
     dataset: tuple[tuple[int, int], ...]
 
-    def named(self) -> Iterator[Named]:
-        """The edges by names; last, without a field, those that act on all of them."""
+    def named(self) -> tuple[Named, ...]:
+        """The edges by names, each once; last, without a field, those that act on all of them."""
+        return tuple(dict.fromkeys(self._named()))
+
+    def _named(self) -> Iterator[Named]:
         datasets = tuple(self.sources)
         inputs = [InputField(datasets[place], name) for place, name in self.inputs]
         for field, source, way in self.edges:
