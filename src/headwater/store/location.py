@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from headwater.errors import StoreUnavailable
+
 VARIABLE = "HEADWATER_STORE"
 FILE = Path(".headwater") / "lineage.db"
 _SQLITE = "sqlite:///"
@@ -32,6 +34,30 @@ def sqlite_path(url: str) -> Path | None:
     True
     """
     return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
+
+
+def require_file(path: Path, *, create: bool) -> None:
+    """Makes sure that the store's SQLite file can be opened, and makes its folder when it may be created.
+
+    Raises:
+        StoreUnavailable: its folders cannot be read or made, it is no file, or is missing and not to be made.
+    """
+    try:
+        if not path.exists() and create:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        missing, file = not path.exists(), path.is_file()
+    except OSError as fault:
+        raise StoreUnavailable(
+            f"Store {path} cannot be reached ({fault.strerror}). Check the rights of its folders, or name "
+            "another with --store or HEADWATER_STORE."
+        ) from fault
+    if not missing and not file:
+        raise StoreUnavailable(f"Store {path} is no file: expected an SQLite file. Name another with --store.")
+    if missing and not create:
+        raise StoreUnavailable(
+            f"No store at {path}: expected a file that `headwater run` or `headwater ingest` made. "
+            "Change to the folder of the job, or name the file with --store or HEADWATER_STORE."
+        )
 
 
 def _nearest_file(start: Path) -> Path:

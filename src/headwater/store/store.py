@@ -5,19 +5,18 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, select
 
-from headwater.errors import EventError, StoreUnavailable
+from headwater.errors import EventError
 from headwater.store import engine as connections
 from headwater.store import schema
 from headwater.store.events import Event, read_event
 from headwater.store.ids import Writer
 from headwater.store.index import OPTION, require_arrays
-from headwater.store.location import sqlite_path, store_url
+from headwater.store.location import require_file, sqlite_path, store_url
 from headwater.store.recording import record
 from headwater.store.settling import settle
 from headwater.store.stamping import stamp
@@ -211,7 +210,7 @@ def open_store(
     url = store_url(url)
     path = sqlite_path(url)
     if path is not None:
-        _require_file(path, create=create and not read_only)
+        require_file(path, create=create and not read_only)
     # Who writes has connections of its own: readers, however many, do not keep events waiting.
     engine, writers = (connections.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in "rw")
     try:
@@ -230,22 +229,3 @@ def _readable(events: Iterable[RawEvent], rejected: list[Rejected]) -> Iterator[
         except EventError as fault:
             excerpt = source if isinstance(source, str | bytes) else repr(source)
             rejected.append(Rejected(index, str(fault), str(excerpt[:80])))
-
-
-def _require_file(path: Path, *, create: bool) -> None:
-    try:
-        if not path.exists() and create:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        missing, file = not path.exists(), path.is_file()
-    except OSError as fault:
-        raise StoreUnavailable(
-            f"Store {path} cannot be reached ({fault.strerror}). Check the rights of its folders, or name "
-            "another with --store or HEADWATER_STORE."
-        ) from fault
-    if not missing and not file:
-        raise StoreUnavailable(f"Store {path} is no file: expected an SQLite file. Name another with --store.")
-    if missing and not create:
-        raise StoreUnavailable(
-            f"No store at {path}: expected a file that `headwater run` or `headwater ingest` made. "
-            "Change to the folder of the job, or name the file with --store or HEADWATER_STORE."
-        )
