@@ -15,7 +15,7 @@ from headwater.store.json_text import canonical
 from headwater.store.jsonvalues import remembered_by_content
 from headwater.store.lineage_facets import column_lineage
 from headwater.store.numbering import Edges, Ids
-from headwater.store.schema import field_name
+from headwater.store.schema import field, field_name
 from headwater.store.told import told_lineage
 
 VALUES = st.recursive(
@@ -144,6 +144,18 @@ def test_rows_are_added_however_many(store: Store, count: int) -> None:
         add_rows(connection, field_name, ("key", "folded_key", "name"), rows)
         found = connection.exec_driver_sql("SELECT key, folded_key, name FROM field_name").all()
     assert sorted(map(tuple, found)) == sorted(rows)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\\N", "\\.", "a\tb\nc\rd\\e", "\b\f\v", "\"{},'", "%s", "ä\N{SNOWMAN}\U0001f600"]
+)
+def test_rows_are_added_as_they_are(store: Store, text: str) -> None:
+    rows = [(1, 7, text, b"1" + text.encode(), b"\0\\\xff", text, None), (2, 7, "x", b"2", b"", "", 3)]
+    columns = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
+    with store.write() as connection:
+        add_rows(connection, field, columns, rows)
+        found = connection.exec_driver_sql(f"SELECT {', '.join(columns)} FROM field ORDER BY id").all()
+    assert [tuple(row) for row in found] == rows
 
 
 def test_of_slightly_more_than_can_be_remembered_most_is_known() -> None:

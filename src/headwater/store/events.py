@@ -24,6 +24,7 @@ NO_JOB = Job("", "")
 
 SUCCESSFUL = ("COMPLETE", DECLARED)
 FINAL = ("ABORT", "COMPLETE", "FAIL")
+_PACKED = 3  # zlib's level: two fifths of the time of its usual 6, for an eighth more bytes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _END = 253_402_214_400_000_000
 """The last day that every time zone can write."""
@@ -104,7 +105,12 @@ def event_of(value: Any) -> Event:
 
 def packed(event: Event) -> Event:
     """The event with its packed text: whoever reads events while others write has time for that."""
-    return replace(event, packed=zlib.compress(event.text))
+    return replace(event, packed=pack(event.text))
+
+
+def pack(text_of_all: bytes) -> bytes:
+    """The text of an event as it is kept."""
+    return zlib.compress(text_of_all, _PACKED)
 
 
 def _identity(value: Record, digest: bytes) -> tuple[str, str, Job]:

@@ -1,13 +1,12 @@
 """Writes one event into the store: its job, its run, its datasets, and the event itself."""
 
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from headwater.store import schema
 from headwater.store.attributes import offer
 from headwater.store.describing import describe
-from headwater.store.events import FINAL, SUCCESSFUL, Event
+from headwater.store.events import FINAL, SUCCESSFUL, Event, pack
 from headwater.store.ids import Writer
 from headwater.store.loading import load, unknown
 from headwater.store.naming import name, straddling
@@ -96,7 +95,7 @@ def _datasets(writer: Writer, event: Event, run_id: int) -> None:
 
 def _keep(writer: Writer, event: Event, run_id: int) -> None:
     has_lineage = any(output.lineage is not None for output in event.outputs)
-    payload = event.packed or zlib.compress(event.text)
+    payload = event.packed or pack(event.text)
     writer.pending.events.append((event.digest, run_id, event.at, event.state, has_lineage, payload))
     if has_lineage or event.state in FINAL or event.state in SUCCESSFUL:
         writer.unsettled.add(run_id)
