@@ -147,10 +147,10 @@ class Pending:
     def write_fields(self, connection: Connection) -> None:
         """New fields, with their places where a schema gives them one; and the places of those that are there."""
         placed = tell_schemas(connection, self._schemas)
-        rows = [
+        rows = (
             (field_id, dataset, name, *keys_of(name), *placed.pop(field_id, ("", None)))
             for field_id, (dataset, name) in self._fields.items()
-        ]
+        )
         add_rows(connection, schema.field, _OF_FIELD, rows)
         PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])
         self._schemas.clear()
@@ -158,7 +158,7 @@ class Pending:
 
 
 def _parts(events: list[EventRow]) -> Iterator[list[EventRow]]:
-    """The rows of events, so many at once as a database takes in one text (PostgreSQL: 1 GB)."""
+    """The rows of events, so many at once that their text takes little memory."""
     part: list[EventRow] = []
     left = _MOST_BYTES
     for row in events:

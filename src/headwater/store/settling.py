@@ -111,7 +111,7 @@ def _pair(row: Row[Any]) -> Pair:
 
 def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
     now = told.get(row.output_id)
-    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.since, now.edges.digest)
+    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.at, now.edges.digest)
 
 
 def _add_fields(writer: Writer, heard: list[Heard]) -> None:
@@ -142,7 +142,7 @@ def _told(writer: Writer, case: Case) -> dict[int, Told]:
     told: dict[int, Told] = {}
     for event in case.heard:
         for output, (edges, since) in _of_event(writer, event).items():
-            told[output] = Told(edges, min(since, told.get(output, Told(edges, since)).since))
+            told[output] = Told(edges, min(since, told.get(output, Told(edges, since)).at))
     return told
 
 

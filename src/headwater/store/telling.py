@@ -11,7 +11,7 @@ from headwater.store.index.log import Pair, note
 from headwater.store.numbering import Edges
 from headwater.store.rows import pairs_for
 from headwater.store.schema import FOREVER
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Scope, Span, Tables, add_first
+from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Scope, Span, add_first
 
 _LINEAGE = schema.lineage
 _ROW = ("job_id", "output_id", "run_id", "at", "digest")
@@ -27,7 +27,12 @@ class Told(NamedTuple):
     """The edges that one run told of one output, and from when on they hold."""
 
     edges: Edges
-    since: int
+    at: int
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for equal edges."""
+        return self.edges.digest
 
 
 class Latest(NamedTuple):
@@ -42,24 +47,21 @@ class Telling:
 
     def __init__(self, connection: Connection, pairs: Collection[Pair]) -> None:
         self._connection = connection
-        self._latest = _latest(connection, pairs)
-        self._rows: list[tuple[Any, ...]] = []
-        self._edges: dict[Tables, list[tuple[int, ...]]] = {FIELD_EDGES: [], DATASET_EDGES: []}
-        self._first: list[Pair] = []
+        self._latest: dict[Pair, Latest | Told | None] = {**_latest(connection, pairs)}
+        self._told: list[tuple[int, int, int, Told]] = []
+        self._first: dict[Pair, Told] = {}
 
     def tell(self, run: Row[Any], output: int, told: Told) -> None:
         """Takes what a run tells of an output that it has not told of before."""
         pair = (run.job_id, output)
         latest = self._latest[pair] if pair in self._latest else _latest(self._connection, [pair])[pair]
         if latest is None:
-            self._first.append(pair)
-            for tables, edges in ((FIELD_EDGES, told.edges.fields), (DATASET_EDGES, told.edges.dataset)):
-                self._edges[tables] += [(*edge, run.job_id, told.since) for edge in edges]
-        elif told.since <= latest.at or told.edges.digest != latest.digest:
+            self._first[pair] = told
+        elif told.at <= latest.at or told.digest != latest.digest:
             self.flush()
             _paint(self._connection, run, output, told)
-        self._rows.append((run.job_id, output, run.id, told.since, told.edges.digest))
-        self._latest[pair] = _later(latest, Latest(told.since, told.edges.digest))
+        self._told.append((*pair, run.id, told))
+        self._latest[pair] = _later(latest, told)
 
     def forget(self, pairs: Iterable[Pair]) -> None:
         """Drops what was known of pairs, after their lineage was taken back."""
@@ -68,16 +70,19 @@ class Telling:
 
     def flush(self) -> None:
         """Writes what was taken, before somebody reads it."""
-        add_rows(self._connection, _LINEAGE, _ROW, self._rows)
-        self._rows.clear()
-        for tables, rows in self._edges.items():
-            add_first(self._connection, tables, rows)
-            rows.clear()
+        first = [(job, told) for (job, _), told in self._first.items()]
+        fields = ((*edge, job, told.at) for job, told in first for edge in told.edges.fields)
+        datasets = ((*edge, job, told.at) for job, told in first for edge in told.edges.dataset)
+        add_first(self._connection, FIELD_EDGES, fields)
+        add_first(self._connection, DATASET_EDGES, datasets)
         note(self._connection, self._first)
+        rows = ((job, output, run, told.at, told.digest) for job, output, run, told in self._told)
+        add_rows(self._connection, _LINEAGE, _ROW, rows)
+        self._told.clear()
         self._first.clear()
 
 
-def _later(latest: Latest | None, told: Latest) -> Latest:
+def _later(latest: Latest | Told | None, told: Told) -> Latest | Told:
     if latest is None or told.at > latest.at:
         return told
     return latest if told.at < latest.at else Latest(latest.at, None)
@@ -101,11 +106,11 @@ def _told_last(pair: FromClause) -> Select[Any]:
 
 def _paint(connection: Connection, run: Row[Any], output: int, told: Told) -> None:
     """Makes the edges so from then on until the next run told its own; equal times go by run id."""
-    place = {"job": run.job_id, "output": output, "moment": told.since, "the_uuid": run.uuid}
+    place = {"job": run.job_id, "output": output, "moment": told.at, "the_uuid": run.uuid}
     before, after = connection.execute(_BEFORE, place).first(), connection.execute(_AFTER, place).first()
     end = after.at if after is not None else FOREVER
-    if told.since < end and (before is None or before.digest != told.edges.digest):
-        scope, window = Scope(connection, run.job_id, output), Span(told.since, end)
+    if told.at < end and (before is None or before.digest != told.edges.digest):
+        scope, window = Scope(connection, run.job_id, output), Span(told.at, end)
         scope.paint(FIELD_EDGES, window, told.edges.fields)
         scope.paint(DATASET_EDGES, window, told.edges.dataset)
         note(connection, [(run.job_id, output)])

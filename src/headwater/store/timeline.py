@@ -81,7 +81,7 @@ def _near(tables: Tables) -> Select[Any]:
     return _edges(tables.history).add_columns(end).where(near)
 
 
-def add_first(connection: Connection, tables: Tables, rows: Sequence[tuple[int, ...]]) -> None:
+def add_first(connection: Connection, tables: Tables, rows: Iterable[tuple[int, ...]]) -> None:
     """Edges that hold from now on, of outputs of which nothing was known: each with its job and since when."""
     add_rows(connection, tables.current, _columns(tables.current), rows)
 
