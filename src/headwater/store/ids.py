@@ -11,7 +11,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.store import schema
-from headwater.store.bulk import new_ids
+from headwater.store.bulk import add_rows, new_ids
 from headwater.store.events import Event
 from headwater.store.fieldnames import FieldRename, first_name, present_name
 from headwater.store.keys import key_of, keys_of
@@ -174,7 +174,10 @@ class Writer:
         yield from found.items()
         missing = [row for key, row in values.items() if key not in found]
         if missing:
-            yield from self.connection.execute(_adding(table), missing).all()
+            ids = new_ids(self.connection, table, len(missing))
+            rows = [(row_id, *row.values()) for row_id, row in zip(ids, missing, strict=True)]
+            add_rows(self.connection, table, ("id", *missing[0]), rows)
+            yield from ((row["key"], row_id) for row_id, row in zip(ids, missing, strict=True))
 
     def _new_field(self, dataset_id: int, name: str) -> Values:
         self.pending.field_name(name)
@@ -204,11 +207,6 @@ def _new(names: Iterable[str], known: Mapping[str, int]) -> Collection[str]:
 
 def _by_keys(table: Table, keys: list[bytes]) -> Select[Any]:
     return select(table.c.key, table.c.id).where(table.c.key.in_(keys))
-
-
-@cache
-def _adding(table: Table) -> ReturningInsert[Any]:
-    return insert(table).returning(table.c.key, table.c.id)
 
 
 @cache

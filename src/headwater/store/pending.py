@@ -111,6 +111,7 @@ class Pending:
         self.write_fields(connection)
         write_tags(connection, self._tags)
         since = {row: values["state_at"] for row, values in self.runs.items()}
+        new_runs = set(self.new_runs)
         self.write_runs(connection)
         TELL_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
         for some in _parts(self.events):
@@ -118,7 +119,8 @@ class Pending:
         for column, offers in self._offers.items():
             later(*column)(connection, [(row, value, at) for row, (at, value) in offers.items()])
         touches = [(*place, told, since.get(place[0]) if place[2] else None) for place, told in self._touches.items()]
-        TOUCH(connection, touches)
+        add_rows(connection, TOUCH.table, TOUCH.columns, [row for row in touches if row[0] in new_runs])
+        TOUCH(connection, [row for row in touches if row[0] not in new_runs])
         NEW_GAP(connection, list(self._gaps.values()))
         LATEST_FACET(connection, [(*key, *told) for key, told in self._facets.items()])
         NEW_FIELD_NAME(connection, [field_name(name) for name in sorted(self._field_names)])
