@@ -14,7 +14,7 @@ from typing import Any
 
 from bench import drawing
 from bench.figures import table
-from bench.server import ingest, reads
+from bench.server import ingest, reads, repeated
 from bench.server.ingest import Size, Taken
 from bench.server.layered import Shape, fill
 from bench.server.places import Places, places
@@ -68,6 +68,8 @@ def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
                 results.note("taken", ingest.rates(url, place, shape.edges, options.events))
         if not options.sizes_only:
             results.note("sizes", ingest.sizes(make("again"), place, jobs=100, runs=(1, 10)))
+        if not options.sizes_only and not options.events_only:
+            results.note("timings", repeated.of_runs(make("told"), place, (1, 10, 50), options.starts))
 
 
 def _asked(url: str, shape: Shape, place: str, options: argparse.Namespace, results: Results) -> None:
@@ -124,7 +126,7 @@ def _taken_row(one: Taken) -> list[str]:
 
 def draw(results: Results, folder: Path) -> None:
     """Times of questions, and events a second, over the number of edges."""
-    layered = [one for one in results.timings if one.layers != DEEP.layers]
+    layered = [one for one in results.timings if one.layers != DEEP.layers and repeated.TOLD_BY not in one.place]
     upstream = [one for one in layered if one.question.startswith("upstream")]
     times = _series(upstream, lambda one: f"{one.place}: {one.question.removeprefix('upstream').strip(' ,')}", "p95")
     drawing.over_edges({"ms at p95, upstream": times}, folder / "server-reads.svg")

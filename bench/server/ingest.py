@@ -24,7 +24,7 @@ PROCESSES = (1, 2)
 BATCH = 100
 _WARM = 1_000_000  # the first of the jobs that do not count
 _BEGUN = datetime(2026, 2, 1, tzinfo=UTC)
-_PRODUCER = "https://example.org/bench"
+PRODUCER = "https://example.org/bench"
 _COLUMNS = [f"c{place}" for place in range(WIDTH)]
 
 Json = dict[str, Any]
@@ -79,7 +79,7 @@ def event(job: int, run: int) -> Json:
     return {
         "eventType": "COMPLETE",
         "eventTime": moment.isoformat(),
-        "producer": _PRODUCER,
+        "producer": PRODUCER,
         "run": {"runId": str(UUID(int=(job << 32) + run + 1))},
         "job": {"namespace": "prod", "name": f"ingest_{job}"},
         "inputs": [{"namespace": "s3://lake", "name": _table(job, side)} for side in (0, 1)],

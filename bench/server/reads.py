@@ -94,7 +94,7 @@ def of_store(shape: Shape, place: str, store: Store, count: int, *, index: bool 
         settled(pid)
         for direction in WAYS:
             asked, stream = starts(shape, direction, count), f"{direction.value}stream"
-            yield timing(shape, (place, f"{stream} ids"), Ask(partial(_ids, store, direction)), asked)
+            yield timing(shape, (place, f"{stream} ids"), Ask(partial(ids_of, store, direction)), asked)
             connection = HTTPConnection(urlsplit(address).netloc)  # the server closes one that is silent for long
             for form in ("ids", "compact"):
                 ask = partial(_over_http, connection, f"/api/v2/{stream}", form)
@@ -121,7 +121,8 @@ def of_per_run_rows(shape: Shape, store: Store, runs: int, count: int) -> Iterat
             yield Timing(shape.edges, shape.layers, *kind, 1, 1e3 * PATIENCE, 1e3 * PATIENCE, 0, 0)
 
 
-def _ids(store: Store, direction: Direction, one: Start) -> Collection[int]:
+def ids_of(store: Store, direction: Direction, one: Start) -> Collection[int]:
+    """The columns of a closure."""
     return reached_from(store, one.name, direction).distance
 
 
