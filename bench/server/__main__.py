@@ -29,6 +29,7 @@ MOST_ROWS = 1_000_000
 """Rows per run beyond which the peer is not asked."""
 
 PLOTS = Path("docs/img")
+Series = dict[str, tuple[list[int], list[float]]]
 STORES = SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 
 
@@ -125,22 +126,35 @@ def _taken_row(one: Taken) -> list[str]:
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Times of questions, and events a second, over the number of edges."""
-    layered = [one for one in results.timings if one.layers != DEEP.layers and repeated.TOLD_BY not in one.place]
-    upstream = [one for one in layered if one.question.startswith("upstream")]
-    times = _series(upstream, lambda one: f"{one.place}: {one.question.removeprefix('upstream').strip(' ,')}", "p95")
-    drawing.over_edges({"ms at p95, upstream": times}, folder / "server-reads.svg")
+    """Times of questions, and events a second, over the number of edges; of what was measured."""
     filled = [one for one in results.taken if one.edges]
     rates = _series(filled, lambda one: f"{one.place}, {one.kind}{', two processes' * (one.processes > 1)}", "rate")
     sizes = _series([one for one in results.sizes if not one.runs], attrgetter("place"), "each", "count")
-    plots = {"events a second": rates, "bytes a distinct edge": sizes}
-    drawing.over_edges(plots, folder / "server-ingest.svg", logarithmic=False)
+    _plot(_times(results.timings), folder / "server-reads.svg", logarithmic=True)
+    _plot({"events a second": rates, "bytes a distinct edge": sizes}, folder / "server-ingest.svg", logarithmic=False)
 
 
-def _series(
-    found: Sequence[Any], name: Any, value: str, over: str = "edges"
-) -> dict[str, tuple[list[int], list[float]]]:
-    series: dict[str, tuple[list[int], list[float]]] = {}
+def _times(timings: Sequence[Timing]) -> dict[str, Series]:
+    """Of walks upstream; those of peers beside the ids."""
+    layered = [one for one in timings if one.layers != DEEP.layers and repeated.TOLD_BY not in one.place]
+    ids = [one for one in layered if one.question == "upstream ids"]
+    compact = [one for one in layered if one.question == "upstream compact, HTTP"]
+    peers = [one for one in layered if one.question.startswith("upstream, ")]
+    of_peers = _series(peers, lambda one: f"{one.place}:{one.question.removeprefix('upstream,')}", "p95")
+    return {
+        "ms at p95, ids": _series(ids, attrgetter("place"), "p95") | of_peers,
+        "ms at p95, compact, HTTP": _series(compact, attrgetter("place"), "p95"),
+    }
+
+
+def _plot(plots: dict[str, Series], path: Path, *, logarithmic: bool) -> None:
+    measured = {label: series for label, series in plots.items() if series}
+    if measured:
+        drawing.over_edges(measured, path, logarithmic=logarithmic)
+
+
+def _series(found: Sequence[Any], name: Any, value: str, over: str = "edges") -> Series:
+    series: Series = {}
     for one in found:
         edges, values = series.setdefault(name(one), ([], []))
         edges.append(getattr(one, over))
