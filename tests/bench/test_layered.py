@@ -11,6 +11,7 @@ from bench.server.ingest import EDGES, size, sizes
 from bench.server.layered import Shape, edges, fill
 from bench.server.places import Places, places
 from bench.server.reads import Start, starts
+from bench.server.repeated import events
 
 from headwater.store import Store, open_store
 from headwater.store.questions import Direction, compact_from, reached_from
@@ -70,6 +71,18 @@ def test_the_rows_of_each_run_have_the_same_closures(at: Places, direction: Dire
 def _asked(store: Store, direction: Direction, question: str, start: Start) -> set[uuid.UUID]:
     with store.read() as connection:
         return perrun.ask(connection, question, perrun.uuid_of(start.id), direction)
+
+
+def test_runs_that_tell_a_graph_give_the_closures_of_its_rows(url: str, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'rows.db'}") as rows, open_store(url) as told:
+        fill(rows, SHAPE)
+        for run in range(2):
+            told.ingest(events(SHAPE, run))
+        for direction in (Direction.UP, Direction.DOWN):
+            for start in starts(SHAPE, direction, 3):
+                expected = reached_from(rows, start.name, direction).distance
+                assert len(reached_from(told, start.name, direction).distance) == len(expected) > 1
+        assert size(told, "", 0).count == size(rows, "", 0).count
 
 
 def test_runs_of_the_same_lineage_do_not_make_edges_larger(tmp_path: Path) -> None:
