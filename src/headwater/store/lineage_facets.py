@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-import orjson
-
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.store.facets import dataset
@@ -77,7 +75,6 @@ class _Reading:
         self._fields: dict[str, int] = {}
         self._inputs = _Places(_input)
         self._ways = _Places(_transformation)
-        self._lists: dict[tuple[bytes, str], list[int]] = {}
         self._edges: list[tuple[int, int, int]] = []
 
     def field(self, name: str, inputs: list[Record], field: Record) -> None:
@@ -93,25 +90,14 @@ class _Reading:
 
     def _places(self, inputs: list[Record], field: Record, unnamed: str) -> list[tuple[int, int]]:
         """The place of each input with that of each of its transformations."""
-        places: list[tuple[int, int]] = []
-        for told in inputs:
-            source = self._inputs.of((told.get("namespace"), told.get("name"), told.get("field")))
-            ways = self._ways_of(told.get("transformations"), unnamed) or [self._ways.of(_old_way(field))]
-            places += [(source, way) for way in ways]
-        return places
+        return [(self._input(value), way) for value in inputs for way in self._ways_of(value, field, unnamed)]
 
-    def _ways_of(self, told: object, unnamed: str) -> list[int]:
-        """The places of the transformations in a list; one that comes again is known by its text."""
-        try:
-            text = orjson.dumps(told), unnamed
-        except orjson.JSONEncodeError:
-            return self._read_ways(told, unnamed)
-        if text not in self._lists:
-            self._lists[text] = self._read_ways(told, unnamed)
-        return self._lists[text]
+    def _input(self, value: Record) -> int:
+        return self._inputs.of((value.get("namespace"), value.get("name"), value.get("field")))
 
-    def _read_ways(self, told: object, unnamed: str) -> list[int]:
-        return [self._ways.of(_way(one, unnamed)) for one in records(told)]
+    def _ways_of(self, value: Record, field: Record, unnamed: str) -> list[int]:
+        told = [self._ways.of(_way(one, unnamed)) for one in records(value.get("transformations"))]
+        return told or [self._ways.of(_old_way(field))]
 
 
 class _Places(Generic[Value]):

@@ -111,7 +111,7 @@ def _pair(row: Row[Any]) -> Pair:
 
 def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
     now = told.get(row.output_id)
-    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.at, now.edges.digest)
+    return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.at, now.digest)
 
 
 def _add_fields(writer: Writer, heard: list[Heard]) -> None:

@@ -109,7 +109,7 @@ def _paint(connection: Connection, run: Row[Any], output: int, told: Told) -> No
     place = {"job": run.job_id, "output": output, "moment": told.at, "the_uuid": run.uuid}
     before, after = connection.execute(_BEFORE, place).first(), connection.execute(_AFTER, place).first()
     end = after.at if after is not None else FOREVER
-    if told.at < end and (before is None or before.digest != told.edges.digest):
+    if told.at < end and (before is None or before.digest != told.digest):
         scope, window = Scope(connection, run.job_id, output), Span(told.at, end)
         scope.paint(FIELD_EDGES, window, told.edges.fields)
         scope.paint(DATASET_EDGES, window, told.edges.dataset)
