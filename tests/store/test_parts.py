@@ -16,7 +16,7 @@ from headwater.store.jsonvalues import remembered_by_content
 from headwater.store.lineage_facets import column_lineage
 from headwater.store.numbering import Edges, Ids
 from headwater.store.schema import field, field_name
-from headwater.store.told import told_lineage
+from headwater.store.told import ToldLineage
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3),
@@ -77,7 +77,7 @@ def test_one_is_not_true(words: Any) -> None:
 def test_edges_are_those_of_the_ids_that_names_have_now() -> None:
     bronze, way = Dataset("file", "/bronze"), Transformation(Subtype.IDENTITY)
     lineage, same = (
-        told_lineage(("x", "y"), [(bronze, "a"), (bronze, "b")], (way,), [(0, 0, 0), (1, 1, 0)], [(0, 0)])
+        ToldLineage(("x", "y"), {bronze: ("a", "b")}, ((0, "a"), (0, "b")), (way,), ((0, 0, 0), (1, 1, 0)), ((0, 0),))
         for _ in range(2)
     )
     one, other = Ids(1, (10, 11), (20, 21), (30,)), Ids(2, (10, 12), (21, 20), (31,))
@@ -91,25 +91,43 @@ def test_edges_are_those_of_the_ids_that_names_have_now() -> None:
 
 
 def test_names_that_mean_the_same_field_are_one_edge() -> None:
-    bronze, link, way = Dataset("file", "/bronze"), Dataset("hive", "bronze"), Transformation(Subtype.IDENTITY)
-    inputs = [(bronze, "a"), (link, "a"), (bronze, "b")]
-    lineage = told_lineage(("x",), inputs, (way,), [(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 0, 0)], [])
+    lineage = lineage_of(x=[source("a"), source("a", name="link"), source("b"), source("a")])
+    bronze, link = Dataset("file", "/bronze"), Dataset("file", "link")
     assert lineage.sources == {bronze: ("a", "b"), link: ("a",)}
-    assert list(lineage.edges) == [(0, 0, 0), (0, 1, 0), (0, 2, 0)]
+    assert lineage.inputs == ((0, "a"), (1, "a"), (0, "b"))
+    assert lineage.edges == ((0, 0, 0), (0, 1, 0), (0, 2, 0))
     assert Edges((lineage, Ids(1, (10,), (20, 20, 21), (30,)))).fields == ((10, 20, 30), (10, 21, 30))
+
+
+def test_a_dataset_that_is_told_in_two_spellings_is_one() -> None:
+    replaced = "\N{REPLACEMENT CHARACTER}"
+    spelled = [source(field, name=name) for name in ("t\0", f"t{replaced}") for field in ("a", "b")]
+    lineage = lineage_of(x=[source("c"), *spelled, source("d", name="u")])
+    assert list(lineage.sources) == [Dataset("file", name) for name in ("/bronze", f"t{replaced}", "u")]
+    assert [(edge.input.dataset.name[0], edge.input.name) for edge in lineage.named()] == [
+        ("/", "c"),
+        ("t", "a"),
+        ("t", "b"),
+        ("u", "d"),
+    ]
+
+
+def lineage_of(**fields: list[Any]) -> ToldLineage:
+    """What a columnLineage facet with these fields says."""
+    named = {name.replace("NUL", "\0"): {"inputFields": inputs} for name, inputs in fields.items()}
+    lineage = column_lineage({"facets": {"columnLineage": {"fields": named}}}, {})
+    assert lineage is not None
+    return lineage
 
 
 def told_of(**fields: list[Any]) -> list[tuple[str | None, str, str, bool]]:
     """The edges of a columnLineage facet, as output field, input field, subtype and masking."""
-    named = {name.replace("NUL", "\0"): {"inputFields": inputs} for name, inputs in fields.items()}
-    lineage = column_lineage({"facets": {"columnLineage": {"fields": named}}}, {})
-    assert lineage is not None
-    edges = [(one, one.transformation) for one in lineage.named()]
+    edges = [(one, one.transformation) for one in lineage_of(**fields).named()]
     return [(one.field, one.input.name, way.subtype, way.masking) for one, way in edges]
 
 
-def source(name: str, *ways: Any) -> dict[str, Any]:
-    return {"namespace": "file", "name": "/bronze", "field": name, "transformations": list(ways)}
+def source(field: Any, *ways: Any, name: str = "/bronze") -> dict[str, Any]:
+    return {"namespace": "file", "name": name, "field": field, "transformations": list(ways)}
 
 
 def test_fields_that_can_only_be_stored_by_one_name_have_the_edges_of_all() -> None:

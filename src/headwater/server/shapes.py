@@ -5,6 +5,7 @@ HTTP can be told what is wrong, and is.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from headwater.errors import EventError
@@ -92,7 +93,10 @@ def _of_lineage(facet: object, inputs: str, whole: str) -> list[object]:
     """The names in a facet that says what columns are made of; where they stand differs."""
     fields = record(facet, "fields")
     named = [one for field in fields.values() for one in records(field, inputs)] + records(facet, whole)
-    return [*fields, *(one.get(part) for part in _NAMED for one in named)]
+    names: list[object] = list(fields)
+    for part in _NAMED:
+        names += [one.get(part) for one in named]
+    return names
 
 
 _NAMING_FACETS: dict[str, Callable[[object], None]] = {
@@ -108,18 +112,20 @@ def _of(named: Record) -> Iterator[object]:
 
 
 def _require_names(names: Iterable[object]) -> None:
-    told = [name for name in names if name is not None]
-    strings = [name for name in told if isinstance(name, str)]
-    if len(strings) < len(told):
-        odd = next(name for name in told if not isinstance(name, str))
-        raise EventError(f"A name is {_shown(odd)}: expected a string. Correct the producer.")
-    given = list(dict.fromkeys(strings))  # the same few come again and again
+    told = list(names)
+    with suppress(TypeError):  # a list or an object, which has no hash
+        told = list(dict.fromkeys(told))  # the same few come again and again
+    given = [name for name in told if isinstance(name, str)]
+    odd = [name for name in told if name is not None and not isinstance(name, str)]
+    if odd:
+        raise EventError(f"A name is {_shown(odd[0])}: expected a string. Correct the producer.")
     longest = max(given, key=len, default="")
     if len(longest) > LONGEST_NAME:
         raise EventError(
             f"A name of {len(longest):,} characters, {_shown(longest)}: expected at most {LONGEST_NAME:,}."
         )
-    if UNFIT.search("".join(given)):
+    together = "".join(given)
+    if not together.isprintable() and UNFIT.search(together):
         unfit = next(filter(UNFIT.search, given))
         raise EventError(f"The name {_shown(unfit)} has a NUL or half a character in it: no database stores that.")
 

@@ -54,7 +54,7 @@ def _spelled_out(value: Mapping[str, Any]) -> bytes:
 
 
 def _fragment(value: object) -> orjson.Fragment:
-    return orjson.Fragment(_of(value).canonical)
+    return orjson.Fragment(_of(value).text)
 
 
 def _whole(value: object) -> Any:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from hashlib import blake2b
 from random import Random
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -32,8 +31,9 @@ def record(value: object, *path: str) -> Record:
 
 def records(value: object, *path: str) -> list[Record]:
     """The objects of the list at ``path``; what is no object is left out."""
-    found = record(value, *path[:-1]).get(path[-1]) if path else value
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def text(value: object, *path: str) -> str:
@@ -74,21 +74,17 @@ def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Valu
 
 
 class Part:
-    """A JSON value with the ``digest`` and ``size`` of its text, by which it is known again.
-
-    ``canonical`` is the text that is the same for equal values; whoever makes a part of an event sets it.
+    """A JSON value with its text, which is the same for equal values, and by which it is known again.
 
     Raises:
-        JSONEncodeError: orjson cannot write it.
+        JSONEncodeError: orjson cannot write it as deep within an event as its datasets' facets are.
     """
 
-    __slots__ = ("canonical", "digest", "size", "value")
+    __slots__ = ("text", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        text = orjson.dumps(value)
-        self.digest, self.size = blake2b(text, digest_size=16).digest(), len(text)
-        self.canonical = b""
+        self.text = orjson.dumps([[[[value]]]], option=orjson.OPT_SORT_KEYS)[4:-4]
 
 
 def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Callable[[Any], Value]]:
@@ -109,11 +105,11 @@ def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Calla
                 part = told if isinstance(told, Part) else Part(told)
             except orjson.JSONEncodeError:
                 return read(told)
-            known = memory.values.get(part.digest)
+            known = memory.values.get(part.text)
             if known is not None:
                 return known[0]
             made = read(part.value)
-            memory.put(part.digest, made, part.size + _BESIDE)
+            memory.put(part.text, made, len(part.text) + _BESIDE)
             return made
 
         return value
@@ -122,25 +118,25 @@ def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Calla
 
 
 class _Memory(Generic[Value]):
-    """Values by digest, each with what it costs."""
+    """Values by text, each with what it costs."""
 
     def __init__(self, most: int) -> None:
         self.values: dict[bytes, tuple[Value, int]] = {}
-        self._digests: list[bytes] = []
+        self._texts: list[bytes] = []
         self._left = most
         self._chance = Random(0)
         self._changing = Lock()
 
-    def put(self, digest: bytes, value: Value, cost: int) -> None:
+    def put(self, text: bytes, value: Value, cost: int) -> None:
         """Remembers a value, and forgets others for it; unless it costs more than all of them."""
         with self._changing:
-            while self._left < cost and self._digests:
-                place = self._chance.randrange(len(self._digests))
-                self._digests[place], self._digests[-1] = self._digests[-1], self._digests[place]
-                self._left += self.values.pop(self._digests.pop())[1]
-            if self._left >= cost and digest not in self.values:
-                self.values[digest] = value, cost
-                self._digests.append(digest)
+            while self._left < cost and self._texts:
+                place = self._chance.randrange(len(self._texts))
+                self._texts[place], self._texts[-1] = self._texts[-1], self._texts[place]
+                self._left += self.values.pop(self._texts.pop())[1]
+            if self._left >= cost and text not in self.values:
+                self.values[text] = value, cost
+                self._texts.append(text)
                 self._left -= cost
 
 

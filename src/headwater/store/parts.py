@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from headwater.store.jsonvalues import Part, record, records, remembered_by_content
+from headwater.store.jsonvalues import Part, record, records
 
 _LARGE = ("columnLineage", "schema")
 """The facets of datasets that most of an event is."""
@@ -23,14 +23,6 @@ def in_parts(value: Any) -> Any:
 def _part(facet: dict[str, Any]) -> Any:
     """The facet itself where it is too deep to be written by orjson: of an event with it all is written otherwise."""
     try:
-        part = Part(facet)
-        part.canonical = _canonical(part)
+        return Part(facet)
     except orjson.JSONEncodeError:
         return facet
-    return part
-
-
-@remembered_by_content(48 << 20)
-def _canonical(facet: Any) -> bytes:
-    # As deep as it is in its event.
-    return orjson.dumps([[[[facet]]]], option=orjson.OPT_SORT_KEYS)[4:-4]

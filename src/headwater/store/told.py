@@ -1,6 +1,6 @@
 """What an event tells an output is made of, by places: what comes again and again is named once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,25 +42,3 @@ class ToldLineage:
             yield Named(self.fields[field], inputs[source], self.transformations[way])
         for source, way in self.dataset:
             yield Named(None, inputs[source], self.transformations[way])
-
-
-def told_lineage(
-    fields: tuple[str, ...],
-    inputs: Sequence[tuple[Dataset, str]],
-    transformations: tuple[Transformation, ...],
-    edges: Iterable[tuple[int, int, int]],
-    dataset: Iterable[tuple[int, int]],
-) -> ToldLineage:
-    """Lineage of which the edges, each told once or more, are given by places in the other lists."""
-    sources: dict[Dataset, dict[str, None]] = {}
-    for owner, name in inputs:
-        sources.setdefault(owner, {})[name] = None
-    places = {owner: place for place, owner in enumerate(sources)}
-    return ToldLineage(
-        fields,
-        {owner: tuple(names) for owner, names in sources.items()},
-        tuple([(places[owner], name) for owner, name in inputs]),
-        transformations,
-        tuple(dict.fromkeys(edges)),
-        tuple(dict.fromkeys(dataset)),
-    )
