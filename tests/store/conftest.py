@@ -101,6 +101,16 @@ EDGES = (
 TO_FIELD = "JOIN field o ON o.id = e.output_field JOIN dataset d ON d.id = o.dataset_id"
 TO_DATASET = "JOIN dataset d ON d.id = e.output_dataset"
 
+BARE = [
+    ("field", "dataset_id", "dataset"),
+    ("lineage", "job_id", "job"),
+    ("lineage", "output_id", "dataset"),
+    ("lineage", "run_id", "run"),
+    ("run_dataset", "run_id", "run"),
+    ("run_dataset", "dataset_id", "dataset"),
+]
+"""Columns without a foreign key, and what they name."""
+
 
 def contents(store: Store) -> dict[str, list[str]]:
     """All that the store says, by names instead of ids."""
@@ -118,8 +128,9 @@ def contents(store: Store) -> dict[str, list[str]]:
             # No foreign key holds them to what they name.
             count = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
             assert count == len(found[table]), f"of {count} rows of {table} {len(found[table])} name what there is"
-        strays = "SELECT count(*) FROM field WHERE dataset_id NOT IN (SELECT id FROM dataset)"
-        assert connection.execute(text(strays)).scalar_one() == 0, "fields of no dataset"
+        for table, column, other in BARE:
+            strays = f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT id FROM {other})"
+            assert connection.execute(text(strays)).scalar_one() == 0, f"rows of {table} without a {other}"
         return found
 
 

@@ -1,6 +1,5 @@
 """Many rows at once: PostgreSQL takes new ones by COPY and others as a parameter for each column, SQLite each value."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,18 +25,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeEngine
 
+from headwater.store.literals import Rows, array_of, lines_of
 from headwater.store.rows import AT_ONCE
 
-_ESCAPED = re.compile(r'["\\]')
-_SPECIAL = re.compile(r"[\\\n\r\t]")
-_WRITTEN = str.maketrans({"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 _TOGETHER = 50
 """Rows in one statement on SQLite, of at most ten columns: older ones take 999 parameters."""
 
 _AT_A_TIME = 1_000
 """Rows that PostgreSQL writes while the next are made."""
 
-Rows = Sequence[tuple[Any, ...]]
 Given: TypeAlias = Mapping[str, ColumnElement[Any]]
 """What is given for each row, by name."""
 
@@ -156,35 +152,9 @@ def _copy(connection: Connection, statement: str, rows: Iterator[tuple[Any, ...]
     try:
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
             while some := list(islice(rows, _AT_A_TIME)):
-                copy.write(_lines(some))
+                copy.write(lines_of(some))
     except faults.Error as fault:
         raise DBAPIError(statement, None, fault) from fault
-
-
-def _lines(rows: Rows) -> str:
-    r"""Rows as COPY reads them (PostgreSQL, "COPY", section "Text Format").
-
-    >>> _lines([(1, b"ab", None, True, "a\\b")])
-    '1\t\\\\x6162\t\\N\tTrue\ta\\\\b\n'
-    """
-    columns = [_column(values) for values in zip(*rows, strict=True)]
-    line = "\t".join(["%s"] * len(columns)) + "\n"
-    return line * len(rows) % tuple(chain.from_iterable(zip(*columns, strict=True)))
-
-
-def _column(values: Sequence[Any]) -> Sequence[Any]:
-    kinds = set(map(type, values))
-    if kinds == {int} or (kinds == {str} and not _SPECIAL.search("".join(values))):
-        return values
-    return list(map(_copied, values))
-
-
-def _copied(value: Any) -> str:
-    if isinstance(value, str):
-        return value.translate(_WRITTEN)
-    if isinstance(value, bytes):
-        return f"\\\\x{value.hex()}"
-    return "\\N" if value is None else str(value)
 
 
 def _many_to_a_statement(connection: Connection, statement: str, rows: Rows) -> None:
@@ -200,27 +170,7 @@ def _many_to_a_statement(connection: Connection, statement: str, rows: Rows) -> 
 def _arrays(rows: Rows) -> Iterator[list[str]]:
     """The columns of the rows as texts of arrays, so many rows at once as the database takes."""
     for begin in range(0, len(rows), AT_ONCE):
-        yield [_listed(column) for column in zip(*rows[begin : begin + AT_ONCE], strict=True)]
-
-
-def _listed(values: Sequence[Any]) -> str:
-    """The text of an array: the driver takes a microsecond and more for each element of a list."""
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        return f"{{{str(values)[1:-1].rstrip(',')}}}"
-    if kinds == {bytes}:
-        return '{"\\\\x%s"}' % '","\\\\x'.join(map(bytes.hex, values))  # noqa: UP031 - braces are the array's
-    if kinds == {str} and not _ESCAPED.search("".join(values)):
-        return '{"%s"}' % '","'.join(values)  # noqa: UP031
-    return f"{{{','.join(map(_element, values))}}}"
-
-
-def _element(value: Any) -> str:
-    if isinstance(value, str):
-        return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"')  # noqa: UP031 - the quickest way
-    if isinstance(value, bytes):
-        return f'"\\\\x{value.hex()}"'
-    return "NULL" if value is None else str(value)
+        yield [array_of(column) for column in zip(*rows[begin : begin + AT_ONCE], strict=True)]
 
 
 _SQLITE: Dialect = sqlite.dialect()

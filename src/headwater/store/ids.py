@@ -96,7 +96,7 @@ class Writer:
         ids = new_ids(self.connection, schema.field, len(missing), given) if missing else ()
         for (dataset, name), field_id in zip(missing, ids, strict=True):
             self._fields[dataset][name] = field_id
-            self.pending.field(field_id, dataset, name)
+        self.pending.fields(dict(zip(ids, missing, strict=True)))
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
         """When which fields of a dataset got other names; most stores know of none."""

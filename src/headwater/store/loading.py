@@ -21,6 +21,8 @@ _EVENT = schema.event
 _UNTOLD: Values = {"parent_id": None, "state": "", "state_at": 0, "started_at": None, "engine": ""}
 _NAMED = select(_NAME.c.namespace, _NAME.c.name, _NAME.c.id, _NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
 
+_ANY_LATER = select(_NAME.c.id).where(_NAME.c.first_key.is_not(None)).limit(1)
+
 
 def unknown(writer: Writer, events: Iterable[Event]) -> Iterator[Event]:
     """The events that are not in the store, each once."""
@@ -80,7 +82,8 @@ def _datasets(events: Iterable[Event]) -> Iterator[Dataset]:
 def _load_names(writer: Writer, named: Iterable[Dataset]) -> None:
     keys = {key_of(one.namespace, one.name): one for one in named}
     writer.names |= {one: [] for one in keys.values()}
-    for column in (_NAME.c.key, _NAME.c.first_key):
+    later = writer.connection.execute(_ANY_LATER).first() is not None
+    for column in (_NAME.c.key, _NAME.c.first_key) if later else (_NAME.c.key,):
         for namespace, name, *meaning in rows_for(
             writer.connection,
             keys,

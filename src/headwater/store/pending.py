@@ -1,6 +1,6 @@
 """What a batch of events has to write, kept until it is needed: one statement for many rows, not one for each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,10 +92,10 @@ class Pending:
         first, last = rows.get(row, (at, at))
         rows[row] = (min(first, at), max(last, at))
 
-    def field(self, field_id: int, dataset: int, name: str) -> None:
-        """A new field of a dataset."""
-        self._fields[field_id] = (dataset, name)
-        self.field_name(name)
+    def fields(self, new: Mapping[int, tuple[int, str]]) -> None:
+        """New fields by their ids: the dataset of each, and its name."""
+        self._fields |= new
+        self._field_names.update([name for _, name in new.values()])
 
     @property
     def last_field(self) -> int:

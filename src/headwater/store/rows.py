@@ -1,22 +1,27 @@
 """Rows by their ids or keys, however many."""
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    ColumnElement,
     Connection,
     FromClause,
     LargeBinary,
     Select,
     Text,
+    cast,
     column,
     func,
     literal,
     select,
 )
+from sqlalchemy.types import TypeEngine
+
+from headwater.store.literals import array_of
 
 Key = TypeVar("Key", int, str, bytes)
 AT_ONCE = 20_000
@@ -56,7 +61,7 @@ def _paired(connection: Connection, some: list[tuple[int, int]]) -> FromClause:
         pair = func.json_each(json.dumps(some)).table_valued("value").c.value
         sides = (func.json_extract(pair, f"$[{place}]", type_=BigInteger()) for place in (0, 1))
         return select(*(side.label(name) for side, name in zip(sides, _SIDES, strict=True))).subquery("pair")
-    listed = (literal(list(side), ARRAY(BigInteger)) for side in zip(*some, strict=True))
+    listed = (_array(BigInteger(), side) for side in zip(*some, strict=True))
     columns = (column(name, BigInteger) for name in _SIDES)
     return func.unnest(*listed).table_valued(*columns, name="pair").render_derived()
 
@@ -64,4 +69,8 @@ def _paired(connection: Connection, some: list[tuple[int, int]]) -> FromClause:
 def _listed(connection: Connection, kind: type, some: list[Any]) -> Select[Any]:
     if connection.dialect.name == "sqlite":
         return select(func.json_each(json.dumps(some)).table_valued("value").c.value)
-    return select(func.unnest(literal(some, ARRAY(_TYPES[kind]))))
+    return select(func.unnest(_array(_TYPES[kind], some)))
+
+
+def _array(kind: TypeEngine[Any], values: Sequence[Any]) -> ColumnElement[Any]:
+    return cast(literal(array_of(values), Text()), ARRAY(kind))
