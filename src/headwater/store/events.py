@@ -63,6 +63,11 @@ class Event:
     packed: bytes = b""
 
     @property
+    def tells_lineage(self) -> bool:
+        """True when it says of an output what it is made of."""
+        return any(output.lineage is not None for output in self.outputs)
+
+    @property
     def renames(self) -> bool:
         """True when names are others from this event on, or would be, had the run not failed."""
         return any(output.renamed for output in self.outputs)

@@ -35,7 +35,8 @@ class Writer:
     """A writing transaction, with the ids it has seen.
 
     ``pending`` are rows to be written; ``unsettled`` are the runs whose lineage has to be looked at again before the
-    transaction ends; ``moved`` are those whose state, datasets or lineage may be others;
+    transaction ends; ``added`` are those of which nothing was known before it;
+    ``moved`` are those whose state, datasets or lineage may be others;
     ``runs`` are the runs of the batch by UUID; ``names`` are the meanings of dataset names; ``read``
     are the events of this transaction by digest, which need not be read from the store again; ``entangled`` are
     datasets that were joined when their fields had been renamed.
@@ -44,6 +45,7 @@ class Writer:
     connection: Connection
     pending: Pending = field(default_factory=Pending)
     unsettled: set[int] = field(default_factory=set)
+    added: set[int] = field(default_factory=set)
     moved: set[int] = field(default_factory=set)
     runs: dict[str, KnownRun] = field(default_factory=dict)
     names: dict[Dataset, list[Meaning]] = field(default_factory=dict)

@@ -64,6 +64,7 @@ def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
     added = {uuid: KnownRun(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
     writer.pending.new_runs |= {run.id: (uuid, run.values) for uuid, run in added.items()}
     writer.runs |= added
+    writer.added.update(ids)
 
 
 def _described(events: Iterable[Event]) -> Iterator[tuple[DatasetDescription, int]]:

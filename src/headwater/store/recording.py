@@ -11,6 +11,7 @@ from headwater.store.ids import Writer
 from headwater.store.loading import load, unknown
 from headwater.store.naming import name, straddling
 from headwater.store.retelling import retell
+from headwater.store.settling import add_fields
 from headwater.store.tags import FACET, tag_job
 
 _RUN = schema.run
@@ -23,6 +24,7 @@ def record(writer: Writer, events: Iterable[Event]) -> int:
     load(writer, new)
     for event in new:
         _record(writer, event)
+    add_fields(writer, new)
     writer.flush()
     return len(new)
 
@@ -94,8 +96,7 @@ def _datasets(writer: Writer, event: Event, run_id: int) -> None:
 
 
 def _keep(writer: Writer, event: Event, run_id: int) -> None:
-    has_lineage = any(output.lineage is not None for output in event.outputs)
     payload = event.packed or pack(event.text)
-    writer.pending.events.append((event.digest, run_id, event.at, event.state, has_lineage, payload))
-    if has_lineage or event.state in FINAL or event.state in SUCCESSFUL:
+    writer.pending.events.append((event.digest, run_id, event.at, event.state, event.tells_lineage, payload))
+    if event.tells_lineage or event.state in FINAL or event.state in SUCCESSFUL:
         writer.unsettled.add(run_id)

@@ -4,7 +4,8 @@ A streaming query is successful as long as it runs: it may never end, and what i
 """
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
@@ -17,13 +18,14 @@ from headwater.store.index.log import Pair
 from headwater.store.numbering import Edges, Ids
 from headwater.store.rows import rows_for
 from headwater.store.symlinks import dataset_id
-from headwater.store.telling import Telling, Told
+from headwater.store.telling import Run, Telling, Told
 from headwater.store.told import ToldLineage
 from headwater.store.withdrawal import withdraw
 
 _RUNNING = "RUNNING"
 _LINEAGE = schema.lineage
-_RUN = schema.run
+_RUN = schema.run.c
+_RUNS = select(*(_RUN[name] for name in Run._fields))
 _EVENT = schema.event.c
 _TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
@@ -40,7 +42,7 @@ class Heard(NamedTuple):
 class Case(NamedTuple):
     """A run that may have to tell its lineage again: its row, what it has told, and its events that tell lineage."""
 
-    run: Row[Any]
+    run: Run
     known: list[Row[Any]]
     heard: list[Heard]
 
@@ -48,11 +50,13 @@ class Case(NamedTuple):
 def settle(writer: Writer) -> None:
     """Makes the edges of every unsettled run what the run's events say by now."""
     while writer.unsettled:
-        cases = _cases(writer, sorted(writer.unsettled))
-        _add_fields(writer, [heard for case in cases for heard in case.heard])
+        again = _cases(writer, sorted(writer.unsettled - writer.added))
+        _add_fields(writer, [heard for case in again for heard in case.heard])
+        cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
         told = [(case, _told(writer, case)) for case in cases]
         writer.moved |= writer.unsettled
         writer.unsettled.clear()
+        writer.added.clear()
         pairs = {(case.run.job_id, output) for case, outputs in told for output in outputs}
         telling = Telling(writer.connection, pairs)
         for case, outputs in told:
@@ -60,12 +64,40 @@ def settle(writer: Writer) -> None:
         telling.flush()
 
 
+def add_fields(writer: Writer, events: Iterable[Event]) -> None:
+    """Adds the fields that the lineage of events is the first to tell of, as far as it counts by now."""
+    _add_fields(writer, [heard for event in events for heard in _heard(_run(writer, event.run), event)])
+
+
+def _run(writer: Writer, uuid: str) -> Run:
+    row, values = writer.runs[uuid]
+    return Run(row, uuid, values["job_id"], values["state"], values["state_at"])
+
+
+def _heard(run: Run, event: Event) -> Iterator[Heard]:
+    """An event that counts: any of a run that succeeded, and what a stream tells while it runs."""
+    streams = event.state == _RUNNING and event.about.streaming
+    if run.state in SUCCESSFUL or streams:
+        yield Heard(event.outputs, event.at, event.at if streams else run.state_at)
+
+
+def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[Case]:
+    """Those of runs that this transaction added: nothing of them has to be read from the store."""
+    told: dict[str, list[Event]] = {}
+    for event in sorted(writer.read.values(), key=attrgetter("at", "digest")):
+        if event.tells_lineage and writer.runs[event.run].id in runs:
+            told.setdefault(event.run, []).append(event)
+    for uuid, events in told.items():
+        run = _run(writer, uuid)
+        yield Case(run, [], [heard for event in events for heard in _heard(run, event)])
+
+
 def _cases(writer: Writer, runs: list[int]) -> list[Case]:
     connection = writer.connection
     known = _by_run(rows_for(connection, runs, lambda some: select(_LINEAGE).where(_LINEAGE.c.run_id.in_(some))))
     telling = _by_run(rows_for(connection, runs, lambda some: _TELLING.where(_EVENT.run_id.in_(some))))
-    rows = rows_for(connection, runs, lambda some: select(_RUN).where(_RUN.c.id.in_(some)))
-    return [Case(run, known.get(run.id, []), list(_heard(writer, run, telling.get(run.id, [])))) for run in rows]
+    rows = [Run(*row) for row in rows_for(connection, runs, lambda some: _RUNS.where(_RUN.id.in_(some)))]
+    return [Case(run, known.get(run.id, []), list(_heard_again(writer, run, telling.get(run.id, [])))) for run in rows]
 
 
 def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
@@ -75,16 +107,10 @@ def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
     return found
 
 
-def _heard(writer: Writer, run: Row[Any], telling: list[Row[Any]]) -> Iterator[Heard]:
-    """The events of a run that count: all of one that succeeded, and what a stream tells while it runs."""
-    succeeded = run.state in SUCCESSFUL
+def _heard_again(writer: Writer, run: Run, telling: list[Row[Any]]) -> Iterator[Heard]:
     for row in telling:
-        if not succeeded and row.type != _RUNNING:
-            continue
-        known = writer.read.get(row.digest) or _read_again(writer, row.id)
-        streams = row.type == _RUNNING and known.about.streaming
-        if succeeded or streams:
-            yield Heard(known.outputs, known.at, known.at if streams else run.state_at)
+        if run.state in SUCCESSFUL or row.type == _RUNNING:
+            yield from _heard(run, writer.read.get(row.digest) or _read_again(writer, row.id))
 
 
 def _read_again(writer: Writer, event_id: int) -> Event:
@@ -109,7 +135,7 @@ def _pair(row: Row[Any]) -> Pair:
     return row.job_id, row.output_id
 
 
-def _still_so(row: Row[Any], run: Row[Any], told: dict[int, Told]) -> bool:
+def _still_so(row: Row[Any], run: Run, told: dict[int, Told]) -> bool:
     now = told.get(row.output_id)
     return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.at, now.digest)
 

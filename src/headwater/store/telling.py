@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, FromClause, Row, Select, and_, bindparam, func, or_, select
+from sqlalchemy import Connection, FromClause, Select, and_, bindparam, func, or_, select
 
 from headwater.store import schema
 from headwater.store.bulk import add_rows
@@ -21,6 +21,16 @@ _TOLD = _TOLD.where(_LINEAGE.c.job_id == bindparam("job"), _LINEAGE.c.output_id 
 _MOMENT, _THE_UUID = bindparam("moment", type_=_AT.type), bindparam("the_uuid", type_=_UUID.type)
 _BEFORE = _TOLD.where(or_(_AT < _MOMENT, and_(_AT == _MOMENT, _UUID < _THE_UUID))).order_by(_AT.desc(), _UUID.desc())
 _AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))).order_by(_AT, _UUID)
+
+
+class Run(NamedTuple):
+    """A run's row, as far as its lineage goes."""
+
+    id: int
+    uuid: str
+    job_id: int
+    state: str
+    state_at: int
 
 
 class Told(NamedTuple):
@@ -51,7 +61,7 @@ class Telling:
         self._told: list[tuple[int, int, int, Told]] = []
         self._first: dict[Pair, Told] = {}
 
-    def tell(self, run: Row[Any], output: int, told: Told) -> None:
+    def tell(self, run: Run, output: int, told: Told) -> None:
         """Takes what a run tells of an output that it has not told of before."""
         pair = (run.job_id, output)
         latest = self._latest[pair] if pair in self._latest else _latest(self._connection, [pair])[pair]
@@ -104,7 +114,7 @@ def _told_last(pair: FromClause) -> Select[Any]:
     return question.join(_LINEAGE, mine)
 
 
-def _paint(connection: Connection, run: Row[Any], output: int, told: Told) -> None:
+def _paint(connection: Connection, run: Run, output: int, told: Told) -> None:
     """Makes the edges so from then on until the next run told its own; equal times go by run id."""
     place = {"job": run.job_id, "output": output, "moment": told.at, "the_uuid": run.uuid}
     before, after = connection.execute(_BEFORE, place).first(), connection.execute(_AFTER, place).first()
