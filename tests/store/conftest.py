@@ -77,14 +77,15 @@ def told(job: str, *outputs: Json, minute: int = 0, state: str = "COMPLETE", run
 
 
 QUESTIONS = {
-    "datasets": "SELECT namespace, name, source, lifecycle, version, schema_at FROM dataset",
+    "datasets": "SELECT namespace, name, source, lifecycle, version, description, schema_at, first_at, last_at "
+    "FROM dataset",
     "names": "SELECT n.namespace, n.name, n.since, n.until, d.namespace, d.name FROM dataset_name n "
     "JOIN dataset d ON d.id = n.dataset_id",
     "renames": "SELECT r.at, r.former, r.present, d.name FROM field_rename r JOIN dataset d ON d.id = r.dataset_id",
     "changes": "SELECT r.uuid, d.name FROM dataset_change c JOIN run r ON r.id = c.run_id "
     "JOIN dataset d ON d.id = c.dataset_id",
     "fields": "SELECT d.name, f.name, f.type, f.ordinal FROM field f JOIN dataset d ON d.id = f.dataset_id",
-    "jobs": "SELECT namespace, name, type, sql FROM job",
+    "jobs": "SELECT namespace, name, type, sql, description, location, first_at, last_at FROM job",
     "runs": "SELECT r.uuid, j.name, r.state, r.state_at, r.started_at, r.error "
     "FROM run r JOIN job j ON j.id = r.job_id",
     "touched": "SELECT r.uuid, d.name, t.written, t.has_lineage, t.at FROM run_dataset t "

@@ -140,9 +140,14 @@ class Writer:
 
     def know_jobs(self, jobs: Iterable[Job]) -> None:
         """Finds or adds jobs, all at once."""
-        rows = {key_of(job.namespace, job.name): job for job in jobs}
-        values = {key: {"key": key, "namespace": job.namespace, "name": job.name} for key, job in rows.items()}
-        self._jobs |= {rows[key]: row for key, row in self._found_or_added(schema.job, values)}
+        keys = {key_of(job.namespace, job.name): job for job in jobs}
+        found = {row.key: row.id for row in rows_for(self.connection, keys, lambda some: _by_keys(schema.job, some))}
+        new = {key: job for key, job in keys.items() if key not in found}
+        ids = new_ids(self.connection, schema.job, len(new)) if new else ()
+        for row, (key, job) in zip(ids, new.items(), strict=True):
+            self.pending.new_jobs[row] = (key, job.namespace, job.name)
+            found[key] = row
+        self._jobs |= {job: found[key] for key, job in keys.items()}
 
     def know_transformations(self, ways: Iterable[Transformation]) -> None:
         """Finds or adds transformations, all at once."""

@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from headwater.model import Dataset, DatasetDescription, Job
 from headwater.store import schema
-from headwater.store.bulk import add_rows, new_ids
+from headwater.store.bulk import new_ids
 from headwater.store.events import Event
 from headwater.store.ids import KnownRun, Writer
 from headwater.store.keys import folded, key_of
@@ -47,6 +47,8 @@ def load(writer: Writer, events: Sequence[Event]) -> None:
     if not any(event.renames for event in events):
         _add_datasets(writer, events)
         _add_fields(writer, events)
+    if any(event.renames or event.links for event in events):
+        writer.pending.write_names(writer.connection)
 
 
 def _runs(event: Event) -> Iterator[tuple[str, Job]]:
@@ -102,17 +104,14 @@ def _add_datasets(writer: Writer, events: Sequence[Event]) -> None:
     if not new:
         return
     owners = new_ids(writer.connection, schema.dataset, len(new))
-    rows = [(owner, one.namespace, one.name) for owner, one in zip(owners, new, strict=True)]
-    add_rows(writer.connection, schema.dataset, ("id", "namespace", "name"), rows)
     meanings = [
         Meaning(row, owner, BEGINNING, FOREVER)
         for row, owner in zip(new_ids(writer.connection, _NAME, len(new)), owners, strict=True)
     ]
-    names = [
-        (meaning.id, key_of(one.namespace, one.name), one.namespace, one.name, folded(one), meaning.dataset)
-        for meaning, one in zip(meanings, new, strict=True)
-    ]
-    add_rows(writer.connection, _NAME, ("id", "key", "namespace", "name", "folded", "dataset_id"), names)
+    for one, (row, owner, *_) in zip(new, meanings, strict=True):
+        writer.pending.new_datasets[owner] = (one.namespace, one.name)
+        key = key_of(one.namespace, one.name)
+        writer.pending.new_names.append((row, key, one.namespace, one.name, folded(one), owner))
     writer.names |= {one: [meaning] for one, meaning in zip(new, meanings, strict=True)}
     writer.know_fields(owners)
 

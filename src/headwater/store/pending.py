@@ -18,13 +18,16 @@ from headwater.store.upserts import (
     PLACE,
     RUN_COLUMNS,
     TELL_RUN,
+    TOLD_OF,
     TOUCH,
+    Place,
     ToldSchema,
     Values,
     field_name,
     later,
     spanning,
     tell_schemas,
+    with_moments,
 )
 
 Tags = dict[Owner, ToldTags]
@@ -34,6 +37,9 @@ OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
 
 _MOST_BYTES = 1 << 26  # of payloads, which take twice that as text
 _OF_NEW_RUN = ("id", "uuid", *RUN_COLUMNS, "touched")
+_OF_JOB = ("id", "key", "namespace", "name", *with_moments(schema.job))
+_OF_DATASET = ("id", "namespace", "name", *with_moments(schema.dataset), "schema_digest", "schema_at")
+_OF_NAME = ("id", "key", "namespace", "name", "folded", "dataset_id")
 _OF_FIELD = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
 
 
@@ -43,6 +49,9 @@ class Pending:
 
     runs: dict[int, Values] = field(default_factory=dict)
     new_runs: dict[int, tuple[str, Values]] = field(default_factory=dict)
+    new_jobs: dict[int, tuple[bytes, str, str]] = field(default_factory=dict)
+    new_datasets: dict[int, tuple[str, str]] = field(default_factory=dict)
+    new_names: list[tuple[Any, ...]] = field(default_factory=list)
     events: list[EventRow] = field(default_factory=list)
     _offers: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
     _schemas: dict[int, ToldSchema] = field(default_factory=dict)
@@ -53,6 +62,7 @@ class Pending:
     _seen: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
     _field_names: set[str] = field(default_factory=set)
     _fields: dict[int, tuple[int, str]] = field(default_factory=dict)
+    _placed: dict[int, Place] = field(default_factory=dict)
 
     def offer(self, column: tuple[Table, str], row: int, value: str, at: int) -> None:
         """An attribute of a row, which the latest word decides; of equal times the greater value."""
@@ -129,8 +139,36 @@ class Pending:
         for name in self.__slots__:
             getattr(self, name).clear()
 
+    def write_names(self, connection: Connection) -> None:
+        """New jobs, new datasets and what these are called, with all that is known of them by now."""
+        jobs = [(row, *key, *self._told(schema.job, row)) for row, key in self.new_jobs.items()]
+        add_rows(connection, schema.job, _OF_JOB, jobs)
+        datasets = [
+            (row, *name, *self._told(schema.dataset, row), *self._schema(row))
+            for row, name in self.new_datasets.items()
+        ]
+        add_rows(connection, schema.dataset, _OF_DATASET, datasets)
+        add_rows(connection, schema.dataset_name, _OF_NAME, self.new_names)
+        for written in (self.new_jobs, self.new_datasets, self.new_names):
+            written.clear()
+
+    def _told(self, table: Table, row: int) -> Iterator[Any]:
+        """What was told of a new row: attributes, each with its moment, and when it was spoken of first and last."""
+        for name in TOLD_OF[table]:
+            at, value = self._offers.get((table, name), {}).pop(row, (None, None))
+            yield from (value, at)
+        yield from self._seen.get(table, {}).pop(row, (None, None))
+
+    def _schema(self, dataset: int) -> tuple[bytes | None, int | None]:
+        told = self._schemas.pop(dataset, None)
+        if told is None:
+            return None, None
+        self._placed |= told.places
+        return told.digest, told.at
+
     def write_runs(self, connection: Connection) -> None:
         """New runs, with all that is known of them by now: to change a row takes as long as to add it."""
+        self.write_names(connection)
         touched: dict[int, tuple[list[int], list[int]]] = {row: ([], []) for row in self.new_runs}
         for run, dataset, written in self._touches:
             if run in touched:
@@ -148,15 +186,16 @@ class Pending:
 
     def write_fields(self, connection: Connection) -> None:
         """New fields, with their places where a schema gives them one; and the places of those that are there."""
-        placed = tell_schemas(connection, self._schemas)
+        self.write_names(connection)
+        placed = self._placed | tell_schemas(connection, self._schemas)
         rows = (
             (field_id, dataset, name, *keys_of(name), *placed.pop(field_id, ("", None)))
             for field_id, (dataset, name) in self._fields.items()
         )
         add_rows(connection, schema.field, _OF_FIELD, rows)
         PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])
-        self._schemas.clear()
-        self._fields.clear()
+        for written in (self._schemas, self._placed, self._fields):
+            written.clear()
 
 
 def _parts(events: list[EventRow]) -> Iterator[list[EventRow]]:

@@ -72,6 +72,7 @@ def _meaning(writer: Writer, named: Dataset, at: int, owner: int | None = None) 
 
 def _add(writer: Writer, named: Dataset, owner: int | None, span: tuple[int, int]) -> Meaning:
     names, first = {"namespace": named.namespace, "name": named.name}, key_of(named.namespace, named.name)
+    writer.pending.write_names(writer.connection)
     if owner is None:
         owner = writer.add(schema.dataset, names)
     since, until = span

@@ -1,6 +1,7 @@
 """The statements that write a batch: each for many rows, none depending on what is there already."""
 
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, Insert, LargeBinary, Table, Text, Update, and_, case, or_, select, update
@@ -18,6 +19,8 @@ _TOUCH = schema.run_dataset
 _ID, _MOMENT, _DIGEST = BigInteger(), BigInteger(), LargeBinary()
 
 Values = dict[str, Any]
+Place = tuple[str, int]
+"""A type and a place."""
 
 
 class ToldSchema(NamedTuple):
@@ -26,6 +29,23 @@ class ToldSchema(NamedTuple):
     at: int
     digest: bytes
     fields: tuple[tuple[int, str], ...]
+
+    @property
+    def places(self) -> dict[int, Place]:
+        """The type and the place of each field, by id."""
+        return {field: (kind, place) for place, (field, kind) in enumerate(self.fields)}
+
+
+TOLD_OF = {
+    schema.job: ("type", "sql", "description", "location"),
+    schema.dataset: ("source", "lifecycle", "version", "description"),
+}
+"""The columns of which the latest word counts; beside each is one that says when that was."""
+
+
+def with_moments(table: Table) -> tuple[str, ...]:
+    """These columns of a table, each with the one beside it; and those of the first and the last moment."""
+    return (*chain.from_iterable((name, f"{name}_at") for name in TOLD_OF[table]), "first_at", "last_at")
 
 
 RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine")
@@ -130,9 +150,6 @@ _UNPLACE = Change({"dataset": _ID}, _unplace)
 PLACE = Change({"field": _ID, "type": Text(), "ordinal": _FIELD.c.ordinal.type}, _place)
 """The type of a field, and its place among those of its dataset."""
 
-Place = tuple[str, int]
-"""A type and a place."""
-
 
 def tell_schemas(connection: Connection, told: dict[int, ToldSchema]) -> dict[int, Place]:
     """Notes the schemas that were told later than those that are known; the places that they give fields, by id."""
@@ -144,7 +161,7 @@ def tell_schemas(connection: Connection, told: dict[int, ToldSchema]) -> dict[in
         if at is None or (now.at, now.digest) > (at, digest):
             later[dataset] = now
             if now.digest != digest:
-                placed |= {field: (kind, place) for place, (field, kind) in enumerate(now.fields)}
+                placed |= now.places
                 placed_before += [(dataset,)] if digest is not None else []
     _TELL(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
     _UNPLACE(connection, placed_before)
