@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
+import pytest
 from sqlalchemy import select, text
 
 from headwater.store import Store, schema
@@ -55,3 +56,33 @@ def test_when_a_rename_is_told_late(store: Store, words: Any) -> None:
     require_stamps(store)
     with store.read() as connection:
         assert len(connection.execute(select(schema.dataset.c.id)).all()) == 3
+
+
+@pytest.mark.parametrize("alters", [False, True])
+def test_when_all_of_it_comes_at_once(store: Store, words: Any, *, alters: bool) -> None:
+    gold, silver = (words.written(name, {"a": ["raw.x"]}) for name in ("gold", "silver"))
+    altered = {**silver, "facets": {"lifecycleStateChange": {"lifecycleStateChange": "ALTER"}}}
+    streaming = {"jobType": {"processingType": "STREAMING"}}
+    store.ingest(
+        [
+            words.told("daily", minute=0, state="START", run="one", inputs=["raw"]),
+            words.told("stream", silver, minute=1, state="RUNNING", run="two", job_facets=streaming),
+            words.told("failed", gold, minute=2, state="FAIL", run="three", inputs=["raw", "silver"]),
+            # What alters a table writes the runs before it while others have more to say.
+            words.told("alter", altered if alters else silver, minute=3, run="four"),
+            words.told("stream", minute=4, state="RUNNING", run="two", job_facets=streaming, inputs=["raw"]),
+            words.told("daily", gold, minute=5, run="one"),
+            words.told("late", gold, minute=6, state="RUNNING", run="five"),
+        ]
+    )
+    require_stamps(store)
+    store.ingest([words.told("late", minute=7, run="five", inputs=["raw"])])
+    require_stamps(store)
+
+
+def test_when_all_of_it_comes_at_once_with_another_name(store: Store, words: Any) -> None:
+    linked = words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"])
+    by_name = {"namespace": "hive", "name": "db.gold"}
+    before = words.told("by name", minute=1, run="one") | {"inputs": [by_name]}
+    store.ingest([before, words.told("both", linked, minute=2, run="two", inputs=["raw"])])
+    require_stamps(store)

@@ -36,7 +36,7 @@ class Writer:
 
     ``pending`` are rows to be written; ``unsettled`` are the runs whose lineage has to be looked at again before the
     transaction ends; ``added`` are those of which nothing was known before it;
-    ``moved`` are those whose state, datasets or lineage may be others;
+    ``moved`` are those whose state, datasets or lineage may be others than their rows say;
     ``runs`` are the runs of the batch by UUID; ``names`` are the meanings of dataset names; ``read``
     are the events of this transaction by digest, which need not be read from the store again; ``entangled`` are
     datasets that were joined when their fields had been renamed.

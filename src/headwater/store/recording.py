@@ -24,8 +24,10 @@ def record(writer: Writer, events: Iterable[Event]) -> int:
     load(writer, new)
     for event in new:
         _record(writer, event)
+    whole = set(writer.pending.new_runs)
     add_fields(writer, new)
     writer.flush()
+    writer.moved -= whole  # which were written with all that they touched
     return len(new)
 
 

@@ -54,7 +54,8 @@ def settle(writer: Writer) -> None:
         _add_fields(writer, [heard for case in again for heard in case.heard])
         cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
         told = [(case, _told(writer, case)) for case in cases]
-        writer.moved |= writer.unsettled
+        streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
+        writer.moved |= streams | (writer.unsettled - writer.added)
         writer.unsettled.clear()
         writer.added.clear()
         pairs = {(case.run.job_id, output) for case, outputs in told for output in outputs}

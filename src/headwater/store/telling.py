@@ -81,7 +81,8 @@ class Telling:
     def flush(self) -> None:
         """Writes what was taken, before somebody reads it."""
         first = [(job, told) for (job, _), told in self._first.items()]
-        fields = ((*edge, job, told.at) for job, told in first for edge in told.edges.fields)
+        # Digests too are made while PostgreSQL writes.
+        fields = ((*edge, job, told.at) for job, told in first if told.digest for edge in told.edges.fields)
         datasets = ((*edge, job, told.at) for job, told in first for edge in told.edges.dataset)
         add_first(self._connection, FIELD_EDGES, fields)
         add_first(self._connection, DATASET_EDGES, datasets)
