@@ -43,6 +43,8 @@ def description(value: Record) -> DatasetDescription:
     """
     facets = record(value, "facets")
     named = dataset(value)
+    if not facets:  # as those of most inputs
+        return DatasetDescription(named)
     return DatasetDescription(
         named,
         _schema(facets.get("schema")),
