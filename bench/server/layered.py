@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Table
 
 from headwater.model import Dataset
 from headwater.store import Store, schema
+from headwater.store.index.log import note
 from headwater.store.keys import folded, key_of
 from headwater.store.questions import Exact
 
@@ -81,6 +82,7 @@ def fill(store: Store, shape: Shape) -> int:
         _names(connection, shape)
         columns = ("output_field", "input_field", "job_id", "transformation_id", "valid_from")
         written = _insert(connection, schema.edge, columns, ((*edge, SINCE) for edge in edges(shape)))
+        note(connection, [(1, 1)])  # as any intake does
         if connection.dialect.name == "postgresql":
             _count_on(connection)
     store.analyze()

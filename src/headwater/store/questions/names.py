@@ -17,10 +17,10 @@ from headwater.store.schema import FOREVER
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)
 )
-_NAMES_OF = Lookup(
-    select(_NAME.id, _NAME.dataset_id, _NAME.namespace, _NAME.name, _NAME.since, _NAME.until), _NAME.dataset_id
-)
-_DATASETS = Lookup(select(_DATASET.id, _DATASET.namespace, _DATASET.name), _DATASET.id)
+_CALLED = select(_DATASET.id, _DATASET.namespace, _DATASET.name)
+_CALLED = _CALLED.add_columns(_NAME.id.label("name_id"), _NAME.namespace, _NAME.name, _NAME.since, _NAME.until)
+_CALLED = _CALLED.select_from(schema.dataset).outerjoin(schema.dataset_name, _NAME.dataset_id == _DATASET.id)
+_DATASETS = Lookup(_CALLED, _DATASET.id)
 _FIELDS = Lookup(select(schema.field), _FIELD.id)
 _JOBS = Lookup(select(_JOB.id, _JOB.namespace, _JOB.name), _JOB.id)
 _WAYS = Lookup(select(schema.transformation), _WAY.id)
@@ -31,7 +31,6 @@ class _Named(NamedTuple):
     """A name that a dataset goes by, or went by."""
 
     id: int
-    dataset_id: int
     namespace: str
     name: str
     since: int
@@ -40,13 +39,14 @@ class _Named(NamedTuple):
 
 def datasets(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, KnownDataset]:
     """Datasets by id, with their other names: those of now, or of a moment."""
+    shown: dict[int, Dataset] = {}
     named: dict[int, list[_Named]] = {}
-    for row in map(_Named._make, _NAMES_OF.bare(connection, ids)):
-        named.setdefault(row.dataset_id, []).append(row)
+    for id_, namespace, name, *called in _DATASETS.bare(connection, ids):
+        shown[id_] = Dataset(namespace, name)
+        named.setdefault(id_, []).extend([] if called[0] is None else [_Named(*called)])
     then = {key: _names_at(rows, at) for key, rows in named.items()}
     declared = _declared(connection, [row.id for key, rows in then.items() if rows != named[key] for row in rows])
-    found = _DATASETS.bare(connection, ids)
-    return {id_: _known(id_, Dataset(*called), then.get(id_, ()), declared) for id_, *called in found}
+    return {id_: _known(id_, one, then[id_], declared) for id_, one in shown.items()}
 
 
 def columns(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, Column]:
