@@ -63,7 +63,7 @@ def fill(store: Store, runs: int) -> None:
         connection.exec_driver_sql(_FILL.format(runs=runs))
         for column in ("output_field", "input_field"):
             connection.exec_driver_sql(f"CREATE INDEX ON per_run ({column})")
-        connection.exec_driver_sql("ANALYZE per_run")
+    store.analyze()
 
 
 def ask(connection: Connection, question: str, field: UUID, direction: Direction) -> set[UUID]:

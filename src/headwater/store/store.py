@@ -151,9 +151,17 @@ class Store:
             yield connection
 
     def analyze(self) -> None:
-        """Lets the database count its rows, so that it chooses the right index."""
-        with self.write() as connection:
-            connection.exec_driver_sql("ANALYZE")
+        """Lets the database count its rows, so that it chooses the right index.
+
+        PostgreSQL also notes which pages all readers may see all of: there an index is enough to answer. It does both
+        by itself some time after many rows were written.
+        """
+        if self._engine.dialect.name == "sqlite":
+            with self.write() as connection:
+                connection.exec_driver_sql("ANALYZE")
+            return
+        with connections.told_plainly(self.url), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM (ANALYZE)")
 
     def vacuum(self) -> bool:
         """Gives the room of removed rows back to the disk; False where the database does so by itself.

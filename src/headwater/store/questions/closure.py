@@ -197,7 +197,7 @@ class _Walker:
     def _fields(self, ends: Collection[int]) -> set[int]:
         """Columns, and those of whole datasets."""
         nodes = set(ends)
-        if self.direction is Direction.UP:
+        if self.direction is Direction.UP or not self.edges.whole:
             return nodes
         wholes = {one for one in nodes if one < 0}
         rows = _COLUMNS_OF.bare(self.connection, self._new_datasets({-one for one in wholes}))

@@ -92,7 +92,10 @@ class Edges:
     def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> Found:
         questions = _lookups(self._asked, tables, direction)
         if self._asked.only_ends:
-            return Found([end for one in questions for end in one.numbers(self._connection, ids)], [])
+            ends: list[int] = []
+            for one in questions:
+                ends += one.numbers(self._connection, ids)
+            return Found(ends, [])
         return Found.of([link for one in questions for link in one.bare(self._connection, ids)], direction)
 
 
