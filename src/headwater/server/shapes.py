@@ -79,12 +79,12 @@ def _symlinks(facet: object) -> None:
     _require_names([name for one in records(facet, "identifiers") for name in _of(one)])
 
 
-@remembered_by_content(64 << 20)
+@remembered_by_content(48 << 20)
 def _column_lineage(facet: object) -> None:
     _require_names(_of_lineage(facet, "inputFields", "dataset"))
 
 
-@remembered_by_content(64 << 20)
+@remembered_by_content(48 << 20)
 def _lineage(facet: object) -> None:
     _require_names(_of_lineage(facet, "inputs", "inputs"))
 
