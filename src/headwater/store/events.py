@@ -68,11 +68,6 @@ class Event:
         return any(output.lineage is not None for output in self.outputs)
 
     @property
-    def links(self) -> bool:
-        """True when it gives a dataset other names."""
-        return any(seen.symlinks for seen in (*self.inputs, *(output.description for output in self.outputs)))
-
-    @property
     def renames(self) -> bool:
         """True when names are others from this event on, or would be, had the run not failed."""
         return any(output.renamed for output in self.outputs)

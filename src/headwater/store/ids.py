@@ -1,6 +1,6 @@
 """From names to the ids of rows, making the rows that are missing, within one writing transaction."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import filterfalse
@@ -141,19 +141,17 @@ class Writer:
     def know_jobs(self, jobs: Iterable[Job]) -> None:
         """Finds or adds jobs, all at once."""
         keys = {key_of(job.namespace, job.name): job for job in jobs}
-        found = {row.key: row.id for row in rows_for(self.connection, keys, lambda some: _by_keys(schema.job, some))}
-        new = {key: job for key, job in keys.items() if key not in found}
-        ids = new_ids(self.connection, schema.job, len(new)) if new else ()
-        for row, (key, job) in zip(ids, new.items(), strict=True):
-            self.pending.new_jobs[row] = (key, job.namespace, job.name)
-            found[key] = row
-        self._jobs |= {job: found[key] for key, job in keys.items()}
+        found, new = self._found_and_new(schema.job, keys)
+        self.pending.new_jobs |= {row: (key, keys[key].namespace, keys[key].name) for key, row in new.items()}
+        self._jobs |= {keys[key]: row for key, row in (found | new).items()}
 
     def know_transformations(self, ways: Iterable[Transformation]) -> None:
         """Finds or adds transformations, all at once."""
-        rows = {_key_of_way(way): way for way in ways if way not in self._transformations}
-        values = {key: {"key": key, **_way_values(way)} for key, way in rows.items()}
-        self._transformations |= {rows[key]: row for key, row in self._found_or_added(schema.transformation, values)}
+        keys = {_key_of_way(way): way for way in ways if way not in self._transformations}
+        found, new = self._found_and_new(schema.transformation, keys)
+        rows = [(row, key, *_way_values(keys[key])) for key, row in new.items()]
+        add_rows(self.connection, schema.transformation, _OF_TRANSFORMATION, rows)
+        self._transformations |= {keys[key]: row for key, row in (found | new).items()}
 
     def know_fields(self, datasets: Iterable[int]) -> None:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
@@ -176,15 +174,12 @@ class Writer:
     def _load_fields(self, dataset_id: int) -> dict[str, int]:
         return {row.name: row.id for row in self.connection.execute(_FIELDS, {"dataset": dataset_id})}
 
-    def _found_or_added(self, table: Table, values: Mapping[bytes, Values]) -> Iterator[tuple[bytes, int]]:
-        found = {row.key: row.id for row in rows_for(self.connection, values, lambda some: _by_keys(table, some))}
-        yield from found.items()
-        missing = [row for key, row in values.items() if key not in found]
-        if missing:
-            ids = new_ids(self.connection, table, len(missing))
-            rows = [(row_id, *row.values()) for row_id, row in zip(ids, missing, strict=True)]
-            add_rows(self.connection, table, ("id", *missing[0]), rows)
-            yield from ((row["key"], row_id) for row_id, row in zip(ids, missing, strict=True))
+    def _found_and_new(self, table: Table, keys: Collection[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
+        """The ids of rows by their keys: those that are there, and new ones for the others."""
+        found = {row.key: row.id for row in rows_for(self.connection, keys, lambda some: _by_keys(table, some))}
+        missing = [key for key in keys if key not in found]
+        ids = new_ids(self.connection, table, len(missing)) if missing else ()
+        return found, dict(zip(missing, ids, strict=True))
 
     def _new_field(self, dataset_id: int, name: str) -> Values:
         self.pending.field_name(name)
@@ -225,11 +220,8 @@ def _key_of_way(way: Transformation) -> bytes:
     return key_of(way.subtype.value, str(way.masking), str(way.opaque), way.description)
 
 
-def _way_values(way: Transformation) -> Values:
-    return {
-        "type": way.subtype.type.value,
-        "subtype": way.subtype.value,
-        "masking": way.masking,
-        "opaque": way.opaque,
-        "description": way.description,
-    }
+_OF_TRANSFORMATION = ("id", "key", "type", "subtype", "masking", "opaque", "description")
+
+
+def _way_values(way: Transformation) -> tuple[str, str, bool, bool, str]:
+    return way.subtype.type.value, way.subtype.value, way.masking, way.opaque, way.description

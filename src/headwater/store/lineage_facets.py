@@ -82,19 +82,11 @@ class _Reading:
     def field(self, name: str, inputs: list[Record], field: Record) -> None:
         """Reads what a field is made of; ``field`` is what is told of it besides."""
         place = self._fields.setdefault(name, len(self._fields))
-        for told in inputs:
-            source = self._inputs.place(told)
-            for way in self._lists.places(told.get("transformations")) or self._lists.old(field):
-                self._edges.append((place, source, way))
+        self._edges += [(place, source, way) for source, way in self._pairs(inputs, field, self._lists)]
 
     def lineage(self, inputs: list[Record]) -> ToldLineage:
         """The lineage of the fields that were read, and of inputs that act on all of them."""
-        lists = _Lists(self._ways, "FILTER")
-        of_all = [
-            (self._inputs.place(told), way)
-            for told in inputs
-            for way in lists.places(told.get("transformations")) or lists.old({})
-        ]
+        of_all = self._pairs(inputs, {}, _Lists(self._ways, "FILTER"))
         return ToldLineage(
             tuple(self._fields),
             self._inputs.sources,
@@ -103,6 +95,14 @@ class _Reading:
             tuple(dict.fromkeys(self._edges)),
             tuple(dict.fromkeys(of_all)),
         )
+
+    def _pairs(self, inputs: list[Record], field: Record, lists: "_Lists") -> list[tuple[int, int]]:
+        """The place of each input with that of each of its transformations."""
+        return [
+            (self._inputs.place(told), way)
+            for told in inputs
+            for way in lists.places(told.get("transformations")) or lists.old(field)
+        ]
 
 
 class _Inputs:

@@ -47,8 +47,6 @@ def load(writer: Writer, events: Sequence[Event]) -> None:
     if not any(event.renames for event in events):
         _add_datasets(writer, events)
         _add_fields(writer, events)
-    if any(event.renames or event.links for event in events):
-        writer.pending.write_names(writer.connection)
 
 
 def _runs(event: Event) -> Iterator[tuple[str, Job]]:

@@ -52,6 +52,7 @@ def settle(writer: Writer) -> None:
     while writer.unsettled:
         again = _cases(writer, sorted(writer.unsettled - writer.added))
         _add_fields(writer, [heard for case in again for heard in case.heard])
+        writer.flush()
         cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
         told = [(case, _told(writer, case)) for case in cases]
         streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
@@ -151,7 +152,6 @@ def _add_fields(writer: Writer, heard: list[Heard]) -> None:
     wanted = {owner: fields for owner, fields in wanted.items() if not writer.renames(owner)}
     writer.know_fields(wanted)
     writer.add_fields(wanted)
-    writer.flush()
 
 
 def _fields(output: Dataset, lineage: ToldLineage | None) -> Iterator[tuple[Dataset, Iterable[str]]]:

@@ -88,6 +88,7 @@ def _add(writer: Writer, named: Dataset, owner: int | None, span: tuple[int, int
 
 def _join(writer: Writer, declaring: tuple[int, int], link: Symlink, at: int) -> int:
     name_id, owner = declaring
+    writer.pending.write_names(writer.connection)
     other_id, other_owner, *_ = _meaning(writer, link.dataset, at, owner)
     pair = {"name_id": name_id, "other_id": other_id}
     if writer.connection.execute(_JOINED, pair).first() is not None:
