@@ -33,6 +33,7 @@ from headwater.model import (
     RunState,
     SchemaField,
     Statement,
+    Statistics,
     Subtype,
     Symlink,
     Transformation,
@@ -304,6 +305,7 @@ descriptions = st.builds(
     texts,
     st.lists(st.builds(NameChange, datasets, st.none() | datasets), max_size=2).map(tuple),
     st.lists(st.builds(FieldChange, texts, texts), max_size=2).map(tuple),
+    statistics=st.none() | st.builds(Statistics, *[st.none() | st.integers(0, 2**62)] * 3),
 )
 outputs = st.builds(
     Output, descriptions, st.builds(ColumnLineage, st.dictionaries(texts, dependencies, max_size=3), dependencies)
@@ -374,6 +376,55 @@ def test_five_thousand_columns_are_written_fast() -> None:
     line = to_json(run_event(moment))
     assert process_time() - started < 3  # about 0.4 s
     assert line.count('"field":') == 20_000
+
+
+def test_the_end_of_a_run_counts_what_was_read_and_written(check: Check) -> None:
+    begun = run_event(replace(MOMENT, state=RunState.START))
+    read = replace(STATEMENT.inputs[0], statistics=Statistics(12, 900, 2))
+    made = replace(
+        STATEMENT.outputs[0], description=replace(STATEMENT.outputs[0].description, statistics=Statistics(5))
+    )
+    event = json.loads(to_json(end_event(begun, replace(MOMENT, statement=Statement((read,), (made,))))))
+    check(event)
+    facet = event["inputs"][0]["inputFacets"]["inputStatistics"]
+    assert (facet["rowCount"], facet["size"], facet["fileCount"]) == (12, 900, 2)
+    assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 5
+    assert "size" not in event["outputs"][0]["outputFacets"]["outputStatistics"]
+
+
+NESTED = {
+    "struct<city:string,at:struct<x:double,y:decimal(10,2)>>": {
+        "city": "string",
+        "at": {"x": "double", "y": "decimal(10,2)"},
+    },
+    "array<struct<sku:string>>": {"_element": {"sku": "string"}},
+    "map<string,array<int>>": {"key": "string", "value": {"_element": "int"}},
+    "struct<a:array<map<string,struct<b:int>>>,c:date>": {
+        "a": {"_element": {"key": "string", "value": {"b": "int"}}},
+        "c": "date",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_the_schema_has_the_fields_within_a_column(check: Check, kind: str) -> None:
+    seen = DatasetDescription(ORDERS, (SchemaField("whole", kind), SchemaField("plain", "interval day to second")))
+    event = written(replace(MOMENT, statement=Statement((seen,))))
+    check(event)
+    whole, plain = event["inputs"][0]["facets"]["schema"]["fields"]
+    assert (whole["type"], tree(whole["fields"])) == (kind, NESTED[kind])
+    assert "fields" not in plain
+
+
+def tree(fields: list[dict[str, Any]]) -> dict[str, Any]:
+    return {one["name"]: tree(one["fields"]) if "fields" in one else one["type"] for one in fields}
+
+
+@pytest.mark.parametrize(
+    "kind", ["struct<", "struct<>", "array<a,b>", "map<int>", "struct<a b>", "array<" * 200 + ">" * 200]
+)
+def test_a_type_that_cannot_be_read_has_no_fields_or_some(check: Check, kind: str) -> None:
+    check(written(replace(MOMENT, statement=Statement((DatasetDescription(ORDERS, (SchemaField("a", kind),)),)))))
 
 
 def test_a_run_about_one_partition_says_which() -> None:

@@ -9,6 +9,7 @@ from openlineage.client.uuid import generate_new_uuid
 from headwater.capture.clock import Clock
 from headwater.capture.jobs import last_part, numbered, snake
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
@@ -102,6 +103,7 @@ class Executions:
             return replace(started, state=RunState.FAIL, time=time, error=row.failure, stack_trace=row.trace)
         time = self._clock.change(row.time) if _changes_names(started) else self._clock.after(row.time)
         statement = _versioned(started.statement, row)
+        statement = with_statistics(statement, row) if statement else None
         for output in statement.outputs if statement else ():
             if output.lineage.fields:
                 self._written[output.description.dataset] = len(output.lineage.fields)

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from headwater.model import Statistics
 from headwater.plan import Plan, decode_document
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One scan of an execution that has ended: where it read, how much, and Iceberg's report of it as JSON."""
+
+    paths: tuple[str, ...]
+    statistics: Statistics
+    report: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,7 @@ class ExecutionRow:
     name, ``description`` its id), ``batch`` (a batch has ended), ``stopped``, or a write inside one of its batches.
     ``began`` is known where start and end are told together.
     ``version`` is that of the table after its write, ``previous`` the one before it, where the table counts them.
+    ``written`` and ``scans`` count what it wrote and read, ``commit`` is Iceberg's report of its commit as JSON.
     ``unreadable`` says why there is none, ``command`` then names the operator at its root.
     """
 
@@ -39,6 +50,9 @@ class ExecutionRow:
     previous: str = ""
     stream: str = ""
     name: str = ""
+    written: Statistics | None = None
+    scans: tuple[Scan, ...] = ()
+    commit: str = ""
 
 
 def unpack(reply: str) -> str:
@@ -66,4 +80,15 @@ def _row(found: dict[str, Any]) -> ExecutionRow:
         previous=found.get("previous", ""),
         stream=found.get("stream", ""),
         name=found.get("name", ""),
+        written=Statistics(*found["written"]) if "written" in found else None,
+        scans=tuple(map(_scan, found.get("scans", ()))),
+        commit=_text_of(found.get("commit")),
     )
+
+
+def _scan(found: dict[str, Any]) -> Scan:
+    return Scan(tuple(found["paths"]), Statistics(*found["counts"]), _text_of(found.get("report")))
+
+
+def _text_of(report: dict[str, Any] | None) -> str:
+    return json.dumps(report) if report else ""

@@ -1,6 +1,15 @@
 """The vocabulary: frozen values in the words of OpenLineage, without I/O."""
 
-from headwater.model.dataset import Dataset, DatasetDescription, Facet, FieldChange, NameChange, SchemaField, Symlink
+from headwater.model.dataset import (
+    Dataset,
+    DatasetDescription,
+    Facet,
+    FieldChange,
+    NameChange,
+    SchemaField,
+    Statistics,
+    Symlink,
+)
 from headwater.model.lineage import (
     IDENTITY,
     ColumnLineage,
@@ -33,6 +42,7 @@ __all__ = [
     "RunState",
     "SchemaField",
     "Statement",
+    "Statistics",
     "Subtype",
     "Symlink",
     "Transformation",

@@ -60,6 +60,15 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
+class Statistics:
+    """How many rows, bytes and files one run read or wrote of a dataset; None where that was not counted."""
+
+    rows: int | None = None
+    size: int | None = None
+    files: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetDescription:
     """A dataset with what one run saw of it.
 
@@ -69,6 +78,7 @@ class DatasetDescription:
     ``description`` is what people say of it (DocumentationDatasetFacet).
     ``partition`` has the values of the one partition that the run was about, where it was about one.
     ``facets`` are further ones, of extensions and connectors.
+    ``statistics`` count what the run read or wrote of it, known when it has ended.
     """
 
     dataset: Dataset
@@ -82,3 +92,4 @@ class DatasetDescription:
     description: str = ""
     partition: tuple[tuple[str, str], ...] = ()
     facets: tuple[Facet, ...] = ()
+    statistics: Statistics | None = None

@@ -7,6 +7,7 @@ from datetime import UTC
 from enum import Enum
 from functools import cache, cached_property, lru_cache
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from headwater.openlineage.column_lineage import column_lineage_facet
 from headwater.openlineage.explicit_lineage import explicit_lineage_facet
 from headwater.openlineage.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 from headwater.openlineage.given_facets import facet_gaps, with_given
-from headwater.openlineage.subset import output_facets
+from headwater.openlineage.run_facets import input_facets, output_facets
 
 _DEFAULT = FacetSettings()
 
@@ -52,34 +53,64 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
 def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent:
     """What `run_event` gives for the end of a run, from the event of its start: the datasets are the same ones.
 
-    Only then the version is known that was written.
+    Only then the version is known that was written, and how much was read and written.
     """
     facets = (begun.run.facets or {}) | end_facets(moment, settings)
-    versions = {one.description.dataset: one.description for one in (moment.statement or Statement()).outputs}
+    statement = moment.statement or Statement()
+    read = {seen.dataset: seen for seen in statement.inputs}
+    written = {one.description.dataset: one.description for one in statement.outputs}
     return attr.evolve(
         begun,
         eventType=RunState(moment.state.value),
         eventTime=_time(moment),
         run=Run(begun.run.runId, facets=facets),
-        outputs=[_at_version(told, versions, settings) for told in begun.outputs or ()],
+        inputs=[_as_read(one, read.get(Dataset(one.namespace, one.name)), settings) for one in begun.inputs or ()],
+        outputs=[
+            _as_written(one, written.get(Dataset(one.namespace, one.name)), settings) for one in begun.outputs or ()
+        ],
     )
 
 
-def _at_version(
-    told: OutputDataset, written: Mapping[Dataset, DatasetDescription], settings: FacetSettings
-) -> OutputDataset:
-    seen = written.get(Dataset(told.namespace, told.name))
-    if seen is None or not seen.version:
-        return told
+def _as_read(begun: InputDataset, seen: DatasetDescription | None, settings: FacetSettings) -> InputDataset:
+    if seen is None or seen.statistics is None:
+        return begun
+    return _Input(begun.namespace, begun.name, facets=begun.facets, inputFacets=_of_input(seen, settings))
+
+
+def _as_written(begun: OutputDataset, seen: DatasetDescription | None, settings: FacetSettings) -> OutputDataset:
+    if seen is None or not (seen.version or seen.statistics):
+        return begun
     known = dataset_facets(DatasetDescription(seen.dataset, version=seen.version), settings)
-    facets = (told.facets or {}) | {name: facet for name, facet in known.items() if name == "version"}
-    return _Output(told.namespace, told.name, facets=facets, outputFacets=told.outputFacets)
+    version = {name: facet for name, facet in known.items() if name == "version"}
+    facets = _Facets(begun.facets or {}).with_facets(version)
+    return _Output(begun.namespace, begun.name, facets=facets, outputFacets=_of_output(seen, settings))
 
 
 def to_json(event: RunEvent) -> str:
     """The event as one line of JSON: what the client's ``Serde.to_json`` gives, several times faster."""
-    parts = sorted(_plain(event).items())
-    return "{" + ",".join(f'"{name}":{_text(value)}' for name, value in parts) + "}"
+    return _joined(event)
+
+
+def _joined(value: object) -> str:
+    return "{" + ",".join(f'"{name}":{_text(part)}' for name, part in sorted(_plain(value).items())) + "}"
+
+
+class _Facets(dict[str, Any]):
+    """Facets of a dataset, each of which is made a text once for all events that have it."""
+
+    def __init__(self, facets: Mapping[str, Any], texts: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__(facets)
+        self._texts = dict(texts)
+
+    @property
+    def text(self) -> str:
+        return "{" + ",".join(f"{json.dumps(name)}:{self._text_of(name)}" for name in sorted(self)) + "}"
+
+    def with_facets(self, more: Mapping[str, Any]) -> "_Facets":
+        return _Facets({**self, **more}, {name: text for name, text in self._texts.items() if name not in more})
+
+    def _text_of(self, name: str) -> str:
+        return self._texts.get(name) or self._texts.setdefault(name, _dumped(self[name]))
 
 
 class _Told:
@@ -87,7 +118,7 @@ class _Told:
 
     @cached_property
     def text(self) -> str:
-        return _dumped(self)
+        return _joined(self)
 
 
 @attr.define(slots=False)
@@ -103,7 +134,7 @@ class _Output(_Told, OutputDataset):
 def _text(value: object) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(_text, value))}]"
-    return value.text if isinstance(value, _Told) else _dumped(value)
+    return value.text if isinstance(value, _Told | _Facets) else _dumped(value)
 
 
 def _dumped(value: object) -> str:
@@ -188,6 +219,7 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         first.fields or second.fields,
         partition=first.partition or second.partition,
         facets=tuple(dict.fromkeys(first.facets + second.facets)),
+        statistics=first.statistics or second.statistics,
     )
 
 
@@ -199,9 +231,18 @@ def _one_version(first: str, second: str) -> str:
 @lru_cache(maxsize=32)
 def _input(seen: DatasetDescription, settings: FacetSettings) -> InputDataset:
     """A job reads the same few tables again and again."""
-    facets = dataset_facets(seen, settings)
-    of_input = with_given({}, seen, "input", settings.disabled, settings.producer) or None
-    return _Input(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=of_input)
+    facets = _Facets(dataset_facets(seen, settings))
+    return _Input(seen.dataset.namespace, seen.dataset.name, facets=facets, inputFacets=_of_input(seen, settings))
+
+
+def _of_input(seen: DatasetDescription, settings: FacetSettings) -> dict[str, Any] | None:
+    own = input_facets(seen, settings.disabled, settings.producer)
+    return with_given(own, seen, "input", settings.disabled, settings.producer) or None
+
+
+def _of_output(seen: DatasetDescription, settings: FacetSettings) -> dict[str, Any] | None:
+    own = output_facets(seen, settings.disabled, settings.producer)
+    return with_given(own, seen, "output", settings.disabled, settings.producer) or None
 
 
 _Lineage = tuple[ColumnLineageDatasetFacet | None, tuple[Gap, ...]]
@@ -217,9 +258,8 @@ def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings:
     dataset, facets = output.description.dataset, dataset_facets(output.description, settings)
     if lineage and "columnLineage" not in settings.disabled:
         facets |= {"columnLineage": lineage}
-    own = output_facets(output.description, settings.disabled, settings.producer) or {}
-    of_output = with_given(own, output.description, "output", settings.disabled, settings.producer)
-    return _Output(dataset.namespace, dataset.name, facets=facets, outputFacets=of_output or None)
+    of_output = _of_output(output.description, settings)
+    return _Output(dataset.namespace, dataset.name, facets=_Facets(facets), outputFacets=of_output)
 
 
 def _job_facets(

@@ -34,6 +34,7 @@ from openlineage.client.utils import RedactMixin
 from headwater import model
 from headwater.openlineage.given_facets import with_given
 from headwater.openlineage.names import NAMES, names_facet
+from headwater.openlineage.nested_fields import nested_fields
 
 PRODUCER = "urn:headwater:producer:headwater"
 COVERAGE = "headwater_coverage"
@@ -211,8 +212,13 @@ def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobF
 
 
 def _schema(fields: Iterable[model.SchemaField], settings: FacetSettings) -> SchemaDatasetFacet | None:
-    columns = [SchemaDatasetFacetFields(field.name, field.type or None, fields=None) for field in fields]
+    columns = [_column(field) for field in fields]
     return SchemaDatasetFacet(columns, producer=settings.producer) if columns else None
+
+
+def _column(field: model.SchemaField) -> SchemaDatasetFacetFields:
+    within = nested_fields(field.type)
+    return SchemaDatasetFacetFields(field.name, field.type or None, fields=list(within) if within else None)
 
 
 def _data_source(seen: model.DatasetDescription, settings: FacetSettings) -> DatasourceDatasetFacet:

@@ -7,7 +7,8 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerInterface;
 
 /**
- * A queue of the listener bus that takes starts and ends of SQL executions and of streaming queries only.
+ * A queue of the listener bus that takes starts and ends of SQL executions and of streaming queries only. What stages
+ * wrote is counted where it is posted.
  *
  * Spark's own queues take every event of every task, and wake a thread for it. This one turns the others away where
  * they are posted, which costs less than to queue them, and cannot run over while a job of many tasks goes on.
@@ -16,24 +17,27 @@ public class Queue extends AsyncEventQueue {
   public static final String NAME = "headwater";
 
   private final Streams streams;
+  private final Statistics statistics;
 
-  public Queue(SparkContext context, LiveListenerBus bus, Streams streams) {
+  public Queue(SparkContext context, LiveListenerBus bus, Streams streams, Statistics statistics) {
     super(NAME, context.conf(), bus.metrics(), bus);
     this.streams = streams;
+    this.statistics = statistics;
   }
 
   public void post(SparkListenerEvent event) {
+    if (Statistics.concerns(event)) { statistics.posted(event); return; }
     if (!Streams.concerns(event)) return;
     streams.posted(event);
     super.post(event);
   }
 
   /** Put a listener on a queue of its own; on one that takes every event where this Spark's bus is not as we know it. */
-  public static void add(SparkContext context, SparkListenerInterface listener, Streams streams) {
+  public static void add(SparkContext context, SparkListenerInterface listener, Streams streams, Statistics statistics) {
     LiveListenerBus bus = context.listenerBus();
     synchronized (bus) {
       try {
-        Queue queue = new Queue(context, bus, streams);
+        Queue queue = new Queue(context, bus, streams, statistics);
         queue.addListener(listener);
         java.util.List queues = (java.util.List) Reflection.field(bus, "queues");
         queue.start(context);

@@ -125,6 +125,7 @@ public class Tables {
 
   /**
    * The version that a table has after a command, and the one before it: {"5", "4"}, {"0", ""}; null where it is not in memory.
+   * Of Iceberg's tables the report of the commit comes third.
    *
    * Called when the command has ended, on the thread of the listener: it reads fields, and no file.
    */
@@ -188,7 +189,7 @@ public class Tables {
     Object snapshot = snapshot(table, branch);
     if (snapshot == null || branch == null && isStaged(table, snapshot)) return null;
     Object parent = Reflection.call(snapshot, "parentId");
-    return new String[] {String.valueOf(Reflection.call(snapshot, "snapshotId")), parent == null ? "" : String.valueOf(parent)};
+    return new String[] {String.valueOf(Reflection.call(snapshot, "snapshotId")), parent == null ? "" : String.valueOf(parent), IcebergReports.commit(snapshot)};
   }
 
   private static Object snapshot(Object table, Object branch) {

@@ -50,6 +50,9 @@ public class Tap extends SparkListener {
   private static final Long NONE = Long.valueOf(-1);
 
   private final Streams streams = new Streams();
+  private final Statistics statistics = new Statistics();
+  /** By execution inside another: the root, of those that are told of. */
+  private final Map nested = new ConcurrentHashMap();
   private final Set roots = Collections.synchronizedSet(new HashSet());
   /** Those whose start is queued, or was: their end is never dropped, so that no run stays open for want of room. */
   private final Set started = Collections.synchronizedSet(new HashSet());
@@ -86,7 +89,7 @@ public class Tap extends SparkListener {
     String stream = streams.writer(id);
     String batch = streams.batchOf(id);
     if (batch != null) { onQueryFound(batch); if (Streams.isEndless(SQLExecution.getQueryExecution(event.executionId()))) wrote(batch); return; }
-    if (stream == null && !id.equals(Streams.root(event))) return;
+    if (stream == null && !id.equals(Streams.root(event))) { if (started.contains(Streams.root(event))) nested.put(id, Streams.root(event)); return; }
     if (Before.isDone(id)) { streams.left(id); return; }
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
@@ -109,10 +112,13 @@ public class Tap extends SparkListener {
 
   private void onEnd(SparkListenerSQLExecutionEnd event) {
     Long id = Long.valueOf(event.executionId());
-    try { end(id, event); } finally { Leaving.forget(id); Before.forget(id); }
+    Object root = nested.remove(id);
+    if (root != null) statistics.ended((Long) root, event.qe());
+    Object[] counted = statistics.take(id);
+    try { end(id, event, counted); } finally { Leaving.forget(id); Before.forget(id); }
   }
 
-  private void end(Long id, SparkListenerSQLExecutionEnd event) {
+  private void end(Long id, SparkListenerSQLExecutionEnd event, Object[] counted) {
     Object failure = Reflection.unwrap(Reflection.call(event, "executionFailure"));
     String batch = streams.batchEnded(id, failure != null);
     if (batch != null) queue.add(new Object[] {"batch", id, Long.valueOf(event.time()), null, null, null, null, null, batch});
@@ -120,10 +126,10 @@ public class Tap extends SparkListener {
     String stream = streams.writer(id);
     streams.left(id);
     QueryExecution execution = event.qe();
-    if (started.remove(id)) { streams.wrote(stream); queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure), null, stream}); return; }
+    if (started.remove(id)) { streams.wrote(stream); queue.add(new Object[] {"end", id, Long.valueOf(event.time()), null, null, failure, written(execution, failure), null, stream, counted, execution}); return; }
     if (execution == null || !isInteresting(execution)) return;
     streams.wrote(stream);
-    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), readable(id, execution), null, failure, written(execution, failure), PlanWriter.place(execution), stream})) dropped.incrementAndGet();
+    if (!offer(new Object[] {"end", id, Long.valueOf(event.time()), readable(id, execution), null, failure, written(execution, failure), PlanWriter.place(execution), stream, counted, execution})) dropped.incrementAndGet();
   }
 
   private void onQueryStart(StreamingQueryListener.QueryStartedEvent event) {
@@ -189,7 +195,7 @@ public class Tap extends SparkListener {
   /** Begin to listen, on a queue of its own, so that it cannot delay Spark's. */
   public void connect(SparkContext context) {
     Origins.forget();
-    Queue.add(context, this, streams);
+    Queue.add(context, this, streams, statistics);
     java.util.Iterator running = streams.running().iterator();
     while (running.hasNext()) onQueryFound((String) running.next());
   }
@@ -221,7 +227,7 @@ public class Tap extends SparkListener {
 
   public long pending() { return queue.size(); }
 
-  public void close() { queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); }
+  public void close() { queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); }
 
   /**
    * Up to 50 rows as JSON lines, or null after the wait.
@@ -256,6 +262,7 @@ public class Tap extends SparkListener {
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
     if (row[6] != null) writeVersion(out, row[6]);
+    if (row.length > 10 && row[5] == null && row[10] != null) Statistics.write(out, (QueryExecution) row[10], (Object[]) row[9]);
     if (row[8] != null) out.writeStringField("stream", (String) row[8]);
     if (row[3] instanceof String) { out.writeFieldName("plan"); out.writeRawValue((String) row[3]); }
     else if (row[3] instanceof QueryExecution) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
@@ -270,6 +277,7 @@ public class Tap extends SparkListener {
     if (written == null) return;
     out.writeStringField("version", ((String[]) written)[0]);
     out.writeStringField("previous", ((String[]) written)[1]);
+    if (((String[]) written).length > 2 && ((String[]) written)[2] != null) { out.writeFieldName("commit"); out.writeRawValue(((String[]) written)[2]); }
   }
 
   /** A statement that Spark cannot analyze writes nothing; a plan that we cannot read must not go unsaid. */

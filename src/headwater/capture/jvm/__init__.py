@@ -7,6 +7,7 @@ SOURCES = (
     "JsonSecrets.java",
     "Reflection.java",
     "Leaving.java",
+    "IcebergReports.java",
     "Tables.java",
     "Altered.java",
     "Before.java",
@@ -21,6 +22,7 @@ SOURCES = (
     "Asked.java",
     "PlanWriter.java",
     "Streams.java",
+    "Statistics.java",
     "Queue.java",
     "Tap.java",
 )

@@ -1,0 +1,37 @@
+"""Facets that a dataset has as the input or output of one run: how much was read or written, and which partition."""
+
+from collections.abc import Set
+
+from openlineage.client.generated.base import InputDatasetFacet, OutputDatasetFacet
+from openlineage.client.generated.base_subset_dataset import (
+    OutputSubsetOutputDatasetFacet,
+    Partition,
+    PartitionSubsetCondition,
+)
+from openlineage.client.generated.input_statistics_input_dataset import InputStatisticsInputDatasetFacet
+from openlineage.client.generated.output_statistics_output_dataset import OutputStatisticsOutputDatasetFacet
+
+from headwater.model import DatasetDescription
+
+
+def input_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -> dict[str, InputDatasetFacet]:
+    """The facets that only an input has (InputStatisticsInputDatasetFacet 1-0-0)."""
+    counts = seen.statistics
+    if counts is None or "inputStatistics" in disabled:
+        return {}
+    facet = InputStatisticsInputDatasetFacet(counts.rows, counts.size, counts.files, producer=producer)
+    return {"inputStatistics": facet}
+
+
+def output_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -> dict[str, OutputDatasetFacet]:
+    """The facets that only an output has (OutputSubset… 1-0-0, OutputStatisticsOutputDatasetFacet 1-0-2)."""
+    found: dict[str, OutputDatasetFacet] = {}
+    counts = seen.statistics
+    if seen.partition:
+        condition = PartitionSubsetCondition([Partition(dict(seen.partition))])
+        found["subset"] = OutputSubsetOutputDatasetFacet(condition, producer=producer)
+    if counts is not None:
+        found["outputStatistics"] = OutputStatisticsOutputDatasetFacet(
+            counts.rows, counts.size, counts.files, producer=producer
+        )
+    return {name: facet for name, facet in found.items() if name not in disabled}
