@@ -1,11 +1,22 @@
 """A job keeps the configuration that it has for the OpenLineage Spark integration."""
 
-import pytest
+import json
+from datetime import UTC, datetime
 
-from headwater.model import Job, Run
+import pytest
+from tests.extract.case_file import cases
+from tests.extract.recordings import recorded
+
+from headwater.capture.executions import Executions
+from headwater.capture.rows import ExecutionRow
+from headwater.extract import ExtractSettings
+from headwater.model import Dataset, Engine, Job, Run, RunMoment, RunState
+from headwater.openlineage.events import run_event, to_json
 from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.resolvers import ConfiguredNames
 from headwater.openlineage.settings import Settings, settings_from
 from headwater.openlineage.trimming import Trimming
+from headwater.plan import decode_document
 
 ID, OTHER = "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002"
 
@@ -92,6 +103,116 @@ def test_what_cannot_be_used_is_told_and_its_default_taken(
     assert settings == Settings(problems=settings.problems)
 
 
-def test_keys_of_the_spark_integration_that_mean_nothing_here_are_no_problem() -> None:
+def test_keys_of_the_spark_integration_without_effect_are_named_in_one_line() -> None:
     keys = conf(filter__allowedSparkNodes="[x]", circuitBreaker__type="static", job__owners__team="t", debugFacet="x")
-    assert settings_from(keys, {}).problems == ()
+    (problem,) = settings_from(keys, {}).problems
+    assert all(key in problem for key in keys if "owners" not in key)
+    assert "owners" not in problem
+
+
+def test_owners_and_tags_are_facets_of_jobs_and_runs() -> None:
+    keys = conf(job__owners__team="Sales", job__tags=r"nightly;env:prod;a\:b:c:HR", run__tags="cause:backfill")
+    settings = settings_from(keys, {})
+    assert not settings.problems
+    moment = RunMoment(Run(ID, Job("ns", "j")), RunState.COMPLETE, datetime(2026, 1, 1, tzinfo=UTC))
+    event = json.loads(to_json(run_event(moment, settings.facets)))
+    job = event["job"]["facets"]
+    assert [(one["type"], one["name"]) for one in job["ownership"]["owners"]] == [("team", "Sales")]
+    tags = [(tag["key"], tag["value"], tag["source"]) for tag in job["tags"]["tags"]]
+    assert tags == [("nightly", "true", "CONFIG"), ("env", "prod", "CONFIG"), ("a:b", "c", "HR")]
+    assert event["run"]["facets"]["tags"]["tags"][0]["key"] == "cause"
+
+
+RESOLVERS = conf(
+    dataset__namespaceResolvers__shop__type="hostList",
+    dataset__namespaceResolvers__shop__hosts="[db1.local;db2.local]",
+    dataset__namespaceResolvers__shop__schema="postgres",
+    dataset__namespaceResolvers__broker__type="pattern",
+    dataset__namespaceResolvers__broker__regex=r"b\d+:9092",
+    dataset__namespaceResolvers__any__type="patternGroup",
+    dataset__namespaceResolvers__any__regex=r"(?<cluster>[a-z]+)-\d+\.company\.com",
+    dataset__namespaceResolvers__any__matchingGroup="cluster",
+)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "resolved"),
+    [
+        ("postgres://DB1.local:5432", "postgres://shop:5432"),
+        ("postgres://mydb1.local:5432", "postgres://mydb1.local:5432"),
+        ("mysql://db1.local:3306", "mysql://db1.local:3306"),
+        ("kafka://b12:9092", "kafka://broker"),
+        ("hdfs://east-7.company.com:8020", "hdfs://east:8020"),
+        ("file", "file"),
+    ],
+)
+def test_resolvers_make_one_namespace_of_several_hosts(namespace: str, resolved: str) -> None:
+    settings = settings_from(RESOLVERS, {})
+    assert not settings.problems
+    dataset = Dataset(namespace, "t")
+    assert settings.names.other_names([dataset]).get(dataset, dataset) == Dataset(resolved, "t")
+
+
+def test_resolvers_may_stand_in_the_file() -> None:
+    file = {"dataset": {"namespace_resolvers": {"shop": {"type": "hostList", "hosts": ["db1"]}}}}
+    found = settings_from({}, {}, file).names.other_names([Dataset("postgres://db1:5432", "t")])
+    assert list(found.values()) == [Dataset("postgres://shop:5432", "t")]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"dataset__namespaceResolvers__a__type": "list"},
+        {"dataset__namespaceResolvers__a__type": "hostList"},
+        {"dataset__namespaceResolvers__a__type": "pattern", "dataset__namespaceResolvers__a__regex": "("},
+        {
+            "dataset__namespaceResolvers__a__type": "patternGroup",
+            "dataset__namespaceResolvers__a__regex": "b",
+            "dataset__namespaceResolvers__a__matchingGroup": "c",
+        },
+    ],
+)
+def test_a_resolver_that_cannot_be_used_is_left_out_and_said(keys: dict[str, str]) -> None:
+    settings = settings_from(conf(**keys), {})
+    assert settings.names == ConfiguredNames()
+    assert "'a'" in settings.problems[0]
+
+
+def statement_of(keys: dict[str, str]) -> list[RunMoment]:
+    """The moments of a recorded write under a configuration."""
+    settings = settings_from(keys, {})
+    extract = ExtractSettings(trimming=settings.trimming, names=settings.names)
+    executions = Executions(
+        Run(ID, Job("ns", "shop")),
+        Engine(),
+        extract,
+        job_names=settings.job_names,
+        denied_nodes=settings.denied_nodes,
+    )
+    plan = decode_document(dict(recorded("4.1", next(case for case in cases() if str(case) == "write/external_table"))))
+    return list(executions.moments(ExecutionRow("start", 1, datetime(2026, 1, 1, tzinfo=UTC), plan=plan)))
+
+
+def test_a_pattern_is_removed_from_the_names_of_tables_of_the_catalog_too() -> None:
+    (plain,), (moment,) = statement_of({}), statement_of(conf(dataset__removePath__pattern="(?<remove>/data)"))
+    assert plain.statement
+    assert moment.statement
+    before, after = plain.statement.outputs[0], moment.statement.outputs[0]
+    assert after.description.dataset.name == before.description.dataset.name.replace("/data", "", 1)
+    assert {one.name for one in after.lineage.inputs} == {
+        one.name.replace("/data", "", 1) for one in before.lineage.inputs
+    }
+
+
+def test_nothing_is_emitted_for_a_denied_node() -> None:
+    (moment,) = statement_of({})
+    node = moment.run.job.name.split(".")[1].title().replace("_", "")
+    assert not statement_of(conf(filter__deniedSparkNodes=f"[org.apache.spark.sql.{node};x]"))
+
+
+def test_the_parts_of_a_job_name_follow_the_conf() -> None:
+    (plain,) = statement_of({})
+    application, command, dataset = plain.run.job.name.split(".")
+    keys = conf(jobName__appendDatasetName="false", jobName__replaceDotWithUnderscore="true")
+    assert statement_of(keys)[0].run.job.name == f"{application}_{command}"
+    assert dataset

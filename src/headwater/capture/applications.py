@@ -55,6 +55,8 @@ def begin(context: Any, settings: CaptureSettings) -> None:
             Engine("spark", spark.spark_version(context), __version__),
             _extraction(settings, known),
             settings.reads,
+            job_names=known.job_names,
+            denied_nodes=known.denied_nodes,
         )
         sink = destination(settings, known.transport or config)
         agent = Agent(tap, sink, executions, known.facets)
@@ -103,7 +105,7 @@ def _with_descriptions(settings: CaptureSettings, known: Settings) -> CaptureSet
 
 def _extraction(settings: CaptureSettings, known: Settings) -> ExtractSettings:
     masking = frozenset(name.lower() for name in settings.masking_functions)
-    return ExtractSettings(masking, known.trimming, extensions_of(settings))
+    return ExtractSettings(masking, known.trimming, extensions_of(settings), known.names)
 
 
 def _application(context: Any, known: Settings) -> Run:

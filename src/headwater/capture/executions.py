@@ -7,12 +7,13 @@ from datetime import datetime
 from openlineage.client.uuid import generate_new_uuid
 
 from headwater.capture.clock import Clock
-from headwater.capture.jobs import last_part, numbered, snake
+from headwater.capture.jobs import is_denied, last_part, numbered, snake
 from headwater.capture.rows import ExecutionRow
 from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
+from headwater.openlineage.settings import JobNames
 
 _LONGEST_NAME = 200
 
@@ -27,6 +28,8 @@ class Executions:
     reads: bool = False
     origins: Origins = field(default_factory=Origins)
     remembered: int = 0
+    job_names: JobNames = field(default_factory=JobNames)
+    denied_nodes: frozenset[str] = frozenset()
     _streams: Streams = field(init=False)
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
@@ -69,8 +72,10 @@ class Executions:
 
     def _started(self, row: ExecutionRow) -> RunMoment | None:
         assert row.plan is not None
-        found = statement(row.plan, self.settings, self.origins)
         root = row.plan.root
+        if root and is_denied(root.name, self.denied_nodes):
+            return None
+        found = statement(row.plan, self.settings, self.origins)
         if not found.outputs and not (self.reads and found.inputs):
             return None
         sql = str(row.plan.session.get("sql") or "")
@@ -116,7 +121,10 @@ class Executions:
         """
         target = found.outputs[0].description.dataset if found.outputs else None
         last = last_part(target) if target else "read" if found.inputs else "unknown"
-        name = f"{self.application.job.name}.{snake(command)}.{last}"[:_LONGEST_NAME]
+        parts = (self.application.job.name, snake(command), *([last] if self.job_names.append_dataset else ()))
+        name = ".".join(parts)[:_LONGEST_NAME]
+        if self.job_names.underscores:
+            name = name.replace(".", "_")
         shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
         return numbered(name, shape, self._shapes)
 

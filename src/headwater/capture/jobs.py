@@ -1,7 +1,7 @@
 """The names of jobs."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 from headwater.model import Dataset
 
@@ -22,6 +22,15 @@ def snake(name: str) -> str:
     'insert_into_hadoop_fs_relation_command'
     """
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.rpartition(".")[2]).lower()
+
+
+def is_denied(command: str, denied: Collection[str]) -> bool:
+    """Whether nothing is emitted for a command: its class is listed, in full or without its package.
+
+    >>> is_denied("InsertIntoStatement", {"org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement"})
+    True
+    """
+    return any(command == name or command == name.rpartition(".")[2] for name in denied)
 
 
 def numbered(name: str, what: Hashable, known: dict[str, list[Hashable]]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.running import Extensions
 from headwater.ext.telling import finished, finished_lineage
 from headwater.extract.delegates import RELATIONS, only_written
@@ -62,6 +63,7 @@ def column_lineage(
     traces = [flat(result.columns.get(column.expr_id, frozenset())) for column in shown]
     _report_unresolved(Rows(result.output, result.columns, union((result.deciding, *traces))), extraction)
     found = lineage((column.name for column in shown), traces, result.deciding)
+    found = renamed_lineage(found, settings.names.other_names(sorted(found.inputs)))
     return finished_lineage(found, settings.extensions), tuple(extraction.gaps)
 
 
@@ -119,6 +121,7 @@ def _told_outputs(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 def _told(written: tuple[Output, ...], extraction: Extraction) -> Statement:
     found = Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
+    found = renamed(found, extraction.settings.names.other_names(datasets_of(found)))
     return finished(found, extraction.settings.extensions)
 
 

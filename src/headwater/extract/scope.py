@@ -8,17 +8,22 @@ from headwater.ext.running import NO_EXTENSIONS, Extensions
 from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap
+from headwater.openlineage.resolvers import ConfiguredNames
 from headwater.openlineage.trimming import Trimming
 from headwater.plan import Expression, Operator
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractSettings:
-    """What a user may set: names of further masking functions (lower case), how paths are trimmed, and extensions."""
+    """What a user may set: names of further masking functions (lower case), how paths are trimmed, and extensions.
+
+    ``names`` are other names for datasets, given to all that a statement names.
+    """
 
     masking_functions: frozenset[str] = frozenset()
     trimming: Trimming = field(default_factory=Trimming)
     extensions: Extensions = NO_EXTENSIONS
+    names: ConfiguredNames = field(default_factory=ConfiguredNames)
 
 
 # Not frozen, as nodes are not: a wide plan has thousands.

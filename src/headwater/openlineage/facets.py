@@ -33,6 +33,7 @@ from openlineage.client.utils import RedactMixin
 
 from headwater import model
 from headwater.openlineage.given_facets import with_given
+from headwater.openlineage.job_settings import Tag, ownership_facet, tags_job_facet, tags_run_facet
 from headwater.openlineage.names import NAMES, names_facet
 from headwater.openlineage.nested_fields import nested_fields
 
@@ -52,7 +53,8 @@ class FacetSettings:
     (``spark.openlineage.columnLineage.datasetLineageEnabled``). ``max_edges`` bounds the column lineage of one
     output: what is above it is said more coarsely, and the coverage facet tells so. ``disabled`` names facets
     that are left out (``spark.openlineage.facets.<name>.disabled``). ``explicit_lineage_enabled`` says the edges in
-    the ``lineage`` job facet as well (``spark.openlineage.columnLineage.explicitLineageEnabled``).
+    the ``lineage`` job facet as well (``spark.openlineage.columnLineage.explicitLineageEnabled``). ``job_tags``,
+    ``run_tags`` and ``owners`` (type and name of each) are those of every job and run.
     """
 
     dataset_lineage_enabled: bool = True
@@ -62,6 +64,9 @@ class FacetSettings:
     disabled: frozenset[str] = frozenset()
     producer: str = PRODUCER
     explicit_lineage_enabled: bool = False
+    job_tags: tuple[Tag, ...] = ()
+    run_tags: tuple[Tag, ...] = ()
+    owners: tuple[tuple[str, str], ...] = ()
 
 
 @attr.define
@@ -104,6 +109,7 @@ def run_facets(moment: model.RunMoment, gaps: Iterable[model.Gap], settings: Fac
             "parent": _parent(moment.run, settings),
             "processing_engine": _engine(moment.engine, settings),
             "extractionError": _extraction_error(gaps, settings),
+            "tags": tags_run_facet(settings.run_tags, settings.producer),
             COVERAGE: _coverage(moment.statement, gaps, settings),
         },
         settings,
@@ -124,6 +130,8 @@ def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, Jo
             "jobType": JobTypeJobFacet(processing, "SPARK", jobType=kind, producer=settings.producer),
             "sql": SQLJobFacet(moment.sql, dialect="spark", producer=settings.producer) if moment.sql else None,
             "sourceCodeLocation": _source_code(moment.source, settings),
+            "tags": tags_job_facet(settings.job_tags, settings.producer),
+            "ownership": ownership_facet(settings.owners, settings.producer),
         },
         settings,
     )

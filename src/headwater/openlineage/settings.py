@@ -16,7 +16,9 @@ from uuid import UUID
 from headwater.errors import SettingError
 from headwater.model import Job, Run
 from headwater.openlineage.facets import FacetSettings
-from headwater.openlineage.spark_transport import client_transport
+from headwater.openlineage.job_settings import owners_from, tags_from
+from headwater.openlineage.resolvers import ConfiguredNames, Resolver, resolvers_from
+from headwater.openlineage.spark_transport import client_transport, nested
 from headwater.openlineage.trimming import Trimming, trimming_from
 
 PREFIX = "spark.openlineage."
@@ -44,24 +46,33 @@ _USED = (
     "dataset.removePath.pattern",
     "dataset.disabledTrimmers",
     "dataset.trimPatterns",
+    "filter.deniedSparkNodes",
+    "job.tags",
+    "run.tags",
+    "jobName.appendDatasetName",
+    "jobName.replaceDotWithUnderscore",
 )
-# Keys of the Spark integration that mean nothing here, or are read elsewhere: no reason to warn.
-_KNOWN_PREFIXES = (
-    "transport.",
-    "facets.",
-    "filter.",
+_USED_PREFIXES = ("transport.", "facets.", "job.owners.", "dataset.namespaceResolvers.")
+# Keys of the Spark integration that mean nothing here: one line names those that are set.
+_WITHOUT_MEANING = (
+    "filter.allowedSparkNodes",
     "circuitBreaker.",
     "timeout.",
     "vendors.",
-    "job.",
-    "jobName.",
-    "run.",
-    "dataset.namespaceResolvers.",
     "metrics.",
     "capturedProperties",
     "debugFacet",
+    "testExtensionProvider",
     "url",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class JobNames:
+    """How jobs are called: whether with the dataset that they write, and with underscores or dots between the parts."""
+
+    append_dataset: bool = True
+    underscores: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,8 @@ class Settings:
     """Everything configured that is not left to the OpenLineage client.
 
     ``app_name`` and ``application_run_id`` are empty where Spark's own are to be used. ``parent`` started the
-    application; its own parent is the root. ``transport`` has the shape that ``client_targets`` takes.
+    application; its own parent is the root. ``denied_nodes`` are classes of logical plans at whose root nothing is
+    emitted. ``transport`` has the shape that ``client_targets`` takes.
     """
 
     namespace: str = DEFAULT_NAMESPACE
@@ -79,6 +91,9 @@ class Settings:
     disabled: bool = False
     facets: FacetSettings = field(default_factory=FacetSettings)
     trimming: Trimming = field(default_factory=Trimming)
+    names: ConfiguredNames = field(default_factory=ConfiguredNames)
+    job_names: JobNames = field(default_factory=JobNames)
+    denied_nodes: frozenset[str] = frozenset()
     transport: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[str, ...] = ()
 
@@ -104,6 +119,7 @@ class _Reading:
         self._problems: list[str] = []
 
     def settings(self) -> Settings:
+        trimming = self._trimming()
         settings = Settings(
             namespace=self._text("namespace", "OPENLINEAGE_NAMESPACE", "namespace") or DEFAULT_NAMESPACE,
             app_name=self._spark.get("appName", ""),
@@ -111,7 +127,10 @@ class _Reading:
             parent=self._parent(),
             disabled=self._disabled(),
             facets=self._facets(),
-            trimming=self._trimming(),
+            trimming=trimming,
+            names=ConfiguredNames(self._resolvers(), trimming),
+            job_names=self._job_names(),
+            denied_nodes=frozenset(self._listed("filter.deniedSparkNodes")),
             transport=self._transport(),
         )
         self._tell_unknown_keys()
@@ -172,19 +191,47 @@ class _Reading:
             explicit_lineage_enabled=self._parsed(
                 "columnLineage.explicitLineageEnabled", _boolean, default.explicit_lineage_enabled
             ),
+            job_tags=tags_from(self._spark.get("job.tags", "")),
+            run_tags=tags_from(self._spark.get("run.tags", "")),
+            owners=owners_from(self._spark),
         )
 
     def _disabled_facets(self) -> set[str]:
-        listed = self._spark.get("facets.disabled", "").strip("[]").replace(",", ";").split(";")
         found = ((re.fullmatch(r"facets\.(.+)\.disabled", key), key) for key in self._spark)
         named = {match[1]: key for match, key in found if match}
-        return {name.strip() for name in listed if name.strip()} | {
+        return self._listed("facets.disabled") | {
             name for name, key in named.items() if self._parsed(key, _boolean, default=False)
         }
 
+    def _listed(self, key: str) -> set[str]:
+        """The items of ``[a;b]``."""
+        listed = self._spark.get(key, "").strip("[]").replace(",", ";").split(";")
+        return {name.strip() for name in listed if name.strip()}
+
+    def _resolvers(self) -> tuple[Resolver, ...]:
+        prefix = "dataset.namespaceResolvers."
+        dotted = {key.removeprefix(prefix): value for key, value in self._spark.items() if key.startswith(prefix)}
+        found = {**_mapping(self._in_file("namespace_resolvers")), **nested(dotted)}
+        resolvers: list[Resolver] = []
+        for name, keys in found.items():
+            try:
+                resolvers += resolvers_from({name: keys})
+            except SettingError as error:
+                self._problems.append(f"{PREFIX}{prefix}{name}: {error} It is left out.")
+        return tuple(resolvers)
+
+    def _in_file(self, key: str) -> object:
+        return _mapping(self._config.get("dataset")).get(key)
+
+    def _job_names(self) -> JobNames:
+        default = JobNames()
+        return JobNames(
+            self._parsed("jobName.appendDatasetName", _boolean, default.append_dataset),
+            self._parsed("jobName.replaceDotWithUnderscore", _boolean, default.underscores),
+        )
+
     def _trimming(self) -> Trimming:
-        in_file = self._config.get("dataset") if isinstance(self._config.get("dataset"), Mapping) else None
-        disabled = self._spark.get("dataset.disabledTrimmers") or _joined((in_file or {}).get("disabled_trimmers", ""))
+        disabled = self._spark.get("dataset.disabledTrimmers") or _joined(self._in_file("disabled_trimmers") or "")
         patterns = [self._spark.get(key, "") for key in ("dataset.removePath.pattern", "dataset.trimPatterns")]
         rules = self._attempt(
             disabled, "dataset.disabledTrimmers", lambda text: trimming_from({"disabled": text}), Trimming()
@@ -204,8 +251,11 @@ class _Reading:
         return MappingProxyType({"transport": client_transport(keys)} if keys else {})
 
     def _tell_unknown_keys(self) -> None:
+        without = [PREFIX + key for key in sorted(self._spark) if key.startswith(_WITHOUT_MEANING)]
+        if without:
+            self._problems.append(f"there is no use for {', '.join(without)}; what is set there has no effect.")
         for key in sorted(self._spark):
-            if key not in _USED and not key.startswith(_KNOWN_PREFIXES):
+            if key not in _USED and not key.startswith((*_USED_PREFIXES, *_WITHOUT_MEANING)):
                 near = difflib.get_close_matches(key, _USED, n=1)
                 hint = f"did you mean {PREFIX}{near[0]}?" if near else "leave it out, or see the documentation."
                 self._problems.append(f"{PREFIX}{key} is no setting that headwater knows; {hint}")
@@ -237,6 +287,10 @@ def _run(text: str) -> Run:
     if not namespace or not name:
         raise SettingError(f"{text!r} was found where <job namespace>/<job name>/<run id> was expected.")
     return Run(_uuid(run_id), Job(namespace, name))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _joined(names: object) -> str:

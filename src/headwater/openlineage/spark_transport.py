@@ -10,19 +10,28 @@ def client_transport(keys: Mapping[str, str]) -> dict[str, Any]:
     >>> client_transport({"type": "http", "url": "http://host", "auth.type": "api_key", "timeoutInMillis": "500"})
     {'auth': {'type': 'api_key'}, 'type': 'http', 'url': 'http://host', 'timeout': 0.5}
     """
-    nested: dict[str, Any] = {}
+    return _in_python_words(nested(keys))
+
+
+def nested(keys: Mapping[str, str]) -> dict[str, Any]:
+    """The values of dotted keys as mappings within mappings.
+
+    >>> nested({"shop.type": "hostList", "shop.hosts": "[a]"})
+    {'shop': {'hosts': '[a]', 'type': 'hostList'}}
+    """
+    found: dict[str, Any] = {}
     for key, value in sorted(keys.items()):
-        _put(nested, key.split("."), value)
-    return _in_python_words(nested)
+        _put(found, key.split("."), value)
+    return found
 
 
-def _put(nested: dict[str, Any], path: list[str], value: str) -> None:
+def _put(found: dict[str, Any], path: list[str], value: str) -> None:
     for key in path[:-1]:
-        inner = nested.get(key)
+        inner = found.get(key)
         if not isinstance(inner, dict):
-            inner = nested[key] = {}
-        nested = inner
-    nested[path[-1]] = value
+            inner = found[key] = {}
+        found = inner
+    found[path[-1]] = value
 
 
 def _in_python_words(transport: Mapping[str, Any]) -> dict[str, Any]:

@@ -91,6 +91,20 @@ def trim(dataset: Dataset, rules: Trimming) -> Dataset:
     return dataset if root == dataset.name else replace(dataset, name=root)
 
 
+def removed_path(dataset: Dataset, rules: Trimming) -> Dataset:
+    """The dataset without what the patterns with a group ``remove`` find in its name, be it a table's or a folder's.
+
+    >>> rules = trimming_from({"patterns": "(?<remove>-run-[0-9]+)"})
+    >>> removed_path(Dataset("file", "/warehouse/t-run-7"), rules).name
+    '/warehouse/t'
+    """
+    name = dataset.name
+    for pattern in rules.patterns:
+        if "remove" in pattern.groupindex:
+            name = _unless_nothing(name, _trim_pattern(name, pattern))
+    return dataset if name == dataset.name else replace(dataset, name=name)
+
+
 def trimming_from(settings: Mapping[str, str]) -> Trimming:
     """The rules that settings ask for: ``disabled`` (rule or trimmer names), ``patterns`` (one a line).
 

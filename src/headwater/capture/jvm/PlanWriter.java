@@ -482,7 +482,8 @@ public class PlanWriter {
     facts.writeText("database", place[1]);
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
-    facts.writeText("metastore", Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
+    Object metastore = Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris");
+    facts.writeText("metastore", metastore != null ? metastore : Reflection.call(conf, "getConfString", "spark.sql.hive.metastore.uris"));
     if (options != null) { out.writeFieldName("options"); facts.writeValue(options, 0); }
     if (longestSql > 0) facts.writeText("sql", Secrets.text(statement(plan)));
     out.writeEndObject();
