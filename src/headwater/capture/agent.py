@@ -21,6 +21,7 @@ from headwater.model import Gap, RunMoment, RunState, Statement
 from headwater.openlineage.delivery import Target
 from headwater.openlineage.events import end_event, run_event
 from headwater.openlineage.facets import FacetSettings
+from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")
 _POLL_MILLISECONDS = 1000
@@ -177,7 +178,7 @@ class Agent:
         try:
             found = self._tap.rows(milliseconds)
         except Exception as gone:
-            _LOG.debug("the JVM is gone: %r", gone)
+            _LOG.debug("the JVM is gone: %s", redact(repr(gone)))
             self._stopping.wait()
             return False
         self._take(found or [])

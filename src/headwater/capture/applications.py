@@ -23,6 +23,7 @@ from headwater.extract import ExtractSettings
 from headwater.model import Engine, Job, Run, RunState
 from headwater.openlineage.delivery import Delivery, read_config
 from headwater.openlineage.settings import Settings, settings_from
+from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")
 _lock = threading.Lock()
@@ -111,7 +112,7 @@ def _extraction(settings: CaptureSettings, known: Settings) -> ExtractSettings:
 def _application(context: Any, known: Settings) -> Run:
     name = known.app_name or str(context.appName)
     run_id = known.application_run_id or str(generate_new_uuid())
-    return Run(run_id, Job(known.namespace, name), known.parent)
+    return Run(run_id, Job(redact(known.namespace), redact(name)), known.parent)
 
 
 def _say(agent: Agent, sink: Delivery, settings: CaptureSettings) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from headwater.capture.settings import CaptureSettings
 from headwater.errors import EventError
 from headwater.openlineage.delivery import Delivery, FileTarget, SinkTarget, Target, client_targets
+from headwater.redaction import redact
 from headwater.store.location import sqlite_path, store_url
 
 # Events that a locked store does not take go to the spool, so that the end of a job need not wait for another's.
@@ -32,7 +33,7 @@ def whereabouts(settings: CaptureSettings, delivery: Delivery, dataset: str) -> 
     """Where the lineage went, and how to look at ``dataset``: the rest of a sentence."""
     names = list(delivery.counts)
     if "store" in names:
-        option = f" --store {settings.store}" if settings.store else ""
+        option = f" --store {shlex.quote(redact(settings.store))}" if settings.store else ""
         return f". Look: headwater show{option} {shlex.quote(dataset)}"
     return f", told to {', '.join(settings.events or name if name == 'file' else name for name in names)}"
 

@@ -3,9 +3,12 @@
 import functools
 import logging
 import os
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
+
+from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")
 _P = ParamSpec("_P")
@@ -24,8 +27,8 @@ def guarded(doing: str) -> Iterator[None]:
     except Exception as error:
         if os.environ.get("HEADWATER_STRICT") == "1":
             raise
-        tell_once(doing, f"headwater gave up {doing}: {error!r}. The Spark job is not affected.")
-        _LOG.debug("%s failed", doing, exc_info=True)
+        tell_once(doing, f"headwater gave up {doing}: {redact(repr(error))}. The Spark job is not affected.")
+        _LOG.debug("%s failed: %s", doing, redact(traceback.format_exc()))
 
 
 def harmless(doing: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R | None]]:
@@ -47,4 +50,4 @@ def tell_once(key: str, message: str) -> None:
     """Log a warning, once per ``key`` in the life of the process."""
     if key not in _told:
         _told.add(key)
-        _LOG.warning(message)
+        _LOG.warning(redact(message))

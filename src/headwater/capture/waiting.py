@@ -70,4 +70,6 @@ def _hook(module: ModuleType) -> None:
         else:
             hook(capture_settings({}), module.SparkContext)
     except Exception as error:
-        print(f"headwater is off: {error}", file=sys.stderr)
+        from headwater.redaction import redact
+
+        print(f"headwater is off: {redact(str(error))}", file=sys.stderr)

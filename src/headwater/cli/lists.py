@@ -11,6 +11,7 @@ from headwater.answers.labels import readable
 from headwater.answers.spreadsheets import csv_lines
 from headwater.cli.options import FormatOption, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
+from headwater.redaction import redact
 from headwater.store import questions
 from headwater.store.questions import Coverage, Covered
 
@@ -56,7 +57,15 @@ def runs(
     with reading(store) as opened:
         listed = questions.runs(opened, job=job, most=most)
     rows = [
-        (one.id, one.job.name, one.state, moment(one.started_at), moment(one.ended_at), one.engine, one.error)
+        (
+            one.id,
+            one.job.name,
+            one.state,
+            moment(one.started_at),
+            moment(one.ended_at),
+            one.engine,
+            one.error and redact(one.error),
+        )
         for one in listed
     ]
     _print(("run", "job", "state", "started", "ended", "engine", "error"), rows, format_)

@@ -10,6 +10,7 @@ import headwater
 from headwater.cli import archive, database, extensions, ingest, keys, lists, questions, serve
 from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
+from headwater.redaction import redact
 
 
 class _Commands(TyperGroup):
@@ -19,7 +20,9 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except HeadwaterError as fault:
-            Console(stderr=True, highlight=False).print(f"Error: {fault}", soft_wrap=True, markup=False, style="red")
+            Console(stderr=True, highlight=False).print(
+                f"Error: {redact(str(fault))}", soft_wrap=True, markup=False, style="red"
+            )
             raise typer.Exit(1) from fault
 
 

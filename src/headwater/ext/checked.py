@@ -16,8 +16,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from headwater.errors import ExtensionError
 from headwater.ext.views import ExpressionView, OperatorView
-from headwater.openlineage.secrets import without_secrets
 from headwater.plan import Expression, Node, Operator
+from headwater.redaction import redact
 
 MOST = 100_000
 """How many parts one answer may have in one place: relations, fields, dependencies."""
@@ -74,9 +74,7 @@ def _json_object(facet: object) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise ExtensionError(f"it gave a facet that is no JSON: {error}") from error
     if not text.startswith("{") or len(text) > MOST_TEXT:
-        raise ExtensionError(
-            f"it gave a facet of {len(text)} letters, {without_secrets(text)[:40]!r}; expected a JSON object"
-        )
+        raise ExtensionError(f"it gave a facet of {len(text)} letters, {redact(text)[:40]!r}; expected a JSON object")
     return text
 
 
@@ -178,7 +176,7 @@ def _shown(value: object) -> str:
     if value is None:
         return "None"
     try:
-        text = without_secrets(repr(value))[:80]
+        text = redact(repr(value))[:80]
     except BaseException:
         text = "something without a text"
     return f"{type(value).__name__} {text}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from headwater.errors import ExtensionError
 from headwater.ext.extension import Extension, verified
 from headwater.ext.watchdog import package_of, packages, within
-from headwater.openlineage.secrets import without_secrets
+from headwater.redaction import redact
 
 GROUP = "headwater.extensions"
 """The group of the entry points that are extensions."""
@@ -115,7 +115,7 @@ def _loaded(place: Found, load: Callable[[], Any], seconds: float, own: Set[str]
     try:
         extension = within(seconds, partial(_made, load), own)
     except ExtensionError as error:
-        return replace(place, why=without_secrets(str(error)), broken=True)
+        return replace(place, why=redact(str(error)), broken=True)
     return replace(place, name=extension.name, extension=extension)
 
 

@@ -19,8 +19,8 @@ from headwater.ext.found import Found
 from headwater.ext.views import Views
 from headwater.ext.watchdog import within
 from headwater.model import Gap
-from headwater.openlineage.secrets import without_secrets
 from headwater.plan import Plan
+from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")
 _T = TypeVar("_T")
@@ -99,9 +99,7 @@ class Extensions:
         try:
             return tuple(self._find())
         except Exception as error:
-            return (
-                Found("extensions", "search", why=without_secrets(f"looking for them failed: {error!r}"), broken=True),
-            )
+            return (Found("extensions", "search", why=redact(f"looking for them failed: {error!r}"), broken=True),)
 
     def told(self, plan: Plan) -> Told:
         """What extensions tell of a plan. A plan without a class that one is for costs one look at each node."""
@@ -141,7 +139,7 @@ class Extensions:
             self._switch_off(name, f"the extension is switched off for this run: {why}")
 
     def _switch_off(self, name: str, why: str) -> None:
-        said = self._off[name] = without_secrets(why).rstrip(".")
+        said = self._off[name] = redact(why).rstrip(".")
         self._loaded = tuple(one for one in self._loaded if one.name != name)
         _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
 

@@ -17,6 +17,7 @@ from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.running import Extensions
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Facet, RunMoment, Statement
 from headwater.openlineage.events import read_event, to_json
+from headwater.redaction import redact_json
 
 Facets = tuple[tuple[str, str], ...]
 """Names of facets, and each as the text of a JSON object."""
@@ -119,7 +120,7 @@ def _added(moment: RunMoment, hook: str, kind: str, extensions: Extensions) -> d
         base = {"_producer": _PRODUCER + extension.name, "_schemaURL": _SCHEMA + kind}
         if providers := getattr(extension, hook):
             facets = extensions.asked(extension.name, partial(_facets_of, providers, (moment,)), ((),))
-            found.update((name, {**base, **json.loads(text)}) for name, text in facets[0])
+            found.update((name, {**base, **redact_json(json.loads(text))}) for name, text in facets[0])
     return found
 
 
@@ -142,9 +143,23 @@ def _kept(keeps: EventFilter, event: RunEvent) -> RunEvent | None:
     if not isinstance(answer, dict):
         raise ExtensionError(f"a filter gave {answer!r:.80}; expected True, False or an event")
     try:
-        return _usable(read_event(json.dumps(answer, allow_nan=False)))
+        return _usable(read_event(json.dumps(_redacted(answer), allow_nan=False)))
     except (EventError, TypeError, ValueError, RecursionError) as error:
         raise ExtensionError(f"a filter gave no event: {error}") from error
+
+
+def _redacted(event: dict[str, Any]) -> dict[str, Any]:
+    """The event that a filter gave without secrets in its facets; names of datasets and columns stay."""
+    parts: dict[str, Any] = {part: _with_redacted_facets(event[part]) for part in ("run", "job") if part in event}
+    lists = {side: event[side] for side in ("inputs", "outputs") if isinstance(event.get(side), list)}
+    return {**event, **parts, **{side: [_with_redacted_facets(one) for one in many] for side, many in lists.items()}}
+
+
+def _with_redacted_facets(part: Any) -> Any:
+    if not isinstance(part, dict):
+        return part
+    own = {name: part[name] for name in part if name in {"facets", "inputFacets", "outputFacets"}}
+    return {**part, **redact_json(own)}
 
 
 def _usable(event: RunEvent) -> RunEvent:

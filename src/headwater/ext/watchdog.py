@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Generic, TypeVar
 
 from headwater.errors import ExtensionError
-from headwater.openlineage.secrets import without_secrets
+from headwater.redaction import redact
 
 _T = TypeVar("_T")
 _OURS = "headwater"  # which asks and checks, and holds no lock meanwhile
@@ -119,6 +119,6 @@ def package_of(module: object) -> str:
 def _told(error: BaseException) -> str:
     """The error in a line, without secrets; even asking it for its text may raise."""
     try:
-        return without_secrets(f"{type(error).__name__}: {error}")[:500]
+        return redact(f"{type(error).__name__}: {error}")[:500]
     except BaseException:
         return type(error).__name__

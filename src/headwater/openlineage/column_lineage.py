@@ -10,6 +10,7 @@ from openlineage.client.generated import column_lineage_dataset as wire
 
 from headwater.model import ColumnLineage, Dependency, Gap, InputField, Output, Subtype, Transformation
 from headwater.openlineage.facets import FacetSettings
+from headwater.redaction import redact_sql
 
 _OPAQUE = "opaque"
 _COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="said for the whole dataset to save space")
@@ -125,7 +126,7 @@ class _Writer:
 
     def _told(self, step: Transformation) -> Transformation:
         """The transformation with the description that is to be told."""
-        text = step.description if self._settings.descriptions_enabled or step == _COARSE else ""
+        text = redact_sql(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
         if len(text) > self._settings.max_description:
             text = text[: self._settings.max_description] + "…"
         if step.opaque:

@@ -12,7 +12,6 @@ from pathlib import Path
 from openlineage.client.event_v2 import RunEvent
 
 from headwater.openlineage.events import to_json
-from headwater.openlineage.secrets import without_secrets
 from headwater.openlineage.spool import MAX_BYTES, Fate, Sent, Spool
 from headwater.openlineage.targets import (
     ClientTarget,
@@ -23,6 +22,7 @@ from headwater.openlineage.targets import (
     config_path,
     read_config,
 )
+from headwater.redaction import redact
 
 __all__ = [
     "ClientTarget",
@@ -34,7 +34,6 @@ __all__ = [
     "client_targets",
     "config_path",
     "read_config",
-    "without_secrets",
 ]
 
 _log = logging.getLogger(__name__)
@@ -86,7 +85,7 @@ class Delivery:
         try:
             line = to_json(event)
         except Exception as error:
-            _log.error("An event of run %s cannot be written as JSON: %s", event.run.runId, without_secrets(str(error)))
+            _log.error("An event of run %s cannot be written as JSON: %s", event.run.runId, redact(str(error)))
             return
         with self._lock:
             for outbox in self._outboxes:
@@ -140,7 +139,7 @@ class _Outbox:
         try:
             self._post(line)
         except Exception as error:
-            _log.error("A lineage event for %s is lost: %s", self.name, without_secrets(str(error)))
+            _log.error("A lineage event for %s is lost: %s", self.name, redact(str(error)))
 
     def _post(self, line: str) -> None:
         """The events that are kept go first: a target sees them in the order in which they were made."""
@@ -157,7 +156,7 @@ class _Outbox:
         try:
             return self._drained(deadline)
         except Exception as error:
-            _log.warning("Undelivered events for %s stay on disk: %s", self.name, without_secrets(str(error)))
+            _log.warning("Undelivered events for %s stay on disk: %s", self.name, redact(str(error)))
             return False
 
     def close(self, deadline: float) -> bool:
@@ -165,7 +164,7 @@ class _Outbox:
         try:
             self._target.close()
         except Exception as error:
-            _log.debug("Closing %s: %s", self.name, without_secrets(str(error)))
+            _log.debug("Closing %s: %s", self.name, redact(str(error)))
         self._spool.close()
         return done
 

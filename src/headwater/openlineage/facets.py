@@ -36,6 +36,7 @@ from headwater.openlineage.given_facets import with_given
 from headwater.openlineage.job_settings import Tag, ownership_facet, tags_job_facet, tags_run_facet
 from headwater.openlineage.names import NAMES, names_facet
 from headwater.openlineage.nested_fields import nested_fields
+from headwater.redaction import redact, redact_sql
 
 PRODUCER = "urn:headwater:producer:headwater"
 COVERAGE = "headwater_coverage"
@@ -128,7 +129,9 @@ def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, Jo
     return _enabled(
         {
             "jobType": JobTypeJobFacet(processing, "SPARK", jobType=kind, producer=settings.producer),
-            "sql": SQLJobFacet(moment.sql, dialect="spark", producer=settings.producer) if moment.sql else None,
+            "sql": SQLJobFacet(redact_sql(moment.sql), dialect="spark", producer=settings.producer)
+            if moment.sql
+            else None,
             "sourceCodeLocation": _source_code(moment.source, settings),
             "tags": tags_job_facet(settings.job_tags, settings.producer),
             "ownership": ownership_facet(settings.owners, settings.producer),
@@ -183,13 +186,13 @@ def _error_message(moment: model.RunMoment, settings: FacetSettings) -> ErrorMes
     if not moment.error and moment.state is not model.RunState.FAIL:
         return None
     in_python = moment.statement is None or "Traceback (most recent call last)" in moment.stack_trace
-    message = moment.error or "The run failed without a message."
+    message = redact(moment.error) or "The run failed without a message."
     language = "PYTHON" if in_python else "JAVA"
-    return ErrorMessageRunFacet(message, language, moment.stack_trace or None, producer=settings.producer)
+    return ErrorMessageRunFacet(message, language, redact(moment.stack_trace) or None, producer=settings.producer)
 
 
 def _extraction_error(gaps: Iterable[model.Gap], settings: FacetSettings) -> ExtractionErrorRunFacet | None:
-    errors = [Error(errorMessage=gap.why, task=gap.what) for gap in gaps if gap.kind == "error"]
+    errors = [Error(errorMessage=redact(gap.why), task=redact(gap.what)) for gap in gaps if gap.kind == "error"]
     if not errors:
         return None
     return ExtractionErrorRunFacet(len(errors), len(errors), errors, producer=settings.producer)
@@ -200,7 +203,7 @@ def _coverage(
 ) -> HeadwaterCoverageRunFacet | None:
     if statement is None:
         return None
-    listed = sorted({(gap.output, gap.kind, gap.what, gap.why) for gap in gaps})
+    listed = sorted({(gap.output, gap.kind, redact(gap.what), redact(gap.why)) for gap in gaps})
     return HeadwaterCoverageRunFacet(
         outputs=[_output_coverage(output) for output in statement.outputs],
         gaps=[CoverageGap(kind, what, why, output or None) for output, kind, what, why in listed],

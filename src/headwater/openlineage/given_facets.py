@@ -14,6 +14,7 @@ from openlineage.client.generated.base import BaseFacet, DatasetFacet, InputData
 
 from headwater.model import DatasetDescription, Facet, Gap
 from headwater.openlineage.names import NAMES
+from headwater.redaction import redact_json
 
 THEIRS_FIRST = frozenset({"dataSource", "lifecycleStateChange"})
 OURS_ONLY = frozenset({"columnLineage", NAMES})
@@ -68,7 +69,9 @@ def _content(facet: Facet) -> dict[str, Any] | None:
         return None
     if not isinstance(content, dict) or not facet.name or not _is_of_its_shape(facet.name, content):
         return None
-    return {name: value for name, value in content.items() if name not in _OF_ALL or isinstance(value, str)}
+    known = {name: value for name, value in content.items() if name not in _OF_ALL or isinstance(value, str)}
+    redacted: dict[str, Any] = redact_json(known)
+    return redacted
 
 
 def _is_of_its_shape(name: str, content: Mapping[str, Any]) -> bool:

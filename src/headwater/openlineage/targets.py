@@ -21,8 +21,8 @@ from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from headwater.errors import EventError, SettingError
 from headwater.openlineage.events import read_event
-from headwater.openlineage.secrets import without_secrets
 from headwater.openlineage.spool import Fate, Sent
+from headwater.redaction import redact
 
 # 4xx answers that are about the configuration or the moment, not about the event: it can be sent again.
 _NOT_ABOUT_THE_EVENT = frozenset({401, 402, 403, 404, 405, 407, 408, 425, 429})
@@ -138,7 +138,7 @@ def read_config(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"it is no YAML: {without_secrets(str(error))}"
+        reason = error.strerror if isinstance(error, OSError) else f"it is no YAML: {redact(str(error))}"
         raise SettingError(f"{path} cannot be read ({reason}); expected an openlineage.yml.") from error
     if not isinstance(content, dict):
         raise SettingError(f"{path} holds {type(content).__name__}; expected the keys of an openlineage.yml.")
@@ -210,5 +210,5 @@ def _reason(error: Exception) -> str:
     status = _status(error)
     if status is not None:
         text = str(getattr(getattr(error, "response", None), "text", ""))
-        return without_secrets(f"it answered {status}: {text}")[:320]
-    return without_secrets(f"{type(error).__name__}: {error}")[:500]
+        return redact(f"it answered {status}: {text}")[:320]
+    return redact(f"{type(error).__name__}: {error}")[:500]

@@ -4,7 +4,9 @@ import logging
 import sys
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from headwater.redaction import redact, redact_json
 
 FORMATS = ("text", "json")
 
@@ -38,7 +40,13 @@ def configure(log_format: str) -> None:
 
 def _renderers(log_format: str) -> list[Processor]:
     if log_format == "json":
-        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        return [structlog.processors.format_exc_info, _without_secrets, structlog.processors.JSONRenderer()]
     # Not the traceback that shows the values of variables: keys and events are among them.
     plain = structlog.dev.plain_traceback
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
+    renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)
+    return [lambda logger, name, event: redact(renderer(logger, name, event))]
+
+
+def _without_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    redacted: EventDict = redact_json(event)
+    return redacted

@@ -16,6 +16,7 @@ from headwater.errors import (
     StoreError,
     UnknownName,
 )
+from headwater.redaction import redact
 
 STATUS: dict[type[HeadwaterError], int] = {
     UnknownName: 404,
@@ -31,7 +32,7 @@ RETRY = {"Retry-After": "5"}
 
 def problem(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """The answer to a request that cannot be served; ``code`` repeats the status."""
-    return JSONResponse({"code": status, "message": message}, status, headers)
+    return JSONResponse({"code": status, "message": redact(message)}, status, headers)
 
 
 def install(app: FastAPI) -> None:

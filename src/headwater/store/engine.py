@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from headwater.errors import SettingError, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from headwater.redaction import redact
 from headwater.store.location import sqlite_path
 
 _WRITING = "headwater_writing"
@@ -136,7 +137,7 @@ def told_plainly(url: str) -> Iterator[None]:
 def shown(url: str) -> str:
     """The URL as it may be printed: a bare path for SQLite, without the password otherwise."""
     path = sqlite_path(url)
-    return str(path) if path is not None else make_url(url).render_as_string(hide_password=True)
+    return str(path) if path is not None else redact(url)
 
 
 def _kind_of(fault: BaseException | None) -> tuple[type[StoreError], str]:
@@ -206,7 +207,7 @@ def _server_engine(url: str, timeout: float) -> Engine:
         return create_engine(address, pool_pre_ping=True, connect_args=options, hide_parameters=True)
     except (ArgumentError, NoSuchModuleError) as fault:
         raise SettingError(
-            f"Store URL {url!r} cannot be used ({fault}): expected a file path, sqlite:///PATH or "
+            f"Store URL {redact(url)!r} cannot be used ({redact(str(fault))}): expected a file path, sqlite:///PATH or "
             "postgresql://USER@HOST/DATABASE. Correct --store or HEADWATER_STORE."
         ) from fault
     except ImportError as fault:

@@ -11,13 +11,13 @@ import java.util.regex.Pattern;
 public class Secrets {
   public static final String MASK = "***";
   private static final String NAMES = "(?:password|passwd|pwd|passphrase|secret|token|credential|(?:access|api|account|private)[_.-]?key)";
-  /** A property and its value, which ends where the next property begins: passwords may hold the characters between. */
-  private static final Pattern PROPERTY = Pattern.compile("([?;&,:(\\s])\\s*([A-Za-z_][A-Za-z0-9_.]*)\\s*=(\\{[^}]*\\}|(?:(?![?;&,()]+\\s*[A-Za-z_(][A-Za-z0-9_.]*\\s*=)(?!\\)\\s*[()/]|\\)\\s*$).)*)", Pattern.DOTALL);
+  /** A property and its value, which ends where the next property begins: passwords may hold the characters between. Lengths are bounded as below. */
+  private static final Pattern PROPERTY = Pattern.compile("([?;&,:(\\s])\\s{0,8}([A-Za-z_][A-Za-z0-9_.]{0,128})\\s{0,8}=(\\{[^}]{0,1024}\\}|(?:(?![?;&,()]{1,8}\\s{0,8}[A-Za-z_(][A-Za-z0-9_.]{0,64}\\s{0,8}=)(?!\\)\\s{0,8}[()/]|\\)\\s{0,8}$).)*+)", Pattern.DOTALL);
   private static final Pattern PLACE = Pattern.compile("database(name)?|db|schema|server(name)?|port(number)?|instance(name)?|host|dbs_port|service_name|sid|address|address_list|description|connect_data|protocol", Pattern.CASE_INSENSITIVE);
   private static final Pattern USER_OF_HOST = Pattern.compile("(//|,)[^/,@?;=]*@");
   private static final Pattern USER = Pattern.compile("//(?:[^?;]*@)?+([^?;]*+)");
   private static final Pattern USER_WITHOUT_SLASHES = Pattern.compile("^(jdbc:(?:\\w+:){1,2})[^?;]*@");
-  private static final Pattern USER_AND_PASSWORD = Pattern.compile("//[^/@:]*:[^@]*@");
+  private static final Pattern USER_AND_PASSWORD = Pattern.compile("//[^/@:]{0,256}:[^@]{0,512}@");
   private static final Pattern NAMED = Pattern.compile(NAMES, Pattern.CASE_INSENSITIVE);
   /** Lengths are bounded, so that a long text costs no more than its length. */
   private static final Pattern IN_SQL = Pattern.compile("(" + NAMES + "[\\w.]{0,64}['\"`]?\\s{0,64}(?:=>|[=,\\s])\\s{0,64})('(?:[^'\\\\]++|\\\\[\\s\\S]|'')*+(?:'|\\z)|\"(?:[^\"\\\\]++|\\\\[\\s\\S])*+(?:\"|\\z))", Pattern.CASE_INSENSITIVE);
