@@ -22,7 +22,7 @@ spark.sql("CREATE TABLE kept (id BIGINT, price BIGINT) USING parquet PARTITIONED
 spark.sql("INSERT INTO kept SELECT id, price FROM parquet.`lake/items/2026-01-01`")
 spark.read.json("lake/found").cache().createOrReplaceTempView("cached")
 spark.sql("SELECT * FROM cached").count()
-spark.sql("CREATE TABLE of_cache AS SELECT * FROM cached WHERE id IN (SELECT id FROM kept)")
+spark.sql("CREATE TABLE of_cache USING parquet AS SELECT * FROM cached WHERE id IN (SELECT id FROM kept)")
 """
 
 

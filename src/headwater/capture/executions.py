@@ -12,7 +12,7 @@ from headwater.capture.rows import ExecutionRow
 from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
-from headwater.model import Dataset, Engine, Gap, Job, Run, RunMoment, RunState, Statement
+from headwater.model import Dataset, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.openlineage.settings import JobNames
 
 _LONGEST_NAME = 200
@@ -76,6 +76,8 @@ class Executions:
         if root and is_denied(root.name, self.denied_nodes):
             return None
         found = statement(row.plan, self.settings, self.origins)
+        if row.creates:
+            found = replace(found, outputs=tuple(map(_created, found.outputs)))
         if not found.outputs and not (self.reads and found.inputs):
             return None
         sql = str(row.plan.session.get("sql") or "")
@@ -127,6 +129,13 @@ class Executions:
             name = name.replace(".", "_")
         shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
         return numbered(name, shape, self._shapes)
+
+
+def _created(output: Output) -> Output:
+    """The output of a statement that had nothing to replace: its table is new."""
+    if output.description.lifecycle != "OVERWRITE":
+        return output
+    return replace(output, description=replace(output.description, lifecycle="CREATE"))
 
 
 def _changes_names(moment: RunMoment) -> bool:

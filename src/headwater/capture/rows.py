@@ -32,6 +32,7 @@ class ExecutionRow:
     name, ``description`` its id), ``batch`` (a batch has ended), ``stopped``, or a write inside one of its batches.
     ``began`` is known where start and end are told together.
     ``version`` is that of the table after its write, ``previous`` the one before it, where the table counts them.
+    ``creates`` says that there was no table yet which it would replace.
     ``written`` and ``scans`` count what it wrote and read, ``commit`` is Iceberg's report of its commit as JSON.
     ``unreadable`` says why there is none, ``command`` then names the operator at its root.
     """
@@ -50,6 +51,7 @@ class ExecutionRow:
     previous: str = ""
     stream: str = ""
     name: str = ""
+    creates: bool = False
     written: Statistics | None = None
     scans: tuple[Scan, ...] = ()
     commit: str = ""
@@ -80,6 +82,7 @@ def _row(found: dict[str, Any]) -> ExecutionRow:
         previous=found.get("previous", ""),
         stream=found.get("stream", ""),
         name=found.get("name", ""),
+        creates=found.get("creates", False),
         written=Statistics(*found["written"]) if "written" in found else None,
         scans=tuple(map(_scan, found.get("scans", ()))),
         commit=_text_of(found.get("commit")),

@@ -28,7 +28,11 @@ public class Before {
   private static final Set MAKING = new HashSet(Arrays.asList(new Object[] {
     "CreateDataSourceTableAsSelectCommand", "CreateDeltaTableCommand", "CreateHiveTableAsSelectCommand", "CreateIcebergView",
     "CreateTableAsSelect", "CreateViewCommand", "InsertIntoHadoopFsRelationCommand", "SaveIntoDataSourceCommand"}));
-  /** By execution: TRUE where there is nothing to make or to drop, else the tables that it drops. */
+  /** What replaces a table, or makes it where there is none. */
+  private static final Set REPLACING = new HashSet(Arrays.asList(new Object[] {
+    "CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand", "ReplaceTableAsSelect", "SaveAsV1TableCommand"}));
+  private static final Object NEW = new Object();
+  /** By execution: TRUE where there is nothing to make or to drop, NEW where there is nothing to replace, else the tables that it drops. */
   private static final Map FOUND = Collections.synchronizedMap(new LinkedHashMap());
 
   /** Called where the start of an execution is posted. */
@@ -36,12 +40,14 @@ public class Before {
     if (execution == null || FOUND.size() >= MOST) return;
     boolean makes = MAKING.contains(Reflection.simpleName(execution.logical())) || Altered.isMade(execution.logical());
     boolean drops = Reflection.simpleName(execution.logical()).equals("DropIcebergView");
-    if (!makes && !drops && !Boolean.TRUE.equals(Reflection.call(execution.logical(), "cascade"))) return;
+    boolean replaces = REPLACING.contains(Reflection.simpleName(execution.logical()));
+    if (!makes && !drops && !replaces && !Boolean.TRUE.equals(Reflection.call(execution.logical(), "cascade"))) return;
     Object found = null;
     try {
       Object command = execution.analyzed();
       Object state = Reflection.call(execution.sparkSession(), "sessionState");
       if (drops) found = isView(command) ? null : Boolean.TRUE;
+      else if (replaces && isReplacing(command)) found = isThere(execution.sparkSession(), state, command) || wasThere(state, command) ? null : NEW;
       else if (!makes) found = within(state, command);
       else if (onlyIfMissing(command) && isThere(execution.sparkSession(), state, command)) found = Boolean.TRUE;
     } catch (Throwable refused) { }
@@ -51,10 +57,23 @@ public class Before {
   /** Whether an execution does nothing, for there is already what it would make, or no view that it would drop. */
   public static boolean isDone(Long id) { return Boolean.TRUE.equals(FOUND.get(id)); }
 
+  /** Whether an execution makes the table that it would replace. */
+  public static boolean isNew(Long id) { return FOUND.get(id) == NEW; }
+
   /** The tables and views of the database that an execution drops; null of others. */
-  public static List dropped(Long id) { return id == null || isDone(id) ? null : (List) FOUND.get(id); }
+  public static List dropped(Long id) { return id != null && FOUND.get(id) instanceof List ? (List) FOUND.get(id) : null; }
 
   public static void forget(Long id) { FOUND.remove(id); }
+
+  private static boolean isReplacing(Object command) {
+    return Boolean.TRUE.equals(Reflection.call(command, "orCreate")) || "Overwrite".equals(String.valueOf(Reflection.call(command, "mode")));
+  }
+
+  /** Before Spark 4.1 saveAsTable has dropped the table by the time that its execution starts. */
+  private static boolean wasThere(Object state, Object command) {
+    Object name = Altered.identifier(command);
+    return name instanceof TableIdentifier && Leaving.dropped((TableIdentifier) name, (String) Reflection.call(Reflection.call(state, "catalog"), "getCurrentDatabase"));
+  }
 
   private static boolean onlyIfMissing(Object command) {
     String[] flags = new String[] {"ignoreIfExists", "ifNotExists", "allowExisting"};

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.spark.SparkContext;
+import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.DropTablePreEvent;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalog;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogEvent;
@@ -21,6 +22,8 @@ public class Leaving implements ExternalCatalogEventListener {
   private static final int MOST = 1000;
   private static final String EXECUTION = "spark.sql.execution.id";
   private static final Map TABLES = Collections.synchronizedMap(new LinkedHashMap());
+  /** Tables that were dropped outside any execution, by database and name, until they are made again. */
+  private static final Map DROPPED = Collections.synchronizedMap(new LinkedHashMap());
   private static final Map WATCHED = Collections.synchronizedMap(new WeakHashMap());
   private static final ThreadLocal READ = new ThreadLocal();
 
@@ -44,8 +47,15 @@ public class Leaving implements ExternalCatalogEventListener {
 
   private void keep(String database, String name) {
     String execution = SparkContext.getOrCreate().getLocalProperty(EXECUTION);
+    if (execution == null && DROPPED.size() < MOST) DROPPED.put(database + "." + name, Boolean.TRUE);
     if (execution == null || TABLES.size() >= MOST) return;
     TABLES.put(Long.valueOf(execution), catalog.getTable(database, name));
+  }
+
+  /** Whether a table was dropped outside any execution; it is forgotten. */
+  public static boolean dropped(TableIdentifier table, String currentDatabase) {
+    String database = table.database().isDefined() ? (String) table.database().get() : currentDatabase;
+    return DROPPED.remove(database + "." + table.table()) != null;
   }
 
   /** Says which execution the current thread reads. */

@@ -96,7 +96,7 @@ public class Tap extends SparkListener {
     if (execution == null) return;
     Leaving.watch(execution.sparkSession());
     if (Altered.isMade(execution.logical())) return;
-    if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution), stream})) started.add(id);
+    if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution), stream, Boolean.valueOf(Before.isNew(id))})) started.add(id);
   }
 
   /** The execution, to be read when it is polled; its plan already, where by then the catalog has forgotten its table. */
@@ -261,6 +261,7 @@ public class Tap extends SparkListener {
     out.writeNumberField("time", ((Long) row[2]).longValue());
     if (row[4] != null) out.writeStringField("description", Secrets.text((String) row[4]));
     if (row[5] != null) writeFailure(out, row[5]);
+    if (row[0].equals("start") && Boolean.TRUE.equals(row[9])) out.writeBooleanField("creates", true);
     if (row[6] != null) writeVersion(out, row[6]);
     if (row.length > 10 && row[5] == null && row[10] != null) Statistics.write(out, (QueryExecution) row[10], (Object[]) row[9]);
     if (row[8] != null) out.writeStringField("stream", (String) row[8]);
