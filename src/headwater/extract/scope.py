@@ -58,7 +58,7 @@ class Extraction:
     """The state of one extraction.
 
     What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
-    the query around it, datasets, gaps,
+    the query around it, the event times of watermarks, datasets, gaps,
     the columns that named expressions put out, the batches of streams by the id of their RDD, and what others tell of
     operators, expressions and relations, which has precedence over headwater's own rules.
     """
@@ -69,6 +69,7 @@ class Extraction:
     results: dict[Operator, Rows] = field(default_factory=dict)
     definitions: dict[int, Rows] = field(default_factory=dict)
     correlations: dict[Operator, Paths] = field(default_factory=dict)
+    watermarks: dict[Operator, Paths] = field(default_factory=dict)
     datasets: dict[DatasetDescription, None] = field(default_factory=dict)
     gaps: dict[Gap, None] = field(default_factory=dict)
     attributes: dict[Expression, Attribute] = field(default_factory=dict)

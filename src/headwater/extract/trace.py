@@ -7,7 +7,7 @@ an outer reference of a correlated subquery, a column of the recursion it stands
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from headwater.model import InputField, Subtype, Transformation, compose
@@ -24,6 +24,7 @@ FILTER = Transformation(Subtype.FILTER)
 JOIN = Transformation(Subtype.JOIN)
 GROUP_BY = Transformation(Subtype.GROUP_BY)
 SORT = Transformation(Subtype.SORT)
+CORRELATED = Transformation(Subtype.JOIN, description="compared with the query around it")
 UNSEEN_ROWS = Transformation(Subtype.FILTER, opaque=True, description="a function may leave rows out or add some")
 
 
@@ -133,6 +134,17 @@ def _replace(path: Path, lookup: Callable[[Placeholder], Trace | None]) -> Paths
     origin, transformation = path
     found = lookup(origin) if isinstance(origin, Placeholder) else None
     return frozenset({path}) if found is None else step(transformation, found)
+
+
+def joined(paths: Paths) -> Paths:
+    """The paths with comparisons with the query around them as the joins that they are."""
+    rest = uncorrelated(paths)
+    return rest | frozenset((origin, replace(how, description="")) for origin, how in paths - rest)
+
+
+def uncorrelated(paths: Paths) -> Paths:
+    """The paths without those of comparisons with the query around them."""
+    return frozenset(path for path in paths if path[1].description != CORRELATED.description)
 
 
 def has_outer(trace: Trace) -> bool:

@@ -3,16 +3,17 @@
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Rows, Scope
 from headwater.extract.trace import (
-    JOIN,
     NOTHING,
     TRANSFORMED,
     Paths,
     Trace,
     flat,
+    joined,
     merge,
     step,
     substitute,
     substitute_paths,
+    uncorrelated,
     union,
 )
 from headwater.plan import Expression, Operator
@@ -22,7 +23,7 @@ def inner(node: Expression, scope: Scope) -> Rows:
     """The rows of a subquery's plan, its outer references replaced by this scope's columns."""
     rows = scope.extraction.rows(node.operator("plan"))
     columns = {key: substitute(trace, scope.outer) for key, trace in rows.columns.items()}
-    return Rows(rows.output, columns, substitute_paths(rows.deciding, scope.outer))
+    return Rows(rows.output, columns, joined(substitute_paths(rows.deciding, scope.outer)))
 
 
 def scalar_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -34,7 +35,7 @@ def scalar_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope)
 def exists(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``EXISTS (SELECT …)`` as a value: the correlated columns are compared, the rest decides on the rows."""
     compared = _correlation(node.operator("plan"), scope)
-    deciding = scope.extraction.rows(node.operator("plan")).deciding - step(JOIN, compared)
+    deciding = uncorrelated(scope.extraction.rows(node.operator("plan")).deciding)
     return substitute_paths(union((step(TRANSFORMED, compared), deciding)), scope.outer)
 
 

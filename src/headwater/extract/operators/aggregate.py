@@ -1,6 +1,7 @@
 """Aggregates, pivots and windows."""
 
 from headwater.extract.operators.table import Visitors, computed, deciding, scope_of, touching
+from headwater.extract.operators.watermarks import without_late
 from headwater.extract.scope import Extraction, Rows
 from headwater.extract.trace import GROUP_BY, Paths, union
 from headwater.plan import Expression, Node, Operator
@@ -12,7 +13,8 @@ def aggregate(node: Operator, children: tuple[Rows, ...], extraction: Extraction
     output, columns = computed(node.expressions("aggregateExpressions"), scope)
     grouped = touching(GROUP_BY, node.expressions("groupingExpressions"), scope)
     below = _below_pivot(node, extraction) if _is_pivot(node) else deciding(children)
-    return Rows(output, columns, union((below, grouped)))
+    rows = Rows(output, columns, union((below, grouped)))
+    return without_late(node, rows, (grouped,), extraction)
 
 
 def window(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

@@ -3,6 +3,7 @@
 from headwater.extract.expressions.subqueries import inner
 from headwater.extract.operators.predicates import predicate
 from headwater.extract.operators.table import Visitors, deciding, scope_of
+from headwater.extract.operators.watermarks import columns_of, joins_streams, without_late
 from headwater.extract.scope import Extraction, Rows, Scope
 from headwater.extract.trace import JOIN, union
 from headwater.plan import Operator
@@ -12,8 +13,10 @@ _LEFT_ONLY = ("LeftSemi", "LeftAnti")
 
 def join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``a JOIN b ON …``: the columns of both sides, or of the left for a semi and an anti join."""
-    scope = scope_of(children, extraction)
-    return _joined(node, children, scope)
+    rows = _joined(node, children, scope_of(children, extraction))
+    if not extraction.watermarks or not joins_streams(node):
+        return rows
+    return without_late(node, rows, columns_of(children), extraction)
 
 
 def as_of_join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

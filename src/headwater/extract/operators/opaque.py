@@ -7,6 +7,7 @@ such column is left, as after a count, an opaque FILTER says it (extract.edges).
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import Visitors, deciding, scope_of, touching
+from headwater.extract.operators.watermarks import columns_of, without_late
 from headwater.extract.scope import Extraction, Rows, attribute
 from headwater.extract.trace import GROUP_BY, OPAQUE, UNSEEN_ROWS, Paths, Trace, flat, merge, step, union
 from headwater.plan import Expression, Operator
@@ -22,7 +23,8 @@ def grouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
     """``groupBy(k).applyInPandas``: opaque, and grouped by the keys."""
     rows = mapped(node, children, extraction)
     keys = touching(GROUP_BY, node.expressions("groupingAttributes"), scope_of(children, extraction))
-    return Rows(rows.output, rows.columns, union((rows.deciding, keys)))
+    rows = Rows(rows.output, rows.columns, union((rows.deciding, keys)))
+    return without_late(node, rows, columns_of(children), extraction)
 
 
 def cogrouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -42,7 +44,8 @@ def stateful(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     output = tuple(map(attribute, output_of(node)))
     length = node.values.get("groupingAttributesLen", 0)
     keys = step(GROUP_BY, union(flat(children[0].column(place)) for place in range(length)))
-    return Rows(output, {column.expr_id: received for column in output}, union((deciding(children), keys)))
+    rows = Rows(output, {column.expr_id: received for column in output}, union((deciding(children), keys)))
+    return without_late(node, rows, columns_of(children), extraction)
 
 
 def cut(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from headwater.extract.expressions import subqueries
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.scope import Scope
-from headwater.extract.trace import FILTER, JOIN, Paths, Step, flat, has_outer, step, union
+from headwater.extract.trace import CORRELATED, FILTER, JOIN, Paths, Step, flat, has_outer, step, union
 from headwater.plan import Expression
 
 _LOGIC = ("And", "Or", "Not")
@@ -29,7 +29,7 @@ def correlation(condition: Expression | None, scope: Scope) -> Paths:
 def _conjunct(condition: Expression, how: Step, scope: Scope) -> Paths:
     parts = [_part(part, how, scope) for part in _split(condition, _LOGIC)]
     correlated = how == FILTER and any(has_outer(part) for part in parts)
-    return union(step(JOIN, part) if correlated else part for part in parts)
+    return union(step(CORRELATED, part) if correlated else part for part in parts)
 
 
 def _part(condition: Expression, how: Step, scope: Scope) -> Paths:

@@ -3,6 +3,7 @@
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.predicates import correlation, predicate
 from headwater.extract.operators.table import Visitors, computed, deciding, passes_through, scope_of, touching
+from headwater.extract.operators.watermarks import columns_of, watermark, without_late
 from headwater.extract.scope import Extraction, Rows, attribute
 from headwater.extract.trace import FILTER, GROUP_BY, NOTHING, SORT, Paths, flat, has_outer, merge, step, union
 from headwater.plan import Operator
@@ -30,12 +31,13 @@ def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> 
 
 def distinct(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``SELECT DISTINCT``, ``UNION``: rows are grouped by every column."""
-    return _decided(children[0], step(GROUP_BY, all_columns(children[0])))
+    return _grouped(node, children, step(GROUP_BY, all_columns(children[0])), extraction)
 
 
 def deduplicate(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``dropDuplicates(keys)``: rows are grouped by the keys."""
-    return _decided(children[0], touching(GROUP_BY, node.expressions("keys"), scope_of(children, extraction)))
+    keys = touching(GROUP_BY, node.expressions("keys"), scope_of(children, extraction))
+    return _grouped(node, children, keys, extraction)
 
 
 def expand(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -59,6 +61,10 @@ def all_columns(rows: Rows) -> Paths:
     return union(flat(rows.columns.get(column.expr_id, NOTHING)) for column in rows.output)
 
 
+def _grouped(node: Operator, children: tuple[Rows, ...], keys: Paths, extraction: Extraction) -> Rows:
+    return without_late(node, _decided(children[0], keys), columns_of(children), extraction)
+
+
 def _decided(rows: Rows, by: Paths) -> Rows:
     return Rows(rows.output, rows.columns, union((rows.deciding, by)))
 
@@ -70,12 +76,12 @@ OPERATORS: Visitors = {
     "Distinct": distinct,
     "Deduplicate": deduplicate,
     "DeduplicateWithinWatermark": deduplicate,
+    "EventTimeWatermark": watermark,
     "Expand": expand,
     "AttachDistributedSequence": numbered,
     **dict.fromkeys(
         (
             "CollectMetrics",
-            "EventTimeWatermark",
             "GlobalLimit",
             "LimitAll",
             "LocalLimit",

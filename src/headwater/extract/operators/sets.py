@@ -10,6 +10,7 @@ from headwater.extract.trace import (
     JOIN,
     Placeholder,
     Trace,
+    joined,
     merge,
     source,
     step,
@@ -43,8 +44,9 @@ def with_cte(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
 
 def definition(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """One common table expression: kept for its references."""
-    extraction.definitions[int(node.values.get("id", -1))] = children[0]
-    return children[0]
+    rows = Rows(children[0].output, children[0].columns, joined(children[0].deciding))
+    extraction.definitions[int(node.values.get("id", -1))] = rows
+    return rows
 
 
 def reference(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

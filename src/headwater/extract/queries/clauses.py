@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 
 
-def deciding(scope: Scope, reading: Reading) -> Paths:
-    """Everything that decides on the rows of a SELECT, what is inside its FROM included."""
+def deciding(scope: Scope, reading: Reading, *, correlated: bool = True) -> Paths:
+    """Everything that decides on the rows of a SELECT, what is inside its FROM included.
+
+    Without ``correlated``, what its WHERE compares with the query around it is left out.
+    """
     query = scope.expression
     below = union(reading.rows(origin, scope) for _, origin in scope.selected_sources.values())
-    filters = (clause for name in ("where", "having", "qualify") if (clause := query.args.get(name)))
+    clauses = ((name, query.args.get(name)) for name in ("where", "having", "qualify"))
     return union(
         (
             below,
-            union(predicate(clause.this, FILTER, scope, reading) for clause in filters),
+            union(
+                predicate(clause.this, FILTER, scope, reading, correlated=correlated or name != "where")
+                for name, clause in clauses
+                if clause
+            ),
             union(_joined(join, scope, reading) for join in query.args.get("joins") or ()),
             step(GROUP_BY, _grouped(scope, reading)),
             step(SORT, union(_sorted(scope, reading))),
@@ -38,9 +45,10 @@ def selects(scope: Scope) -> list[exp.Expr]:
     return list(scope.expression.selects) if isinstance(scope.expression, exp.Select) else []
 
 
-def predicate(condition: exp.Expr, how: Step, scope: Scope, reading: Reading) -> Paths:
+def predicate(condition: exp.Expr, how: Step, scope: Scope, reading: Reading, *, correlated: bool = True) -> Paths:
     """The paths by which a condition decides, conjunct by conjunct; IN and EXISTS subqueries are joins."""
-    return union(_part(part, how, scope, reading) for part in _split(condition))
+    parts = (part for part in _split(condition) if correlated or not _is_correlated(part, scope, reading))
+    return union(_part(part, how, scope, reading) for part in parts)
 
 
 def correlation(scope: Scope, reading: Reading) -> Paths:

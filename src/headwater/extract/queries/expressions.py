@@ -12,7 +12,6 @@ from headwater.extract.queries.result import Result, Star
 from headwater.extract.trace import (
     AGGREGATED,
     CONDITION,
-    JOIN,
     NOTHING,
     OPAQUE,
     TRANSFORMED,
@@ -162,8 +161,8 @@ def _exists(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     inner = reading.subquery(node.this, scope)
     if inner is None:
         return _function(node, scope, reading)
-    compared = reading.correlation(inner)
-    return union((step(TRANSFORMED, compared), reading.result(inner).deciding - step(JOIN, compared)))
+    compared, rest = reading.correlation(inner)
+    return union((step(TRANSFORMED, compared), rest))
 
 
 def _in(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:

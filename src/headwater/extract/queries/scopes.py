@@ -57,9 +57,11 @@ class Reading:
             return self.result(origin).deciding
         return NOTHING if self.dataset(origin) else step(FILTER, expressions.columns_within(origin, scope, self))
 
-    def correlation(self, scope: Scope) -> Paths:
-        """What a subquery compares with the query around it."""
-        return clauses.correlation(scope, self)
+    def correlation(self, scope: Scope) -> tuple[Paths, Paths]:
+        """What a subquery compares with the query around it, and what else decides on its rows."""
+        if not isinstance(scope.expression, exp.Select):
+            return NOTHING, self.result(scope).deciding
+        return clauses.correlation(scope, self), clauses.deciding(scope, self, correlated=False)
 
     def _read(self, scope: Scope) -> Result:
         query = scope.expression
