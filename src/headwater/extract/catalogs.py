@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from headwater.extract.lifecycle import altered, columns_of, table_of
 from headwater.extract.relations import given, naming
+from headwater.extract.relations.catalog_facts import stored
 from headwater.extract.scope import Extraction
 from headwater.extract.written import completed, mode, query, written
 from headwater.model import DatasetDescription, Output
@@ -53,6 +54,7 @@ def _made(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     name = node.operator("name")
     place = str(node.facts("tableSpec").get("location") or (name.text("location") if name else ""))
     found = named_in_catalog(name, place, extraction)
+    found = stored(found, node.facts("tableSpec")) if found else None
     return given.named_by(node.facts("tableSpec").get("openlineage") or {}, found, extraction)
 
 

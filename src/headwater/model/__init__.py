@@ -1,6 +1,7 @@
 """The vocabulary: frozen values in the words of OpenLineage, without I/O."""
 
 from headwater.model.dataset import (
+    CatalogEntry,
     Dataset,
     DatasetDescription,
     Facet,
@@ -8,6 +9,7 @@ from headwater.model.dataset import (
     NameChange,
     SchemaField,
     Statistics,
+    Storage,
     Symlink,
 )
 from headwater.model.lineage import (
@@ -25,6 +27,7 @@ from headwater.model.statement import Gap, Output, Statement
 
 __all__ = [
     "IDENTITY",
+    "CatalogEntry",
     "ColumnLineage",
     "Dataset",
     "DatasetDescription",
@@ -43,6 +46,7 @@ __all__ = [
     "SchemaField",
     "Statement",
     "Statistics",
+    "Storage",
     "Subtype",
     "Symlink",
     "Transformation",

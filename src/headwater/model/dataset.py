@@ -69,6 +69,25 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """The catalog by which a run reached a dataset, and where it keeps its tables (CatalogDatasetFacet 1-1-0)."""
+
+    framework: str
+    type: str
+    name: str
+    metadata_uri: str = ""
+    warehouse_uri: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The table format of a dataset and the format of its files (StorageDatasetFacet 1-0-1)."""
+
+    layer: str
+    file_format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetDescription:
     """A dataset with what one run saw of it.
 
@@ -78,6 +97,7 @@ class DatasetDescription:
     ``description`` is what people say of it (DocumentationDatasetFacet).
     ``partition`` has the values of the one partition that the run was about, where it was about one.
     ``facets`` are further ones, of extensions and connectors.
+    ``catalog`` is that by which the run reached it, ``storage`` its table format.
     ``statistics`` count what the run read or wrote of it, known when it has ended.
     """
 
@@ -93,3 +113,5 @@ class DatasetDescription:
     partition: tuple[tuple[str, str], ...] = ()
     facets: tuple[Facet, ...] = ()
     statistics: Statistics | None = None
+    catalog: CatalogEntry | None = None
+    storage: Storage | None = None

@@ -220,6 +220,8 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         partition=first.partition or second.partition,
         facets=tuple(dict.fromkeys(first.facets + second.facets)),
         statistics=first.statistics or second.statistics,
+        catalog=first.catalog or second.catalog,
+        storage=first.storage or second.storage,
     )
 
 

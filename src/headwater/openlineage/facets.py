@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import attr
 from openlineage.client.generated.base import DatasetFacet, JobFacet, RunFacet
+from openlineage.client.generated.catalog_dataset import CatalogDatasetFacet
 from openlineage.client.generated.dataset_version_dataset import DatasetVersionDatasetFacet
 from openlineage.client.generated.datasource_dataset import DatasourceDatasetFacet
 from openlineage.client.generated.error_message_run import ErrorMessageRunFacet
@@ -28,6 +29,7 @@ from openlineage.client.generated.processing_engine_run import ProcessingEngineR
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
 from openlineage.client.generated.source_code_location_job import SourceCodeLocationJobFacet
 from openlineage.client.generated.sql_job import SQLJobFacet
+from openlineage.client.generated.storage_dataset import StorageDatasetFacet
 from openlineage.client.generated.symlinks_dataset import Identifier, SymlinksDatasetFacet
 from openlineage.client.utils import RedactMixin
 
@@ -150,6 +152,8 @@ def dataset_facets(seen: model.DatasetDescription, settings: FacetSettings) -> d
             "symlinks": _symlinks(seen.symlinks, settings),
             "lifecycleStateChange": _lifecycle(seen, settings),
             "version": version,
+            "catalog": _catalog(seen.catalog, settings),
+            "storage": _storage(seen.storage, settings),
             NAMES: names_facet(seen, settings.producer),
         },
         settings,
@@ -230,6 +234,27 @@ def _schema(fields: Iterable[model.SchemaField], settings: FacetSettings) -> Sch
 def _column(field: model.SchemaField) -> SchemaDatasetFacetFields:
     within = nested_fields(field.type)
     return SchemaDatasetFacetFields(field.name, field.type or None, fields=list(within) if within else None)
+
+
+def _catalog(entry: model.CatalogEntry | None, settings: FacetSettings) -> CatalogDatasetFacet | None:
+    if entry is None:
+        return None
+    return CatalogDatasetFacet(
+        framework=entry.framework,
+        type=entry.type,
+        name=entry.name,
+        metadataUri=entry.metadata_uri or None,
+        warehouseUri=entry.warehouse_uri or None,
+        source="spark",
+        catalogProperties=None,
+        producer=settings.producer,
+    )
+
+
+def _storage(storage: model.Storage | None, settings: FacetSettings) -> StorageDatasetFacet | None:
+    if storage is None:
+        return None
+    return StorageDatasetFacet(storage.layer, storage.file_format or None, producer=settings.producer)
 
 
 def _data_source(seen: model.DatasetDescription, settings: FacetSettings) -> DatasourceDatasetFacet:

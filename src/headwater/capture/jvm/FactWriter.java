@@ -233,6 +233,8 @@ public class FactWriter {
     String settings = "spark.sql.catalog." + Reflection.call(catalog, "name") + ".";
     writePlace("warehouse", Reflection.call(conf, "getConfString", settings + "warehouse"));
     writePlace("uri", Reflection.call(conf, "getConfString", settings + "uri"));
+    writeText("type", Reflection.call(conf, "getConfString", settings + "type"));
+    writeText("implementation", Reflection.call(conf, "getConfString", settings + "catalog-impl"));
   }
 
   /** The place of a table that a command names before it is there; where it is there, its version too. */
@@ -319,6 +321,7 @@ public class FactWriter {
     } else if (properties instanceof Map) {
       writePlace("location", ((Map) properties).get("location"));
       writeText("provider", ((Map) properties).get("provider"));
+      writeText("format", ((Map) properties).get("format"));
       Labels.write(out, properties);
       if (Tables.isMetadata(Reflection.call(table, "table"))) out.writeBooleanField("metadata", true);
     }

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.extract.queries import is_query
+from headwater.extract.relations.catalog_facts import in_own_catalog, in_session_catalog, stored
 from headwater.extract.relations.given import also_known_as, named_by, of_relation
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
@@ -44,13 +45,14 @@ def table_description(table: Facts, extraction: Extraction) -> DatasetDescriptio
         return None
     if _is_path(identifier):
         return written_path(identifier[-1], extraction)
-    options = given(table.get("options") or {})
+    options, provider = given(table.get("options") or {}), str(table.get("provider") or "")
     if "url" in options and "dbtable" in options:
         if is_query(options["dbtable"]):
             return catalog_name(table, extraction)
         behind = jdbc_description({"url": options["url"], "table": options["dbtable"]})
         return with_symlink(behind, named(identifier, "", extraction))
-    return named(identifier, str(table.get("location") or ""), extraction)
+    found = in_session_catalog(named(identifier, str(table.get("location") or ""), extraction), provider, extraction)
+    return stored(found, {"provider": provider})
 
 
 def catalog_name(table: Facts, extraction: Extraction) -> DatasetDescription | None:
@@ -143,12 +145,15 @@ def in_catalog(facts: Facts, parts: tuple[str, ...], location: str, extraction: 
     """
     url, owner = str(facts.get("url") or ""), str(facts.get("name") or "")
     if url:
-        return DatasetDescription(jdbc_table(url, parts), source=jdbc_source(url))
+        return in_own_catalog(DatasetDescription(jdbc_table(url, parts), source=jdbc_source(url)), facts)
     if _is_path(parts):
         return written_path(parts[-1] if _is_absolute(parts[-1]) else location or "/".join(parts), extraction)
     if owner in ("", SESSION_CATALOG):
-        return named((owner, *parts) if owner else parts, location, extraction)
-    return catalog_dataset((owner, *parts), location, _own_catalog(facts, extraction))
+        provider = "delta" if "delta" in str(facts.get("class")).lower() else ""
+        return in_session_catalog(
+            named((owner, *parts) if owner else parts, location, extraction), provider, extraction
+        )
+    return in_own_catalog(catalog_dataset((owner, *parts), location, _own_catalog(facts, extraction)), facts)
 
 
 def _own_catalog(facts: Facts, extraction: Extraction) -> Catalog:
@@ -203,9 +208,10 @@ def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> t
 
 
 def _at_version(found: tuple[DatasetDescription, ...], facts: Facts) -> tuple[DatasetDescription, ...]:
-    """The datasets with the version that the plan was made for, where their format has versions."""
+    """The datasets with their table format, and the version that the plan was made for, where they have these."""
     version = str(facts.get("version") or "")
-    return tuple(replace(description, version=version) for description in found) if version else found
+    kept = tuple(stored(description, facts) for description in found)
+    return tuple(replace(description, version=version) for description in kept) if version else kept
 
 
 def _v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:
