@@ -15,7 +15,7 @@ PANDAS = {"PYARROW_IGNORE_TIMEZONE": "1"}
 
 
 LONG = ("server", "store")
-TOGETHER = {"archive", "connect", "extract", "formats", "interfaces", "oracle", "sources", "streaming", "tpc"}
+TOGETHER = {"archive", "chains", "connect", "extract", "formats", "interfaces", "oracle", "sources", "streaming", "tpc"}
 """Folders whose tests share a Spark application, or a broker."""
 
 

@@ -19,6 +19,7 @@ SUITES: Mapping[str, tuple[str, ...]] = {
     "capture": ("tests/capture",),
     "sources": ("tests/sources",),
     "formats": ("tests/formats",),
+    "chains": ("tests/chains",),
     "connect": ("tests/connect",),
     "streams": ("tests/streaming",),
     "odd": ("tests/odd",),

@@ -1,0 +1,188 @@
+"""Pairs of a statement that writes ``mid`` and one that reads it again, made of the files beside this one.
+
+``writers_*.case`` and ``readers_*.case`` have a section for each, begun by ``# writer:`` or ``# reader:``, of Python
+code for which ``application.py`` says what is in scope. A writer writes ``new``, whose columns ``Key``, ``Title``,
+``Land`` are ``id``, ``upper(name)``, ``country`` of its own source; a reader leaves a frame ``mid`` or
+``stream_of_mid``. Headers:
+
+``makes`` (writer)   what is there afterwards: ``files``, ``table``, ``delta``, …
+``reads`` (reader)   what it needs of that: it is paired with every writer that makes all of it, also the format or
+                     the words `Writer.traits` adds; ``except`` names what it cannot read
+``format``, ``options``  how its files are read; parquet without options
+``columns``, ``names``   what readers of files, and of the catalog, find in place of Key, Title, Land; ``-`` is none
+``roots``            for a column of ``mid`` its roots, where they are others: ``Land <-`` is none
+``lacks`` (reader)   the column of ``mid`` that it does not see
+``kinds`` (reader)   ``opaque``: every column is a TRANSFORMATION
+``spark``, ``needs``     the first version that it is for, a connector of ``connectors`` that there must be a build of
+
+``known_failures.toml`` lists pairs that do not hold, with the reason; one of them that holds fails the test.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+import pyspark
+
+from .. import connectors
+from ..extract.case_file import reaches, since
+
+HERE = Path(__file__).parent
+STANDARD = ("Key", "Title", "Land")
+OUT = ("a", "b", "c")
+ROOTS = {
+    "Key": frozenset({("IDENTITY", "id")}),
+    "Title": frozenset({("TRANSFORMATION", "name")}),
+    "Land": frozenset({("IDENTITY", "country")}),
+}
+SHARE = 6
+"""One of so many pairs is in ``make test``, spread over all writers and readers."""
+
+Roots = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A writer or a reader: its code, and what its headers say."""
+
+    title: str
+    code: str
+    headers: Mapping[str, str]
+
+    def words(self, header: str) -> tuple[str, ...]:
+        return tuple(self.headers.get(header, "").split())
+
+
+class Writer(Side):
+    """A statement that writes ``mid``."""
+
+    @property
+    def format(self) -> str:
+        return self.headers.get("format", "parquet")
+
+    @property
+    def options(self) -> dict[str, str]:
+        pairs = (option.partition("=") for option in self.words("options"))
+        return {key: value for key, _, value in pairs}
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """What it makes, its format, ``whole`` if not in partitions, ``by_name`` if its files know columns' names."""
+        made = {*self.words("makes"), self.format}
+        made |= {"header"} if "header" in self.options else set()
+        made |= set() if "partitioned" in made else {"whole"}
+        return frozenset(made | (set() if made & {"positional", "text"} else {"by_name"}))
+
+    def columns(self, by_path: bool) -> tuple[str, ...]:
+        """The names of the three columns for who reads its files, or its table."""
+        names = self.words("names") or STANDARD
+        return (self.words("columns") or names) if by_path else names
+
+    def roots(self, place: int) -> Roots:
+        """Where the column at a place comes from, as kinds and columns of the source."""
+        names = {STANDARD[place], self.columns(True)[place], self.columns(False)[place]}
+        column, _, roots = self.headers.get("roots", "").partition("<-")
+        if column.strip() in names - {"-"}:
+            return frozenset((kind, of) for kind, of in (one.split() for one in roots.split(",") if one.strip()))
+        return ROOTS[STANDARD[place]]
+
+
+class Reader(Side):
+    """A statement that reads ``mid``."""
+
+    @property
+    def by_path(self) -> bool:
+        return "files" in self.words("reads") and "table" not in self.words("reads")
+
+    def can_read(self, writer: Writer) -> bool:
+        return {*self.words("reads")} <= writer.traits and not writer.traits & {*self.words("except")}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A writer and a reader; ``number`` names what they write, ``made`` the number of the writer."""
+
+    number: int
+    made: int
+    writer: Writer
+    reader: Reader
+
+    def __str__(self) -> str:
+        return f"{self.writer.title} -> {self.reader.title}"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of ``out``, and of what columns of ``mid`` they are."""
+        names = self.writer.columns(self.reader.by_path)
+        lacking = {"-", *self.reader.words("lacks")}
+        return {
+            out: name
+            for out, name, usual in zip(OUT, names, STANDARD, strict=True)
+            if name not in lacking and usual not in lacking
+        }
+
+    @property
+    def roots(self) -> dict[str, Roots]:
+        """The roots of each column of ``out``."""
+        found = {out: self.writer.roots(OUT.index(out)) for out in self.columns}
+        if self.reader.headers.get("kinds") == "opaque":
+            return {out: frozenset(("TRANSFORMATION", of) for _, of in roots) for out, roots in found.items()}
+        return found
+
+
+@cache
+def pairs_of(kind: str) -> tuple[Pair, ...]:
+    """The pairs of an application: a share of them, or all with ``EVERY_CASE`` in the environment."""
+    every = tuple(all_pairs(kind))
+    return every if "EVERY_CASE" in os.environ else tuple(_share(every))
+
+
+def all_pairs(kind: str) -> Iterator[Pair]:
+    """Every reader after every writer that makes what it reads."""
+    writers = [Writer(*side) for side in _sides(HERE / f"writers_{kind}.case")]
+    readers = [Reader(*side) for side in _sides(HERE / f"readers_{kind}.case")]
+    number = 0
+    for made, writer in enumerate(writers):
+        for reader in readers:
+            if reader.can_read(writer):
+                yield Pair(number, made, writer, reader)
+                number += 1
+
+
+def _share(every: tuple[Pair, ...]) -> Iterator[Pair]:
+    """A pair of each writer and of each reader at least."""
+    chosen = {pair.number for pair in every if (pair.number + pair.made) % SHARE == 0}
+    done = {side.title for pair in every if pair.number in chosen for side in (pair.writer, pair.reader)}
+    for pair in every:
+        sides = {pair.writer.title, pair.reader.title}
+        if pair.number in chosen or not sides <= done:
+            done |= sides
+            yield pair
+
+
+def _sides(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Title, code and headers of the sections of a file that are for the installed Spark."""
+    for text in re.split(r"(?m)^(?=# (?:writer|reader): )", path.read_text())[1:]:
+        headers = dict(re.findall(r"(?m)^# (\w+): (.*)$", text))
+        built = getattr(connectors, headers.get("needs", "SPARK"))
+        if built and reaches(pyspark.__version__, since(headers)):
+            title = headers.get("writer") or headers["reader"]
+            yield title, re.sub(r"(?m)^# \w+: .*\n?", "", text).strip(), headers
+
+
+def known_failures() -> dict[str, str]:
+    """The reason for each pair that does not hold, listed by ``writer -> reader`` with ``*`` for any text."""
+    listed = tomllib.loads((HERE / "known_failures.toml").read_text()).get("failures", ())
+    return {
+        str(pair): one["reason"]
+        for kind in ("plain", "lake")
+        for pair in all_pairs(kind)
+        for one in listed
+        for pattern in one["pairs"]
+        if fnmatchcase(str(pair), pattern)
+    }

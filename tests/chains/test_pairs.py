@@ -1,0 +1,76 @@
+"""What one statement writes and another reads is one column: roots and impact lead through every pair."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from headwater.store import Store
+from headwater.store.questions import Bounds, EdgeType, Exact, Origin, impact_of, roots_of
+
+from .conftest import Chains
+from .pairs import Pair, all_pairs, known_failures, pairs_of
+
+KINDS = ("plain", "lake")
+DIRECT = Bounds(edge_type=EdgeType.DIRECT)
+FAILURES = known_failures()
+
+
+def parameters() -> Iterator[object]:
+    for database in ("sqlite", "postgres"):
+        for kind in KINDS:
+            for pair in pairs_of(kind):
+                marks = [pytest.mark.xfail(reason=FAILURES[str(pair)], strict=True)] if str(pair) in FAILURES else []
+                yield pytest.param(kind, pair, database, id=f"{pair}, {database}", marks=marks)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("kind", "pair", "database"), list(parameters()))
+def test_roots_and_impact_lead_through(
+    kind: str, pair: Pair, database: str, chains: Callable[[str], Chains], store: Callable[[str, str], Store]
+) -> None:
+    ran = chains(kind)
+    assert not ran.errors[str(pair.number)], ran.errors[str(pair.number)]
+    opened = store(kind, database)
+    out, source = f"{ran.folder}/out_{pair.number}", f"{ran.folder}/source_{pair.made}"
+    found, depending = {}, {}
+    for column, expected in pair.roots.items():
+        found[column], elsewhere = roots(opened, out, column, source)
+        assert not elsewhere, f"{column} ends in {elsewhere}"
+        depending[column] = {root for _, root in expected if column in impact(opened, source, root, out)}
+    assert found == pair.roots
+    assert depending == {column: {root for _, root in expected} for column, expected in pair.roots.items()}
+
+
+def roots(store: Store, dataset: str, column: str, source: str) -> tuple[frozenset[tuple[str, str]], list[str]]:
+    """The roots of a column in the source, with their direct kinds; and the other roots, direct or not."""
+    found = roots_of(store, Exact("file", dataset, column))
+    inside = {
+        (way.transformation.subtype.value, root.column.name)
+        for root in found.roots
+        if root.column.dataset.dataset.name == source
+        for way in root.ways
+        if way.transformation.direct and not way.whole_dataset
+    }
+    others = [root for root in found.roots if root.column.dataset.dataset.name != source]
+    return frozenset(inside), [
+        f"{root.column} ({root.origin.value})" for root in others if root.origin != Origin.CONSTANT
+    ]
+
+
+def impact(store: Store, source: str, column: str, out: str) -> set[str]:
+    """The columns of ``out`` that a column of the source goes into."""
+    found = impact_of(store, Exact("file", source, column), DIRECT)
+    return {one.column.name for at in found.datasets if at.dataset.dataset.name == out for one in at.columns}
+
+
+def test_there_are_two_hundred_pairs_and_every_writer_and_reader_is_in_one() -> None:
+    chosen = [pair for kind in KINDS for pair in pairs_of(kind)]
+    every = [pair for kind in KINDS for pair in all_pairs(kind)]
+    assert len(set(map(str, chosen))) >= 200
+    for side in ("writer", "reader"):
+        assert {getattr(pair, side).title for pair in chosen} == {getattr(pair, side).title for pair in every}
+
+
+def test_known_failures_are_pairs() -> None:
+    every = {str(pair) for kind in KINDS for pair in all_pairs(kind)}
+    assert FAILURES.keys() <= every
