@@ -108,6 +108,7 @@ class Posted(Transport):
 def deliver(folder: Path, *given: Any, seconds: float = 10.0) -> Delivery:
     delivery = Delivery(transport_targets(running(*given), seconds), folder / "spool")
     delivery.deliver(run_event(moment()))
+    assert delivery.wait(30)
     return delivery
 
 

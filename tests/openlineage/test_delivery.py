@@ -88,6 +88,12 @@ def event(number: int) -> RunEvent:
     return run_event(RunMoment(run, RunState.COMPLETE, datetime(2026, 1, 1, tzinfo=UTC)))
 
 
+def deliver(delivery: Delivery, one: RunEvent) -> None:
+    """Deliver the event, and wait until each target has it or was found away."""
+    delivery.deliver(one)
+    assert delivery.wait(30)
+
+
 def numbers(events: list[dict[str, Any]]) -> list[int]:
     return [UUID(one["run"]["runId"]).int for one in events]
 
@@ -111,22 +117,23 @@ def to_back_end(back_end: BackEnd, spool: Path) -> Iterator[Delivery]:
 
 def test_events_arrive_in_order(back_end: BackEnd, to_back_end: Delivery, spool: Path) -> None:
     for number in range(3):
-        to_back_end.deliver(event(number))
+        deliver(to_back_end, event(number))
     assert numbers(back_end.received) == [0, 1, 2]
-    assert not spool.exists()
     assert to_back_end.counts["http"].delivered == 3
+    assert to_back_end.close()
+    assert not spool.parent.exists()
 
 
 def test_a_back_end_that_was_away_gets_what_it_missed_first(
     back_end: BackEnd, to_back_end: Delivery, spool: Path
 ) -> None:
-    to_back_end.deliver(event(0))
+    deliver(to_back_end, event(0))
     back_end.go_away()
-    to_back_end.deliver(event(1))
-    to_back_end.deliver(event(2))
+    deliver(to_back_end, event(1))
+    deliver(to_back_end, event(2))
     assert kept(spool) == [1, 2]
     back_end.come_back()
-    to_back_end.deliver(event(3))
+    deliver(to_back_end, event(3))
     assert numbers(back_end.received) == [0, 1, 2, 3]
     assert list(spool.iterdir()) == []
 
@@ -136,7 +143,7 @@ def test_an_answer_that_is_not_about_the_event_keeps_it(
     back_end: BackEnd, to_back_end: Delivery, spool: Path, status: int
 ) -> None:
     back_end.answers = [status]
-    to_back_end.deliver(event(1))
+    deliver(to_back_end, event(1))
     assert kept(spool) == [1]
     assert to_back_end.counts["http"].waiting == 1
     assert to_back_end.flush()
@@ -147,7 +154,7 @@ def test_an_answer_that_is_not_about_the_event_keeps_it(
 def test_an_outage_in_the_middle_keeps_the_rest_in_order(back_end: BackEnd, to_back_end: Delivery, spool: Path) -> None:
     back_end.answers = [503] * 3 + [201, 503, 201, 201, 201]
     for number in range(4):
-        to_back_end.deliver(event(number))
+        deliver(to_back_end, event(number))
     assert numbers(back_end.received) == [0]
     assert kept(spool) == [1, 2, 3]
     assert to_back_end.flush()
@@ -158,7 +165,7 @@ def test_a_back_end_is_left_alone_for_a_while_after_it_was_away(back_end: BackEn
     delivery = Delivery(client_targets({"transport": {"type": "http", "url": back_end.url}}), spool, rest=60)
     back_end.answers = [503]
     for number in range(5):
-        delivery.deliver(event(number))
+        deliver(delivery, event(number))
     assert len(back_end.paths) == 1
     assert not delivery.close()
     assert kept(spool) == [0, 1, 2, 3, 4]
@@ -169,8 +176,8 @@ def test_a_refused_event_is_kept_apart_with_the_reason(
     back_end: BackEnd, to_back_end: Delivery, spool: Path, status: int
 ) -> None:
     back_end.answers = [status]
-    to_back_end.deliver(event(1))
-    to_back_end.deliver(event(2))
+    deliver(to_back_end, event(1))
+    deliver(to_back_end, event(2))
     assert numbers(back_end.received) == [2]
     refused = [json.loads(line) for line in (spool / "rejected.ndjson").read_text().splitlines()]
     assert refused[0]["reason"] == f"it answered {status}: the back end says no"
@@ -182,11 +189,11 @@ def test_the_next_start_sends_what_was_kept(back_end: BackEnd, spool: Path) -> N
     config = {"transport": {"type": "http", "url": back_end.url}}
     back_end.go_away()
     first = Delivery(client_targets(config), spool)
-    first.deliver(event(1))
+    deliver(first, event(1))
     first.close()
     back_end.come_back()
     second = Delivery(client_targets(config), spool)
-    second.deliver(event(2))
+    deliver(second, event(2))
     second.close()
     assert numbers(back_end.received) == [1, 2]
 
@@ -197,7 +204,7 @@ def test_a_line_cut_by_a_crash_costs_only_itself(spool: Path) -> None:
     received: list[str] = []
     delivery = Delivery([SinkTarget("store", received.append)], spool, rest=0)
     assert delivery.flush()
-    delivery.deliver(event(3))
+    deliver(delivery, event(3))
     assert numbers([json.loads(line) for line in received]) == [1, 3]
     assert list(spool.iterdir()) == []
 
@@ -206,7 +213,7 @@ def test_each_target_has_its_own_fate(back_end: BackEnd, spool: Path, tmp_path: 
     back_end.go_away()
     remote = client_targets({"transport": {"type": "http", "url": back_end.url}})
     delivery = Delivery([*remote, FileTarget(tmp_path / "new" / "events.ndjson")], spool)
-    delivery.deliver(event(1))
+    deliver(delivery, event(1))
     delivery.close()
     assert len((tmp_path / "new" / "events.ndjson").read_text().splitlines()) == 1
     assert kept(spool) == [1]
@@ -223,7 +230,7 @@ def test_a_sink_that_is_locked_gets_the_event_later(spool: Path) -> None:
 
     delivery = Delivery([SinkTarget("store", sink)], spool, rest=0)
     for number in range(3):
-        delivery.deliver(event(number))
+        deliver(delivery, event(number))
     assert numbers(received) == [0, 1, 2]
 
 
@@ -231,7 +238,7 @@ def test_a_sink_refuses_an_event_by_an_event_error(spool: Path) -> None:
     def sink(line: str) -> None:
         raise EventError("no run")
 
-    Delivery([SinkTarget("store", sink)], spool, rest=0).deliver(event(1))
+    deliver(Delivery([SinkTarget("store", sink)], spool, rest=0), event(1))
     assert "EventError: no run" in (spool / "rejected.ndjson").read_text()
 
 
@@ -243,7 +250,7 @@ def test_a_full_spool_loses_the_newest_with_one_line(spool: Path, caplog: pytest
     delivery = Delivery([SinkTarget("store", away)], spool, max_spool_bytes=2 * size, rest=0)
     with caplog.at_level(logging.INFO):
         for number in range(1, 6):
-            delivery.deliver(event(number))
+            deliver(delivery, event(number))
     assert kept(spool) == [1, 2]
     assert delivery.counts["store"].lost == 3
     assert sum("are lost" in message for message in caplog.messages) == 1
@@ -256,7 +263,7 @@ def test_where_no_folder_can_be_made_one_line_says_so(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     delivery = Delivery([FileTarget(tmp_path / "file" / "events.ndjson")], tmp_path / "file" / "spool", rest=0)
     for number in range(3):
-        delivery.deliver(event(number))
+        deliver(delivery, event(number))
     assert not delivery.close() or delivery.counts["file"].lost == 3
     assert sum("are lost" in message for message in caplog.messages) == 1
     assert len(caplog.messages) == 2
@@ -270,13 +277,13 @@ def test_a_folder_that_takes_nothing_has_one_of_the_users_in_its_place(
     place.write_text("")
     with contextlib.closing(Delivery([FileTarget(place / "events.ndjson")], place / "spool", rest=0)) as away:
         for number in range(3):
-            away.deliver(event(number))
+            deliver(away, event(number))
     assert away.counts["file"].waiting == 3
     assert len(caplog.messages) == 1
     place.unlink()
     place.mkdir()
     with contextlib.closing(Delivery([FileTarget(place / "events.ndjson")], place / "spool", rest=0)) as back:
-        back.deliver(event(3))
+        deliver(back, event(3))
     assert kept(tmp_path / "place") == [0, 1, 2, 3]
     assert list((tmp_path / "state").rglob("*.ndjson")) == []
 
@@ -284,20 +291,20 @@ def test_a_folder_that_takes_nothing_has_one_of_the_users_in_its_place(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
 def test_a_full_disk_keeps_the_event_elsewhere(spool: Path) -> None:
     delivery = Delivery([FileTarget(Path("/dev/full"))], spool)
-    delivery.deliver(event(1))
+    deliver(delivery, event(1))
     assert kept(spool) == [1]
 
 
 def test_kept_events_are_for_their_owner_only(spool: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    Delivery([FileTarget(tmp_path / "file" / "x")], spool).deliver(event(1))
+    deliver(Delivery([FileTarget(tmp_path / "file" / "x")], spool), event(1))
     assert [stat.S_IMODE(path.stat().st_mode) for path in spool.iterdir()] == [0o600]
 
 
 def deliver_from_another_process(url: str, spool: str, first: int) -> None:
     delivery = Delivery(client_targets({"transport": {"type": "http", "url": url}}), Path(spool), rest=0)
     for number in range(first, first + 20):
-        delivery.deliver(event(number))
+        deliver(delivery, event(number))
     delivery.close()
 
 
@@ -329,7 +336,7 @@ def test_the_clients_own_configuration_decides(
     monkeypatch.setenv("OPENLINEAGE_URL", back_end.url)
     monkeypatch.setenv("OPENLINEAGE_ENDPOINT", "lineage")
     before = dict(os.environ)
-    Delivery(client_targets(), spool).deliver(event(1))
+    deliver(Delivery(client_targets(), spool), event(1))
     assert dict(os.environ) == before
     assert back_end.paths == ["/lineage"]
     monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
@@ -341,8 +348,8 @@ def test_an_openlineage_yml_is_read(back_end: BackEnd, spool: Path, tmp_path: Pa
         f"transport:\n  type: http\n  url: {back_end.url}\nfilters:\n- {{type: exact, match: job 1}}\n"
     )
     delivery = Delivery(client_targets(read_config(tmp_path / "mine.yml")), spool)
-    delivery.deliver(event(1))
-    delivery.deliver(event(2))
+    deliver(delivery, event(1))
+    deliver(delivery, event(2))
     delivery.close()
     assert numbers(back_end.received) == [2]
 
@@ -364,10 +371,10 @@ def test_the_transports_of_a_composite_fail_apart(back_end: BackEnd, spool: Path
     targets = client_targets({"transport": {"type": "composite", "transports": {"there": there, "away": away}}})
     assert [target.name for target in targets] == ["there", "away"]
     delivery = Delivery(targets, spool)
-    delivery.deliver(event(1))
+    deliver(delivery, event(1))
     delivery.close()
     assert numbers(back_end.received) == [1]
-    assert [path.name.split(".")[0] for path in spool.iterdir()] == ["away"]
+    assert [path.name.partition("@")[0] for path in spool.iterdir()] == ["away"]
 
 
 @pytest.mark.parametrize(
@@ -394,10 +401,10 @@ def test_no_secret_is_logged(back_end: BackEnd, spool: Path, caplog: pytest.LogC
     with caplog.at_level(logging.INFO):
         delivery = Delivery(client_targets(config), spool, rest=0)
         back_end.answers = [422, 500]
-        delivery.deliver(event(1))
-        delivery.deliver(event(2))
+        deliver(delivery, event(1))
+        deliver(delivery, event(2))
         back_end.go_away()
-        delivery.deliver(event(3))
+        deliver(delivery, event(3))
         delivery.close()
         back_end.come_back()
     kept_on_disk = "".join(path.read_text() for path in spool.iterdir())

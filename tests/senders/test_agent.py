@@ -112,4 +112,4 @@ def test_a_server_that_is_killed_and_comes_back_gets_all_of_it(jobs: Jobs, place
         found = connection.exec_driver_sql("SELECT j.name, r.state FROM run r JOIN job j ON j.id = r.job_id").all()
     assert {state for _, state in found} == {"COMPLETE"}
     assert len(found) == 5
-    assert not list(jobs.folder.rglob("http.*.ndjson"))
+    assert not list(jobs.folder.rglob("http*.ndjson"))

@@ -136,7 +136,7 @@ class Agent:
         with guarded("waking the tap"):
             self._tap.wake()
         self._woken.set()
-        self._thread.join(seconds)
+        self._thread.join(seconds + 0.5)  # what is not acknowledged by then is on disk, and its files are let go of
         if self._thread.is_alive():
             tell_once("flush", f"headwater: {seconds:g} seconds did not suffice to tell all lineage; {_LONGER}.")
 

@@ -1,13 +1,20 @@
 """Where events go: what was asked for, else the OpenLineage client's own configuration, else the store."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from headwater.capture.settings import CaptureSettings
-from headwater.errors import EventError
-from headwater.openlineage.delivery import Delivery, FileTarget, SinkTarget, Target, client_targets
+from headwater.errors import EventError, SettingError
+from headwater.openlineage.delivery import (
+    Delivery,
+    FileTarget,
+    SinkTarget,
+    Target,
+    client_targets,
+    unusable_targets,
+)
 from headwater.redaction import redact
 from headwater.store.location import sqlite_path, store_url
 
@@ -19,11 +26,8 @@ def destination(settings: CaptureSettings, transport: Mapping[str, Any] | None =
     """The delivery to every place that the settings name.
 
     ``transport`` is what the configuration file or ``spark.openlineage.transport.…`` says, in the file's shape.
-
-    Raises:
-        SettingError: the OpenLineage configuration cannot be used.
     """
-    url = store_url(settings.store or None)
+    url = store_url(settings.store or None, {})  # the settings have what is usable of the environment
     targets = _asked_for(settings, url, transport or {}) or [_store(url)]
     beside = sqlite_path(url) or Path(".headwater/lineage.db")
     return Delivery(targets, beside.absolute().parent / "spool")
@@ -43,7 +47,9 @@ def undelivered(delivery: Delivery) -> str:
     counts = delivery.counts.values()
     waiting, lost = sum(one.waiting for one in counts), sum(one.lost for one in counts)
     kept = f"; {waiting} events wait in {delivery.spool_folder} and go with the next run" if waiting else ""
-    return kept + (f"; {lost} events are lost" if lost else "")
+    stranded = sum(delivery.stranded().values())
+    elsewhere = f"; {stranded} events there are for addresses that are not configured now" if stranded else ""
+    return kept + elsewhere + (f"; {lost} events are lost" if lost else "")
 
 
 def _asked_for(settings: CaptureSettings, url: str, transport: Mapping[str, Any]) -> list[Target]:
@@ -53,12 +59,21 @@ def _asked_for(settings: CaptureSettings, url: str, transport: Mapping[str, Any]
     if settings.store:
         targets.append(_store(url))
     if settings.config or not targets:
-        targets.extend(client_targets(transport))
+        targets.extend(_back_ends(transport))
     return targets
 
 
+def _back_ends(transport: Mapping[str, Any]) -> Sequence[Target]:
+    """The back ends of the OpenLineage client; events wait on disk for one that cannot be used."""
+    try:
+        return client_targets(transport)
+    except SettingError as error:
+        return unusable_targets(transport, str(error))
+
+
 def _store(url: str) -> Target:
-    return SinkTarget("store", _ingest(url))
+    file = sqlite_path(url)
+    return SinkTarget("store", _ingest(url), file.name if file else redact(url))
 
 
 def _ingest(url: str) -> Callable[[str], None]:

@@ -13,7 +13,7 @@ from headwater.ext.hooks import Transport
 from headwater.ext.running import Extensions
 from headwater.ext.watchdog import packages, within
 from headwater.openlineage.spool import Fate, Sent
-from headwater.openlineage.targets import ClientTarget, SinkTarget, Target
+from headwater.openlineage.targets import ClientTarget, SinkTarget, Target, address_of
 
 SENDING_SECONDS = 10.0
 """How long a transport may take for one event."""
@@ -26,6 +26,7 @@ class _Watched:
 
     def __init__(self, inner: Target, seconds: float, own: Collection[str]) -> None:
         self.name = inner.name
+        self.address = inner.address
         self._inner = inner
         self._seconds = seconds
         self._own = own
@@ -59,7 +60,7 @@ def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) 
 
 def _target(name: str, transport: Transport) -> Target:
     if isinstance(transport, ClientTransport):
-        return ClientTarget(name, OpenLineageClient(transport=transport))
+        return ClientTarget(name, OpenLineageClient(transport=transport), address_of(transport))
     return SinkTarget(name, transport)
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 _BLOCK = 1024 * 1024
@@ -15,6 +14,7 @@ class LockedFile:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
+        self._acknowledged = 0
 
     @classmethod
     def waiting_for(cls, path: Path) -> "LockedFile":
@@ -57,26 +57,37 @@ class LockedFile:
                 os.ftruncate(self._descriptor, size)
             raise
 
-    def lines(self) -> Iterator[bytes]:
-        """The whole lines; one without its newline was being written when its process died."""
-        with os.fdopen(os.dup(self._descriptor), "rb") as file:
-            file.seek(0)
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield line
+    def next_line(self) -> bytes | None:
+        """The first line that is not acknowledged; one without its newline was being written when its process died."""
+        found = bytearray()
+        while block := os.pread(self._descriptor, _BLOCK, self._acknowledged + len(found)):
+            end = block.find(b"\n")
+            found += block if end < 0 else block[: end + 1]
+            if end >= 0:
+                return bytes(found)
+        return None
 
-    def drop_first(self, size: int) -> None:
-        """Forget the first bytes, which were sent: a new file takes the place of this one."""
-        if not size:
+    def acknowledge(self, line: bytes) -> None:
+        """Go on after the line; half of the file goes once it is acknowledged, so that a crash repeats little."""
+        self._acknowledged += len(line)
+        size = os.fstat(self._descriptor).st_size
+        if size / 2 <= self._acknowledged < size:
+            with contextlib.suppress(OSError):
+                self.drop_acknowledged()
+
+    def drop_acknowledged(self) -> None:
+        """Forget the lines that are acknowledged: a new file takes the place of this one."""
+        if not self._acknowledged:
             return
-        rest = self.path.with_suffix(".rest")
+        rest, place = self.path.with_suffix(".rest"), self._acknowledged
         with LockedFile.waiting_for(rest) as shorter:
             os.ftruncate(shorter._descriptor, 0)
-            while block := os.pread(self._descriptor, _BLOCK, size):
+            while block := os.pread(self._descriptor, _BLOCK, place):
                 shorter.append(block)
-                size += len(block)
+                place += len(block)
             os.replace(rest, self.path)
             self._descriptor, shorter._descriptor = shorter._descriptor, self._descriptor
+        self._acknowledged = 0
 
     def remove(self) -> None:
         """Take the file out of its folder; the lock stays until ``close``."""

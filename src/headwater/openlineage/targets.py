@@ -10,30 +10,45 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urljoin
 
 import yaml  # type: ignore[import-untyped]
 from openlineage.client import OpenLineageClient
 from openlineage.client.transport import Transport, get_default_factory
 from openlineage.client.transport.composite import CompositeTransport
 from openlineage.client.transport.http import HttpTransport
-from openlineage.client.transport.http_common import DEFAULT_RETRY_CONFIG
 from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from headwater.errors import EventError, SettingError
 from headwater.openlineage.events import read_event
+from headwater.openlineage.http_back_end import answer_text, is_final, require_acknowledgement, status_of
 from headwater.openlineage.spool import Fate, Sent
 from headwater.redaction import redact
 
-# 4xx answers that are about the configuration or the moment, not about the event: it can be sent again.
-_NOT_ABOUT_THE_EVENT = frozenset({401, 402, 403, 404, 405, 407, 408, 425, 429})
-# The spool is the retry; the client's default of five would hold the end of a job for nine seconds.
-_RETRY = {"total": 1, "backoff_factor": 0, "allowed_methods": ["POST"]}
+# What a configuration says of a place; the rest is how to get there.
+_PLACES = (
+    "url",
+    "endpoint",
+    "topic",
+    "config",
+    "log_file_path",
+    "stream_name",
+    "bucket",
+    "region",
+    "project_id",
+    "location",
+)
 
 
 class Target(Protocol):
-    """Where events go. ``name`` tells its undelivered events from another target's, over restarts too."""
+    """Where events go.
+
+    ``name`` and ``address`` tell its undelivered events from another target's, over restarts too. The address has no
+    secrets; an empty one stands for whatever has that name.
+    """
 
     name: str
+    address: str
 
     def send(self, line: str) -> Sent:
         """Hand over one event, a line of JSON, and say what became of it."""
@@ -47,6 +62,7 @@ class FileTarget:
 
     def __init__(self, path: Path) -> None:
         self.name = "file"
+        self.address = str(path)
         self._path = path
 
     def send(self, line: str) -> Sent:
@@ -68,8 +84,9 @@ class FileTarget:
 class SinkTarget:
     """Calls a function with each event; it raises EventError to refuse one, anything else to have it again."""
 
-    def __init__(self, name: str, sink: Callable[[str], None]) -> None:
+    def __init__(self, name: str, sink: Callable[[str], None], address: str = "") -> None:
         self.name = name
+        self.address = address
         self._sink = sink
 
     def send(self, line: str) -> Sent:
@@ -84,19 +101,41 @@ class SinkTarget:
         """Nothing is held."""
 
 
+class UnusableTarget:
+    """A back end whose configuration cannot be used: events wait for the next one of its name."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.address = ""
+        self._reason = reason
+
+    def send(self, line: str) -> Sent:
+        """UNAVAILABLE, with what is wrong."""
+        return Sent(Fate.UNAVAILABLE, self._reason)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 class ClientTarget:
     """One transport of the OpenLineage client, with the client's filters and facets."""
 
-    def __init__(self, name: str, client: OpenLineageClient) -> None:
+    def __init__(self, name: str, client: OpenLineageClient, address: str = "") -> None:
         self.name = name
+        self.address = address
         self._client = client
 
     def send(self, line: str) -> Sent:
         """DELIVERED once the transport took it; asynchronous transports take everything."""
         try:
-            self._client.emit(read_event(line))
+            event = read_event(line)
+        except EventError as error:
+            return Sent(Fate.REJECTED, _reason(error))
+        try:
+            self._client.emit(event)
         except Exception as error:
-            return Sent(_fate(error), _reason(error))
+            # A URL that no request can be made of is a ValueError: it is not the event that is wrong.
+            return Sent(Fate.UNAVAILABLE if isinstance(error, ValueError) else _fate(error), _reason(error))
         return Sent(Fate.DELIVERED)
 
     def close(self) -> None:
@@ -121,8 +160,35 @@ def client_targets(config: Mapping[str, Any] | None = None) -> tuple[ClientTarge
                 f"The OpenLineage transport cannot be used: {_reason(error)}. Correct it in openlineage.yml, in the "
                 "OPENLINEAGE_ variables or in spark.openlineage.transport, or leave it out to keep lineage locally."
             ) from error
-    names = _names(transports)
-    return tuple(ClientTarget(name, client) for name, client in zip(names, clients, strict=True))
+    return tuple(
+        ClientTarget(name, client, address_of(transport))
+        for name, client, transport in zip(_names(transports), clients, transports, strict=True)
+    )
+
+
+def unusable_targets(config: Mapping[str, Any], reason: str) -> tuple[UnusableTarget, ...]:
+    """A target for each back end of a configuration that cannot be used; events wait for one of the same name."""
+    transport = config.get("transport")
+    transport = transport if isinstance(transport, Mapping) else {}
+    inner = transport.get("transports")
+    if isinstance(inner, Mapping):
+        return tuple(UnusableTarget(_name(str(name)), reason) for name in inner)
+    return (UnusableTarget(_name(str(transport.get("type") or HttpTransport.kind)), reason),)
+
+
+def address_of(transport: Transport) -> str:
+    """Where a transport sends events, without secrets; empty where its configuration does not say.
+
+    A key that is exchanged, a timeout or a number of retries leaves it as it is.
+    """
+    if isinstance(transport, HttpTransport):
+        return _place(urljoin(transport.url, transport.endpoint))
+    config = getattr(transport, "config", None) or getattr(transport, f"{transport.kind}_config", None)
+    told = {name: getattr(config, name, None) for name in _PLACES}
+    inner = told.pop("config")
+    if isinstance(inner, Mapping):
+        told["bootstrap.servers"] = inner.get("bootstrap.servers")
+    return _place(" ".join(str(value) for value in told.values() if value))
 
 
 def config_path(environment: Mapping[str, str]) -> Path | None:
@@ -145,15 +211,33 @@ def read_config(path: Path) -> dict[str, Any]:
     return content
 
 
+def _place(text: str) -> str:
+    """Without user, password and parameters: a place is the same whoever asks."""
+    return re.sub(r"//[^/]*@", "//", re.sub(r"[?#].*", "", text))
+
+
 def _transports(config: dict[str, Any]) -> Sequence[Transport]:
     configured = OpenLineageClient(transport=NoopTransport(NoopConfig()), config=config).config.transport or {}
     if configured.get("type"):
-        transport = get_default_factory().create(copy.deepcopy(configured))
+        transport = get_default_factory().create(_synchronous(configured))
     elif os.environ.get("OPENLINEAGE_URL"):
         transport = OpenLineageClient(config=config).transport
     else:
         return ()
-    return [_without_waiting(one) for one in _single(transport) if one.kind != NoopTransport.kind]
+    return [_checked(one) for one in _single(transport) if one.kind != NoopTransport.kind]
+
+
+def _synchronous(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration without asynchronous transports: they lose what they hold, and a target has a thread here."""
+    found = copy.deepcopy(dict(config))
+    if found.get("type") == "async_http":
+        found["type"] = "http"
+    inner = found.get("transports")
+    if isinstance(inner, Mapping):
+        found["transports"] = {name: _synchronous(one) for name, one in inner.items() if isinstance(one, Mapping)}
+    elif isinstance(inner, list):
+        found["transports"] = [_synchronous(one) for one in inner if isinstance(one, Mapping)]
+    return found
 
 
 def _single(transport: Transport) -> Sequence[Transport]:
@@ -163,16 +247,20 @@ def _single(transport: Transport) -> Sequence[Transport]:
     return transport.transports if everywhere else [transport]
 
 
-def _without_waiting(transport: Transport) -> Transport:
-    if isinstance(transport, HttpTransport) and transport.config.retry == DEFAULT_RETRY_CONFIG:
-        transport.config.retry = dict(_RETRY)
+def _checked(transport: Transport) -> Transport:
+    if isinstance(transport, HttpTransport):
+        require_acknowledgement(transport)
     return transport
+
+
+def _name(text: str) -> str:
+    return re.sub(r"[^\w-]", "_", text)
 
 
 def _names(transports: Sequence[Transport]) -> list[str]:
     names: list[str] = []
     for transport in transports:
-        name = re.sub(r"[^\w-]", "_", transport.name or transport.kind or "transport")
+        name = _name(transport.name or transport.kind or "transport")
         names.append(name if name not in names else f"{name}-{len(names)}")
     return names
 
@@ -190,10 +278,8 @@ def _environment_kept() -> Iterator[None]:
 
 
 def _fate(error: Exception) -> Fate:
-    status = _status(error)
-    if status is not None:
-        about_the_event = 400 <= status < 500 and status not in _NOT_ABOUT_THE_EVENT
-        return Fate.REJECTED if about_the_event else Fate.UNAVAILABLE
+    if status_of(error) is not None:
+        return Fate.REJECTED if is_final(error) else Fate.UNAVAILABLE
     if isinstance(error, OSError):  # all that requests raises is one
         return Fate.UNAVAILABLE
     # An event that cannot be written down will not be better next time, and would hold up all behind it.
@@ -201,14 +287,9 @@ def _fate(error: Exception) -> Fate:
     return Fate.REJECTED if unwritable else Fate.UNAVAILABLE
 
 
-def _status(error: Exception) -> int | None:
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    return status if isinstance(status, int) else None
-
-
 def _reason(error: Exception) -> str:
-    status = _status(error)
+    status = status_of(error)
     if status is not None:
-        text = str(getattr(getattr(error, "response", None), "text", ""))
-        return redact(f"it answered {status}: {text}")[:320]
-    return redact(f"{type(error).__name__}: {error}")[:500]
+        return redact(f"{error}" if 300 <= status < 400 else f"it answered {status}: {answer_text(error)}")[:320]
+    named = str(error) if isinstance(error, SettingError) else f"{type(error).__name__}: {error}"
+    return redact(named)[:500]

@@ -205,7 +205,7 @@ def _server_engine(url: str, timeout: float) -> Engine:
             address = address.set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {"options": f"-c lock_timeout={int(timeout * 1000)}"}
         return create_engine(address, pool_pre_ping=True, connect_args=options, hide_parameters=True)
-    except (ArgumentError, NoSuchModuleError) as fault:
+    except (ArgumentError, NoSuchModuleError, ValueError) as fault:
         raise SettingError(
             f"Store URL {redact(url)!r} cannot be used ({redact(str(fault))}): expected a file path, sqlite:///PATH or "
             "postgresql://USER@HOST/DATABASE. Correct --store or HEADWATER_STORE."
