@@ -1,5 +1,6 @@
 """attach() and detach() on a running session, and the budgets of capture."""
 
+import json
 import time
 
 import pytest
@@ -12,6 +13,7 @@ ATTACHING = (
 import os, sys, threading, time
 import headwater
 from headwater.errors import SettingError
+from headwater.ext import Extension
 
 headwater.attach(events="before.ndjson", quiet=True)
 """
@@ -68,16 +70,11 @@ def many(count):
     for n in range(count):
         spark.sql("CREATE OR REPLACE VIEW fast AS SELECT id FROM parquet.`a`")
 
-os.mkfifo("full.pipe")
-headwater.attach(spark, events="full.pipe", queue=1, quiet=True)
+gate = threading.Event()
+held = Extension("held", "1", 1, event_filters=(lambda event: gate.wait(60),))
+headwater.attach(spark, events="full.ndjson", queue=1, quiet=True, extensions=[held], extension_seconds=100)
 many(40)
-reading = os.open("full.pipe", os.O_RDWR)
-def copy():
-    with open("full.ndjson", "wb") as file:
-        while True:
-            file.write(os.read(reading, 65536))
-            file.flush()
-threading.Thread(target=copy, daemon=True).start()
+gate.set()
 headwater.detach(spark)
 
 os.mkfifo("stuck.pipe")
@@ -109,7 +106,7 @@ def test_the_program_goes_through(ended: Ended) -> None:
     assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
     unknown, badly, stuck = ended.out.splitlines()
     assert unknown.startswith("'qeue' is no setting of headwater; the settings are config, ")
-    assert badly == "queue is 'many', but a int was expected."
+    assert badly == "queue is 'many'; expected a whole number from 1 to 100000000."
     assert stuck == "stuck True"
 
 
@@ -166,4 +163,7 @@ def test_what_does_not_fit_into_the_queue_is_counted_and_leaves_no_run_open(ende
 
 
 def test_a_back_end_that_hangs_holds_the_program_no_longer_than_it_may(ended: Ended, jobs: Jobs) -> None:
-    assert "headwater: 1 seconds did not suffice to tell all lineage" in ended.err
+    assert (ended.code, "stuck True" in ended.out) == (0, True)
+    kept = [path.read_text() for path in jobs.folder.rglob("spool/file@*stuck_pipe-*.ndjson")]
+    told = [json.loads(line)["eventType"] for line in "".join(kept).splitlines()]
+    assert sorted(told) == ["COMPLETE"] * 4 + ["START"] * 4

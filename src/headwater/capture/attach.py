@@ -12,7 +12,7 @@ from headwater.capture.connect.client import Applications, hook_client, is_conne
 from headwater.capture.faults import Uncaught
 from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
-from headwater.capture.settings import CaptureSettings, capture_settings
+from headwater.capture.settings import CaptureSettings, capture_settings, require_back_ends
 from headwater.model import RunState
 
 _hooked: dict[str, Any] = {}
@@ -31,6 +31,7 @@ def attach(session: Any = None, **settings: Any) -> None:
         SettingError: a setting that cannot be used.
     """
     wanted = capture_settings(settings)
+    require_back_ends(wanted)
     hook(wanted)
     if session is not None and (context := context_of(session)) is not None:
         with guarded("attaching to Spark"):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headwater.capture.java import has_java, java_home
+from headwater.capture.settings import capture_settings, require_back_ends
 from headwater.errors import SettingError
 
 _SITE = Path(__file__).parent / "site"
@@ -21,12 +22,13 @@ def run(job: Sequence[str], settings: Mapping[str, object]) -> None:
     ``settings`` are those of `CaptureSettings`, None where nothing was said. Returns never.
 
     Raises:
-        SettingError: there is no such job.
+        SettingError: there is no such job, or a setting cannot be used.
     """
     if not job:
         raise SettingError("No job was named; expected: headwater run [OPTIONS] job.py [ARGS…].")
     if job[0] != "-m" and not Path(job[0]).exists():
         raise SettingError(f"There is no job at {job[0]}; expected a Python file, as in: headwater run job.py.")
+    require_back_ends(capture_settings(settings, {}, "--{}"))
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(sys.executable, [sys.executable, *job], environment(settings))

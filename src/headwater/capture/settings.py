@@ -4,14 +4,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from headwater.capture.setting_values import setting_value
 from headwater.errors import SettingError
 from headwater.ext.found import Given, find_extensions, remembered_extensions
 from headwater.ext.running import SECONDS, Extensions
-
-_TRUE = ("1", "true", "yes", "on")
-_FALSE = ("0", "false", "no", "off", "")
+from headwater.openlineage.delivery import client_targets, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,12 @@ class CaptureSettings:
     extension_seconds: float = SECONDS
 
 
-def capture_settings(given: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> CaptureSettings:
+def capture_settings(
+    given: Mapping[str, Any], environment: Mapping[str, str] | None = None, label: str = "{}"
+) -> CaptureSettings:
     """The settings with ``given`` (None counts as not given) over ``HEADWATER_…`` variables over the defaults.
+
+    A message about a given one has its name in ``label``.
 
     Raises:
         SettingError: a value that cannot be used, or a name that is no setting.
@@ -54,19 +58,53 @@ def capture_settings(given: Mapping[str, Any], environment: Mapping[str, str] | 
     >>> capture_settings({"reads": None}, {"HEADWATER_READS": "1"}).reads
     True
     """
-    environment = os.environ if environment is None else environment
-    known = {field.name: field.default for field in fields(CaptureSettings)}
+    known = sorted(field.name for field in fields(CaptureSettings))
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise SettingError(f"{unknown[0]!r} is no setting of headwater; the settings are {', '.join(sorted(known))}.")
-    found: dict[str, Any] = {}
-    for name, default in known.items():
-        text = environment.get(f"HEADWATER_{name.upper()}")
-        if given.get(name) is not None:
-            found[name] = _converted(name, given[name], default)
-        elif text is not None:
-            found[name] = _converted(f"HEADWATER_{name.upper()}", text, default)
+        raise SettingError(f"{unknown[0]!r} is no setting of headwater; the settings are {', '.join(known)}.")
+    texts = {name: text for name, text in _texts(environment).items() if given.get(name) is None}
+    found = {name: setting_value(name, text, _variable(name)) for name, text in texts.items()}
+    for name, value in given.items():
+        if value is not None:
+            found[name] = setting_value(name, value, label.format(name))
     return replace(CaptureSettings(), **found)
+
+
+def environment_settings(environment: Mapping[str, str] | None = None) -> tuple[CaptureSettings, tuple[str, ...]]:
+    """The settings of the ``HEADWATER_…`` variables, and what is wrong with those whose defaults are used instead.
+
+    The job's author may not have set them: never raises.
+    """
+    found: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, text in _texts(environment).items():
+        try:
+            found[name] = setting_value(name, text, _variable(name))
+        except SettingError as error:
+            problems.append(f"{error} Its default is used.")
+    return replace(CaptureSettings(), **found), tuple(problems)
+
+
+def require_back_ends(settings: CaptureSettings) -> None:
+    """Make sure that the back ends of ``config`` can be used, where somebody waits for the answer.
+
+    Raises:
+        SettingError: one cannot.
+    """
+    if settings.config:
+        for target in client_targets(read_config(Path(settings.config))):
+            target.close()
+
+
+def _variable(name: str) -> str:
+    return f"HEADWATER_{name.upper()}"
+
+
+def _texts(environment: Mapping[str, str] | None) -> dict[str, str]:
+    """The variables that are set; an empty one is not."""
+    environment = os.environ if environment is None else environment
+    texts = ((field.name, environment.get(_variable(field.name), "")) for field in fields(CaptureSettings))
+    return {name: text for name, text in texts if text}
 
 
 def extensions_of(settings: CaptureSettings) -> Extensions:
@@ -80,27 +118,3 @@ def installed_extensions() -> Extensions:
     settings = capture_settings({})
     find = partial(remembered_extensions, settings.extensions, settings.extensions_disabled)
     return Extensions(find, settings.extension_seconds)
-
-
-def _converted(name: str, value: Any, default: Any) -> Any:
-    try:
-        if isinstance(default, bool):
-            return _boolean(value)
-        if isinstance(default, int):
-            return int(value)
-        if isinstance(default, float):
-            return float(value)
-        if isinstance(default, tuple):
-            parts = value.split(",") if isinstance(value, str) else value
-            stripped = (part.strip() if isinstance(part, str) else part for part in parts)
-            return tuple(part for part in stripped if not isinstance(part, str) or part)
-    except (TypeError, ValueError):
-        raise SettingError(f"{name} is {value!r}, but a {type(default).__name__} was expected.") from None
-    return str(value)
-
-
-def _boolean(value: Any) -> bool:
-    text = str(value).strip().lower()
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    raise ValueError(text)

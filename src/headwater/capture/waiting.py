@@ -62,13 +62,17 @@ class _Loader:
 def _hook(module: ModuleType) -> None:
     try:
         from headwater.capture.attach import hook, hook_connect
-        from headwater.capture.settings import capture_settings
+        from headwater.capture.guard import tell_once
+        from headwater.capture.settings import environment_settings
 
+        settings, problems = environment_settings()
+        for problem in problems:
+            tell_once(problem, f"headwater: {problem}")
         if hasattr(module, "SparkConnectClient"):
-            hook(capture_settings({}))
+            hook(settings)
             hook_connect(module.SparkConnectClient)
         else:
-            hook(capture_settings({}), module.SparkContext)
+            hook(settings, module.SparkContext)
     except Exception as error:
         from headwater.redaction import redact
 
