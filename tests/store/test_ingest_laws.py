@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from headwater.store import Store, open_store
 
 NAMES = st.sampled_from(["a", "b", "c"])
-COLUMNS = st.sampled_from(["x", "y"])
+COLUMNS = st.sampled_from(["x", "y", "X", "Y"])
 SOURCES = st.builds("{}.{} {}".format, NAMES, COLUMNS, st.sampled_from(["IDENTITY", "FILTER"]))
-FIELDS = st.dictionaries(st.sampled_from(["x", "y", "*"]), st.lists(SOURCES, max_size=2))
+FIELDS = st.dictionaries(st.sampled_from(["x", "y", "X", "*"]), st.lists(SOURCES, max_size=2))
 OUTPUT = st.tuples(NAMES, st.none() | FIELDS, st.lists(st.sampled_from(["t1", "t2"]), max_size=1))
 PARTS = {
     "job": st.sampled_from(["j1", "j2"]),
@@ -35,7 +35,7 @@ RENAME = st.fixed_dictionaries(
     {
         "former": NAMES,
         "present": st.none() | NAMES,
-        "fields": st.dictionaries(COLUMNS, st.sampled_from(["x", "y", "z"]), max_size=2),
+        "fields": st.dictionaries(COLUMNS, st.sampled_from(["x", "y", "z", "X", "Z"]), max_size=2),
         "symlinks": st.dictionaries(st.just("t1"), st.sampled_from(["t1", "t2"]), max_size=1),
     }
 )

@@ -9,6 +9,7 @@ from headwater.model import SchemaField
 from headwater.store import schema
 from headwater.store.ids import Writer
 from headwater.store.keys import key_of
+from headwater.store.spellings import READ, WRITTEN
 from headwater.store.upserts import ToldSchema
 
 
@@ -18,14 +19,18 @@ def offer(writer: Writer, column: tuple[Table, str], row_id: int, value: str | N
         writer.pending.offer(column, row_id, value, at)
 
 
-def offer_schema(writer: Writer, dataset_id: int, fields: Sequence[SchemaField], at: int | None) -> None:
+def offer_schema(
+    writer: Writer, dataset_id: int, fields: Sequence[SchemaField], at: int, *, written: bool = False
+) -> None:
     """Makes these the fields of a dataset, in this order, unless its schema was told later."""
-    if not fields or at is None:
+    if not fields:
         return
     digest = _digest(tuple(fields))
-    ids = writer.fields(dataset_id, [field.name for field in fields], at)
-    placed = tuple((ids[field.name], field.type) for field in fields)
-    writer.pending.schema(dataset_id, ToldSchema(at, digest, placed))
+    ids = writer.fields(dataset_id, [field.name for field in fields], at, WRITTEN if written else READ)
+    placed = [(ids[field.name], field.type, field.name) for field in fields]
+    if writer.renames(dataset_id):
+        placed = [(*one[:2], one[2] if writer.still_named(dataset_id, one[2], at) else "") for one in placed]
+    writer.pending.schema(dataset_id, ToldSchema(at, digest, tuple(placed)), written=written)
 
 
 @lru_cache(maxsize=1000)

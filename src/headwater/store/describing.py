@@ -1,14 +1,16 @@
 """What an event says of its datasets, whose names are known by now: schema, lifecycle, version, who touched them."""
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam, select, update
 
 from headwater.model import DatasetDescription
 from headwater.store import schema
 from headwater.store.attributes import note_change, offer, offer_schema, touch
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.store.fieldnames import own_name
 from headwater.store.ids import Writer
 from headwater.store.keys import key_of
 from headwater.store.naming import moment_of
+from headwater.store.spellings import WRITTEN
 from headwater.store.symlinks import dataset_id
 from headwater.store.tags import FACET, tag_dataset
 
@@ -18,7 +20,10 @@ _OF_TABLES = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE"})
 _LONGEST_TEXT = 20_000  # of a description; the whole of it stays in the event
 _FIELD = schema.field.c
 _CALL = update(schema.field).where(_FIELD.id == bindparam("row"))
-_CALL = _CALL.values(name=bindparam("shown"), folded_key=bindparam("folded"))
+_CALL = _CALL.values(
+    name=bindparam("shown"), folded_key=bindparam("folded"), spelling=bindparam("shown"), spelled_by=WRITTEN
+)
+_NAME_OF = select(_FIELD.name).where(_FIELD.id == bindparam("row"))
 
 
 def describe(writer: Writer, event: Event, run_id: int) -> None:
@@ -28,7 +33,7 @@ def describe(writer: Writer, event: Event, run_id: int) -> None:
     for seen in () if event.renames else event.inputs:
         touch(writer, run_id, _described(writer, seen, event, event.at), written=False, has_lineage=False)
     for output in event.outputs:
-        owner = _described(writer, output.description, event, moment_of(output, event.at))
+        owner = _described(writer, output.description, event, moment_of(output, event.at), written=True)
         if output.lineage is None and output.description.lifecycle in _OF_TABLES:
             note_change(writer, run_id, owner)
         else:
@@ -36,9 +41,9 @@ def describe(writer: Writer, event: Event, run_id: int) -> None:
         _call_fields(writer, owner, output, event.at)
 
 
-def _described(writer: Writer, seen: DatasetDescription, event: Event, at: int) -> int:
+def _described(writer: Writer, seen: DatasetDescription, event: Event, at: int, *, written: bool = False) -> int:
     owner = dataset_id(writer, seen.dataset, at)
-    offer_schema(writer, owner, seen.schema, at)
+    offer_schema(writer, owner, seen.schema, at, written=written)
     for name in ("source", "lifecycle", "version", "description"):
         if value := getattr(seen, name):
             offer(writer, (schema.dataset, name), owner, value[:_LONGEST_TEXT], at)
@@ -54,6 +59,10 @@ def _call_fields(writer: Writer, owner: int, output: WrittenDataset, at: int) ->
     """Gives renamed fields the names that they have now."""
     for renamed in output.description.fields:
         row = writer.field(owner, renamed.former, at - 1)
-        shown = writer.present_name(owner, renamed.former, at - 1)
-        writer.pending.field_name(shown)
-        writer.connection.execute(_CALL, {"row": row, "shown": shown, "folded": key_of(shown.casefold())})
+        own = writer.present_name(owner, renamed.former, at - 1)
+        shown = writer.spelling_of_rename(owner, own) or renamed.present
+        writer.pending.write_fields(writer.connection)
+        named = writer.connection.execute(_NAME_OF, {"row": row}).scalar_one()
+        if own_name(named, writer.twins(owner)) != own:
+            writer.connection.execute(_CALL, {"row": row, "shown": shown, "folded": key_of(shown.casefold())})
+        writer.pending.spell(row, WRITTEN, shown)

@@ -42,6 +42,12 @@ class WrittenDataset:
         """True when the event gives the dataset or its fields other names: then it tells of no rows."""
         return bool(self.description.names or self.description.fields)
 
+    @property
+    def twins(self) -> frozenset[str]:
+        """The names in lower case that several of its fields have."""
+        of_schema = facets.twins_of(self.description)
+        return of_schema if self.lineage is None else of_schema | self.lineage.twins
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -71,6 +77,11 @@ class Event:
     def renames(self) -> bool:
         """True when names are others from this event on, or would be, had the run not failed."""
         return any(output.renamed for output in self.outputs)
+
+    @property
+    def twins(self) -> bool:
+        """True when fields of one dataset differ in case only."""
+        return any(map(facets.twins_of, self.inputs)) or any(output.twins for output in self.outputs)
 
 
 def read_event(source: Mapping[str, Any] | str | bytes) -> Event:

@@ -1,5 +1,7 @@
 """Dataset facets as values, of any producer and of older versions of the specification."""
 
+from collections.abc import Iterable
+
 from headwater.errors import EventError
 from headwater.model import (
     Dataset,
@@ -9,10 +11,29 @@ from headwater.model import (
     SchemaField,
     Symlink,
 )
+from headwater.store.fieldnames import twins_among
 from headwater.store.jsonvalues import Record, record, records, remembered, remembered_by_content, text
 
 _LIFECYCLE = "lifecycleStateChange"
 _NAMES = "headwater_names"
+
+
+class Schema(tuple[SchemaField, ...]):
+    """The fields of a schema facet; ``twins`` are the names in lower case that several of them have."""
+
+    twins: frozenset[str]
+
+    @classmethod
+    def of(cls, fields: Iterable[SchemaField]) -> "Schema":
+        """A schema of these fields."""
+        made = cls(fields)
+        made.twins = twins_among(field.name for field in made)
+        return made
+
+
+def twins_of(seen: DatasetDescription) -> frozenset[str]:
+    """The names in lower case that several fields of a schema facet have."""
+    return seen.schema.twins if isinstance(seen.schema, Schema) else frozenset()
 
 
 def dataset(value: Record) -> Dataset:
@@ -76,9 +97,9 @@ def _field_changes(facets: Record) -> list[FieldChange]:
 
 
 @remembered_by_content(4 << 20)
-def _schema(facet: object) -> tuple[SchemaField, ...]:
+def _schema(facet: object) -> Schema:
     fields = records(facet, "fields")
-    return tuple([_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")])
+    return Schema.of([_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")])
 
 
 @remembered(5000)

@@ -13,13 +13,14 @@ from headwater.model import Dataset, Job, Transformation
 from headwater.store import schema
 from headwater.store.bulk import add_rows, new_ids
 from headwater.store.events import Event
-from headwater.store.fieldnames import FieldRename, first_name, present_name
+from headwater.store.fieldnames import FieldRename, first_name, own_name, own_renames, present_name
 from headwater.store.keys import key_of, keys_of
 from headwater.store.lookup import Lookup
 from headwater.store.meanings import Meaning
 from headwater.store.pending import Pending
 from headwater.store.rows import rows_for
 from headwater.store.schema import BEGINNING
+from headwater.store.spellings import READ, WRITTEN
 from headwater.store.upserts import Values
 
 
@@ -28,6 +29,24 @@ class KnownRun(NamedTuple):
 
     id: int
     values: Values
+
+
+@dataclass(slots=True)
+class KnownFields:
+    """The fields of a dataset: the id of each by its own name, and by the spellings of its readers and its writers.
+
+    A spelling that is here is written, or pending: it need not be looked at again.
+    """
+
+    own: dict[str, int] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
+
+    def spelled(self, by: int, name: str, field_id: int) -> None:
+        """Adds a spelling; what a writer uses need not be looked at for a reader."""
+        self.read[name] = field_id
+        if by != READ:
+            self.written[name] = field_id
 
 
 @dataclass(slots=True)
@@ -53,10 +72,11 @@ class Writer:
     entangled: set[int] = field(default_factory=set)
     _jobs: dict[Job, int] = field(default_factory=dict)
     _transformations: dict[Transformation, int] = field(default_factory=dict)
-    _fields: dict[int, dict[str, int]] = field(default_factory=dict)
+    _fields: dict[int, KnownFields] = field(default_factory=dict)
     _renames: dict[int, tuple[FieldRename, ...]] = field(default_factory=dict)
     _renamed: dict[tuple[int, bytes], int] = field(default_factory=dict)
     _nothing_renamed: bool | None = None
+    _twins: dict[int, frozenset[str]] | None = None
 
     def job(self, job: Job) -> int:
         """The id of a job."""
@@ -70,35 +90,69 @@ class Writer:
 
     def field(self, dataset_id: int, name: str, at: int) -> int:
         """The id of the field of a dataset that a name meant at a moment."""
-        if self.renames(dataset_id):
-            return self._renamed_field(dataset_id, name, at)
-        known = self._fields.get(dataset_id, {})
-        return known[name] if name in known else self.fields(dataset_id, [name], at)[name]
+        return self.fields(dataset_id, [name], at)[name]
 
-    def fields(self, dataset_id: int, names: Collection[str], at: int) -> dict[str, int]:
-        """The ids of a dataset's fields by their names at a moment, at least those of ``names``."""
-        if self.renames(dataset_id):
-            return {name: self._renamed_field(dataset_id, name, at) for name in names}
-        known = self._fields.get(dataset_id)
-        if known is None:
-            known = self._fields[dataset_id] = self._load_fields(dataset_id)
-        if _new(names, known):
-            self.add_fields({dataset_id: names})
-        return known
+    def fields(self, dataset_id: int, names: Collection[str], at: int, by: int = READ) -> dict[str, int]:
+        """The ids of a dataset's fields by their names at a moment, as readers or writers spell them.
 
-    def add_fields(self, names: Mapping[int, Collection[str]]) -> None:
-        """Adds what is missing of the fields of datasets, all at once; of those that were read, and not renamed."""
-        missing = [
-            (dataset, name)
-            for dataset, wanted in names.items()
-            if (known := self._fields.get(dataset)) is not None
-            for name in _new(wanted, known)
-        ]
-        given = self.pending.last_field
-        ids = new_ids(self.connection, schema.field, len(missing), given) if missing else ()
-        for (dataset, name), field_id in zip(missing, ids, strict=True):
-            self._fields[dataset][name] = field_id
-        self.pending.fields(dict(zip(ids, missing, strict=True)))
+        They are at least those of ``names``.
+        """
+        if self.renames(dataset_id):
+            return {name: self._renamed_field(dataset_id, name, at, by) for name in names}
+        if dataset_id not in self._fields:
+            self.know_fields([dataset_id])
+        known = self._fields[dataset_id]
+        spelled = known.read if by == READ else known.written
+        if _new(names, spelled):
+            self.add_fields({dataset_id: names}, by)
+        return spelled
+
+    def add_fields(self, names: Mapping[int, Collection[str]], by: int) -> None:
+        """Adds what is missing of the fields of datasets and of their spellings, all at once.
+
+        It does so for datasets of which the fields are known, and were not renamed.
+        """
+        new: dict[tuple[int, str], str] = {}
+        spelled: list[tuple[int, str, str]] = []
+        for dataset, wanted in names.items():
+            known = self._fields.get(dataset)
+            if known is not None:
+                twins = self.twins(dataset)
+                for name in _new(wanted, known.read if by == READ else known.written):
+                    own = own_name(name, twins)
+                    spelled.append((dataset, own, name))
+                    if own not in known.own:
+                        new[dataset, own] = name
+        ids = new_ids(self.connection, schema.field, len(new), self.pending.last_field) if new else ()
+        for (dataset, own), field_id in zip(new, ids, strict=True):
+            self._fields[dataset].own[own] = field_id
+        self.pending.fields(dict(zip(ids, new, strict=True)))
+        for dataset, own, name in spelled:
+            field_id = self._fields[dataset].own[own]
+            self._fields[dataset].spelled(by, name, field_id)
+            self.pending.spell(field_id, by, name)
+
+    def twins(self, dataset_id: int) -> frozenset[str]:
+        """The names in lower case that several fields of a dataset have; most stores know of none."""
+        if self._twins is None:
+            found: dict[int, set[str]] = {}
+            for dataset, name in self.connection.execute(_TWINS):
+                found.setdefault(dataset, set()).add(name)
+            self._twins = {dataset: frozenset(names) for dataset, names in found.items()}
+        return self._twins.get(dataset_id, frozenset())
+
+    def add_twins(self, dataset_id: int, names: frozenset[str]) -> None:
+        """Notes that several fields of a dataset have a name, of which no field is known yet."""
+        new = names - self.twins(dataset_id)
+        if new and self._twins is not None:
+            rows = [{"dataset_id": dataset_id, "key": key_of(name), "name": name} for name in sorted(new)]
+            self.connection.execute(insert(schema.field_twin), rows)
+            self._twins[dataset_id] = self.twins(dataset_id) | new
+
+    def has_fields(self, dataset_id: int) -> bool:
+        """Whether any field of a dataset is known."""
+        self.pending.write_fields(self.connection)
+        return self.connection.execute(_FIELD_OF, {"dataset": dataset_id}).first() is not None
 
     def renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
         """When which fields of a dataset got other names; most stores know of none."""
@@ -123,20 +177,40 @@ class Writer:
         self._fields.pop(dataset_id, None)
 
     def present_name(self, dataset_id: int, name: str, at: int) -> str:
-        """What the field is called now that a name meant at a moment."""
-        renames = self.renames(dataset_id)
-        return present_name(renames, *first_name(renames, name, at))
+        """The own name of now of the field that a name meant at a moment."""
+        renames = self._own_renames(dataset_id)
+        return present_name(renames, *first_name(renames, own_name(name, self.twins(dataset_id)), at))
 
-    def _renamed_field(self, dataset_id: int, name: str, at: int) -> int:
-        renames = self.renames(dataset_id)
-        first, since = first_name(renames, name, at)
+    def still_named(self, dataset_id: int, name: str, at: int) -> bool:
+        """Whether the field that a name meant at a moment has that name now."""
+        return self.present_name(dataset_id, name, at) == own_name(name, self.twins(dataset_id))
+
+    def spelling_of_rename(self, dataset_id: int, own: str) -> str | None:
+        """The spelling of a present name in the latest rename to it; None when no field was renamed so."""
+        twins = self.twins(dataset_id)
+        named = [(one.at, one.present) for one in self.renames(dataset_id) if own_name(one.present, twins) == own]
+        return max(named)[1] if named else None
+
+    def _own_renames(self, dataset_id: int) -> tuple[FieldRename, ...]:
+        return tuple(own_renames(self.renames(dataset_id), self.twins(dataset_id)))
+
+    def _renamed_field(self, dataset_id: int, name: str, at: int, by: int = READ) -> int:
+        renames, own = self._own_renames(dataset_id), own_name(name, self.twins(dataset_id))
+        first, since = first_name(renames, own, at)
+        present = present_name(renames, first, since)
         key = key_of(first) if since == BEGINNING else key_of(first, str(since))
+        spelling = self.spelling_of_rename(dataset_id, present)
         if (dataset_id, key) not in self._renamed:
             self.pending.write_fields(self.connection)
             found = self.connection.execute(_FIELD_BY_KEY, {"dataset": dataset_id, "the_key": key}).scalar()
-            shown = self._new_field(dataset_id, present_name(renames, first, since)) | {"key": key}
+            shown = self._new_field(dataset_id, spelling or name, by if spelling is None else WRITTEN) | {"key": key}
             self._renamed[dataset_id, key] = self.add(schema.field, shown) if found is None else int(found)
-        return self._renamed[dataset_id, key]
+        field_id = self._renamed[dataset_id, key]
+        if spelling is not None:
+            self.pending.spell(field_id, WRITTEN, spelling)
+        if own == present:
+            self.pending.spell(field_id, by, name)
+        return field_id
 
     def know_jobs(self, jobs: Iterable[Job]) -> None:
         """Finds or adds jobs, all at once."""
@@ -156,9 +230,11 @@ class Writer:
     def know_fields(self, datasets: Iterable[int]) -> None:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
-        self._fields |= {one: {} for one in wanted}
-        for dataset, name, field_id in _FIELDS_OF.bare(self.connection, wanted):
-            self._fields[dataset][name] = field_id
+        self._fields |= {one: KnownFields() for one in wanted}
+        for dataset, name, field_id, by in _FIELDS_OF.bare(self.connection, wanted):
+            known = self._fields[dataset]
+            known.own[own_name(name, self.twins(dataset))] = field_id
+            known.spelled(by, name, field_id)
 
     def flush(self) -> None:
         """Writes what is pending, before somebody reads it."""
@@ -170,9 +246,7 @@ class Writer:
         self._fields.clear()
         self._renames.clear()
         self._renamed.clear()
-
-    def _load_fields(self, dataset_id: int) -> dict[str, int]:
-        return {row.name: row.id for row in self.connection.execute(_FIELDS, {"dataset": dataset_id})}
+        self._twins = None
 
     def _found_and_new(self, table: Table, keys: Collection[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
         """The ids of rows by their keys: those that are there, and new ones for the others."""
@@ -181,10 +255,9 @@ class Writer:
         ids = new_ids(self.connection, table, len(missing)) if missing else ()
         return found, dict(zip(missing, ids, strict=True))
 
-    def _new_field(self, dataset_id: int, name: str) -> Values:
-        self.pending.field_name(name)
-        key, folded_key = keys_of(name)
-        return {"dataset_id": dataset_id, "name": name, "key": key, "folded_key": folded_key, "type": ""}
+    def _new_field(self, dataset_id: int, name: str, by: int) -> Values:
+        spelled = {"name": name, "folded_key": keys_of(name)[1], "spelling": name, "spelled_by": by}
+        return {"dataset_id": dataset_id, "type": "", **spelled}
 
     def add(self, table: Table, values: dict[str, Any]) -> int:
         """The id of a new row."""
@@ -193,9 +266,10 @@ class Writer:
 
 # Statements are made once: to build one costs SQLAlchemy as much as to run it.
 _FIELD = schema.field.c
-_FIELDS_OF = Lookup(select(_FIELD.dataset_id, _FIELD.name, _FIELD.id), _FIELD.dataset_id)
-_FIELDS = select(_FIELD.name, _FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
+_FIELDS_OF = Lookup(select(_FIELD.dataset_id, _FIELD.name, _FIELD.id, _FIELD.spelled_by), _FIELD.dataset_id)
+_TWINS = select(schema.field_twin.c.dataset_id, schema.field_twin.c.name)
 _FIELD_BY_KEY = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset"))
+_FIELD_OF = select(_FIELD.id).where(_FIELD.dataset_id == bindparam("dataset")).limit(1)
 _FIELD_BY_KEY = _FIELD_BY_KEY.where(_FIELD.key == bindparam("the_key"))
 _RENAME = schema.field_rename.c
 _ANY_RENAME = select(_RENAME.dataset_id).limit(1)

@@ -16,7 +16,7 @@ def key_of(*parts: str) -> bytes:
     return blake2b(b"".join(b"%d:%s" % (len(p.encode()), p.encode()) for p in parts), digest_size=16).digest()
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=20_000)
 def keys_of(field: str) -> tuple[bytes, bytes]:
     """The key of a field's name, and that of the name whatever its case: the same few names come again and again."""
     return key_of(field), key_of(field.casefold())

@@ -7,6 +7,7 @@ import orjson
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.store.facets import dataset
+from headwater.store.fieldnames import twins_among
 from headwater.store.jsonvalues import Record, record, records, remembered_by_content, text
 from headwater.store.told import ToldLineage
 
@@ -94,6 +95,7 @@ class _Reading:
             tuple(self._ways),
             tuple(dict.fromkeys(self._edges)),
             tuple(dict.fromkeys(of_all)),
+            twins_among(self._fields),
         )
 
     def _pairs(self, inputs: list[Record], field: Record, lists: "_Lists") -> list[tuple[int, int]]:

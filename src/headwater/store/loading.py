@@ -13,6 +13,7 @@ from headwater.store.keys import folded, key_of
 from headwater.store.meanings import Meaning
 from headwater.store.rows import rows_for
 from headwater.store.schema import BEGINNING, FOREVER
+from headwater.store.spellings import READ, WRITTEN
 from headwater.store.upserts import Values
 
 _RUN = schema.run
@@ -44,7 +45,7 @@ def load(writer: Writer, events: Sequence[Event]) -> None:
     lineages = [output.lineage for event in events for output in event.outputs if output.lineage is not None]
     writer.know_transformations({way for lineage in lineages for way in lineage.transformations})
     _load_names(writer, {*_datasets(events), *(dataset for lineage in lineages for dataset in lineage.sources)})
-    if not any(event.renames for event in events):
+    if not any(event.renames or event.twins for event in events):
         _add_datasets(writer, events)
         _add_fields(writer, events)
 
@@ -116,9 +117,13 @@ def _add_datasets(writer: Writer, events: Sequence[Event]) -> None:
 
 def _add_fields(writer: Writer, events: Sequence[Event]) -> None:
     """Adds the fields that events describe of datasets that are known."""
-    wanted: dict[int, dict[str, None]] = {}
-    for seen, at in _described(events):
-        for meaning in writer.names[seen.dataset] if seen.schema else ():
-            if meaning.covers(at) and not writer.renames(meaning.dataset):
-                wanted.setdefault(meaning.dataset, {}).update(dict.fromkeys(field.name for field in seen.schema))
-    writer.add_fields(wanted)
+    wanted: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}}
+    for event in events:
+        described = [(WRITTEN, output.description) for output in event.outputs]
+        for by, seen in (*described, *((READ, one) for one in event.inputs)):
+            for meaning in writer.names[seen.dataset] if seen.schema else ():
+                if meaning.covers(event.at) and not writer.renames(meaning.dataset):
+                    names = wanted[by].setdefault(meaning.dataset, {})
+                    names.update(dict.fromkeys(field.name for field in seen.schema))
+    for by, of_role in wanted.items():
+        writer.add_fields(of_role, by)

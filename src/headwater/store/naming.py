@@ -7,6 +7,7 @@ from sqlalchemy import select
 from headwater.model import Dataset, Symlink
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.store.facets import twins_of
 from headwater.store.fieldnames import FieldRename
 from headwater.store.ids import Writer
 from headwater.store.symlinks import claim, dataset_id, end, meanings, name_by_location, touching
@@ -48,6 +49,27 @@ def straddling(writer: Writer, event: Event) -> set[int]:
             # What has the name from that very moment on is the dataset whose fields are renamed, too.
             owners |= {one.dataset for one in known if one.covers(event.at - 1) or one.covers(event.at)}
     return {owner for owner in owners if _has_later(writer, owner, event)}
+
+
+def joined_twins(writer: Writer, event: Event) -> set[int]:
+    """The datasets whose fields were taken for one so far, though an event shows that they differ in case only.
+
+    Of datasets without fields it is noted at once, so that nothing has to be read again.
+    """
+    if not event.twins or (event.renames and event.state not in SUCCESSFUL):
+        return set()
+    seen = [(one.dataset, event.at, twins_of(one)) for one in (() if event.renames else event.inputs)]
+    seen += [(one.description.dataset, moment_of(one, event.at), one.twins) for one in event.outputs]
+    joined: set[int] = set()
+    for named, at, twins in seen:
+        owner = dataset_id(writer, named, at)
+        if twins <= writer.twins(owner):
+            continue
+        if writer.has_fields(owner):
+            joined.add(owner)
+        else:
+            writer.add_twins(owner, twins)
+    return joined
 
 
 def _former(writer: Writer, output: WrittenDataset, at: int) -> Dataset:

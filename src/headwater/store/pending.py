@@ -10,6 +10,7 @@ from headwater.model import Gap
 from headwater.store import schema
 from headwater.store.bulk import add_rows
 from headwater.store.keys import key_of, keys_of, touched_digest
+from headwater.store.spellings import Spellings
 from headwater.store.taggings import Owner, ToldTags, write_tags
 from headwater.store.upserts import (
     LATEST_FACET,
@@ -39,8 +40,9 @@ _MOST_BYTES = 1 << 26  # of payloads, which take twice that as text
 _OF_NEW_RUN = ("id", "uuid", *RUN_COLUMNS, "touched")
 _OF_JOB = ("id", "key", "namespace", "name", *with_moments(schema.job))
 _OF_DATASET = ("id", "namespace", "name", *with_moments(schema.dataset), "schema_digest", "schema_at")
+_OF_DATASET += ("written_digest", "written_at")
 _OF_NAME = ("id", "key", "namespace", "name", "folded", "dataset_id")
-_OF_FIELD = ("id", "dataset_id", "name", "key", "folded_key", "type", "ordinal")
+_OF_FIELD = ("id", "dataset_id", "key", "name", "folded_key", "spelling", "spelled_by", "type", "ordinal")
 
 
 @dataclass(slots=True)
@@ -60,6 +62,7 @@ class Pending:
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
     _tags: Tags = field(default_factory=dict)
     _seen: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    spellings: Spellings = field(default_factory=Spellings)
     _field_names: set[str] = field(default_factory=set)
     _fields: dict[int, tuple[int, str]] = field(default_factory=dict)
     _placed: dict[int, Place] = field(default_factory=dict)
@@ -69,8 +72,10 @@ class Pending:
         known = self._offers.setdefault(column, {})
         known[row] = max(known.get(row, (at, value)), (at, value))
 
-    def schema(self, dataset: int, told: ToldSchema) -> None:
-        """The schema of a dataset."""
+    def schema(self, dataset: int, told: ToldSchema, *, written: bool) -> None:
+        """The schema of a dataset, as one who reads it has it or one who writes it."""
+        if written:
+            self.spellings.schema(dataset, told)
         known = self._schemas.get(dataset, told)
         self._schemas[dataset] = told if (told.at, told.digest) >= (known.at, known.digest) else known
 
@@ -103,17 +108,17 @@ class Pending:
         rows[row] = (min(first, at), max(last, at))
 
     def fields(self, new: Mapping[int, tuple[int, str]]) -> None:
-        """New fields by their ids: the dataset of each, and its name."""
+        """New fields by their ids: the dataset of each, and its own name."""
         self._fields |= new
-        self._field_names.update([name for _, name in new.values()])
 
     @property
     def last_field(self) -> int:
         """The id of the last new field, 0 when there is none."""
         return next(reversed(self._fields), 0)
 
-    def field_name(self, name: str) -> None:
-        """That a field has a name."""
+    def spell(self, field_id: int, by: int, name: str) -> None:
+        """That readers or writers of a field spell its name so."""
+        self.spellings.offer(field_id, by, name)
         self._field_names.add(name)
 
     def flush(self, connection: Connection) -> None:
@@ -144,7 +149,7 @@ class Pending:
         jobs = [(row, *key, *self._told(schema.job, row)) for row, key in self.new_jobs.items()]
         add_rows(connection, schema.job, _OF_JOB, jobs)
         datasets = [
-            (row, *name, *self._told(schema.dataset, row), *self._schema(row))
+            (row, *name, *self._told(schema.dataset, row), *self._schema(row), *self.spellings.of_new_dataset(row))
             for row, name in self.new_datasets.items()
         ]
         add_rows(connection, schema.dataset, _OF_DATASET, datasets)
@@ -188,14 +193,17 @@ class Pending:
         """New fields, with their places where a schema gives them one; and the places of those that are there."""
         self.write_names(connection)
         placed = self._placed | tell_schemas(connection, self._schemas)
-        rows = (
-            (field_id, dataset, name, *keys_of(name), *placed.pop(field_id, ("", None)))
-            for field_id, (dataset, name) in self._fields.items()
-        )
-        add_rows(connection, schema.field, _OF_FIELD, rows)
+        self.spellings.write(connection, self._fields)
+        add_rows(connection, schema.field, _OF_FIELD, self._new_fields(placed))
         PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])
         for written in (self._schemas, self._placed, self._fields):
             written.clear()
+
+    def _new_fields(self, placed: dict[int, Place]) -> Iterator[tuple[Any, ...]]:
+        for field_id, (dataset, own) in self._fields.items():
+            name, best, by = self.spellings.of_new_field(field_id)
+            key, folded = keys_of(own)[0], keys_of(name)[1]
+            yield (field_id, dataset, key, name, folded, best, by, *placed.pop(field_id, ("", None)))
 
 
 def _parts(events: list[EventRow]) -> Iterator[list[EventRow]]:

@@ -9,7 +9,7 @@ from headwater.store.describing import describe
 from headwater.store.events import FINAL, SUCCESSFUL, Event, pack
 from headwater.store.ids import Writer
 from headwater.store.loading import load, unknown
-from headwater.store.naming import name, straddling
+from headwater.store.naming import joined_twins, name, straddling
 from headwater.store.retelling import retell
 from headwater.store.settling import add_fields
 from headwater.store.tags import FACET, tag_job
@@ -90,7 +90,7 @@ def _datasets(writer: Writer, event: Event, run_id: int) -> None:
     late = straddling(writer, event)
     if not late:
         name(writer, [event])
-        late = set(writer.entangled)
+        late = writer.entangled | joined_twins(writer, event)
     if late:
         retell(writer, late, (event, run_id))
     else:

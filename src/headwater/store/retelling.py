@@ -4,7 +4,7 @@ Names first, in the order of time, then what is said of the datasets that they m
 """
 
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import groupby
 
 from sqlalchemy import Table, delete, or_, select
@@ -13,7 +13,7 @@ from headwater.store import schema
 from headwater.store.describing import describe
 from headwater.store.events import Event, read_event
 from headwater.store.ids import Writer
-from headwater.store.naming import name, straddling
+from headwater.store.naming import joined_twins, name, straddling
 from headwater.store.symlinks import touching
 from headwater.store.tags import Aside, restore, set_aside
 from headwater.store.withdrawal import withdraw
@@ -22,10 +22,10 @@ Told = tuple[Event, int]
 """An event and the id of its run."""
 
 
-def retell(writer: Writer, datasets: Collection[int], latest: Told) -> None:
-    """Forgets some datasets and tells the events about them again, with one more, in the order of their times."""
+def retell(writer: Writer, datasets: Collection[int], *latest: Told) -> None:
+    """Forgets some datasets and tells the events about them again, with a new one, in the order of their times."""
     writer.flush()
-    told = {latest[0].digest: latest}
+    told = {event.digest: (event, run) for event, run in latest}
     late: Collection[int] = datasets
     aside: list[Aside] = []
     while late:
@@ -40,7 +40,7 @@ def retell(writer: Writer, datasets: Collection[int], latest: Told) -> None:
     restore(writer, aside)
 
 
-def _named(writer: Writer, ordered: Iterable[Told]) -> set[int]:
+def _named(writer: Writer, ordered: Collection[Told]) -> set[int]:
     """Names the datasets again; those that must be forgotten too, because they are joined or known for later."""
     events = (event for event, _ in ordered)
     for _, together in groupby(events, key=lambda one: (one.at, one.renames or one.digest)):
@@ -50,8 +50,13 @@ def _named(writer: Writer, ordered: Iterable[Told]) -> set[int]:
             name(writer, group)
             late = set(writer.entangled)
         if late:
-            return late | {one.dataset for known in writer.names.values() for one in known}
-    return set()
+            return late | _all_named(writer)
+    late = set[int]().union(*(joined_twins(writer, event) for event, _ in ordered))
+    return late | _all_named(writer) if late else late
+
+
+def _all_named(writer: Writer) -> set[int]:
+    return {one.dataset for known in writer.names.values() for one in known}
 
 
 def _forgotten(writer: Writer, datasets: Collection[int]) -> list[Told]:
@@ -67,6 +72,7 @@ def _forgotten(writer: Writer, datasets: Collection[int]) -> list[Told]:
         schema.run_dataset,
         schema.dataset_change,
         schema.field_rename,
+        schema.field_twin,
         schema.field,
         schema.facet,
     )

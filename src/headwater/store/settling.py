@@ -17,6 +17,7 @@ from headwater.store.ids import Writer
 from headwater.store.index.log import Pair
 from headwater.store.numbering import Edges, Ids
 from headwater.store.rows import rows_for
+from headwater.store.spellings import READ, WRITTEN
 from headwater.store.symlinks import dataset_id
 from headwater.store.telling import Run, Telling, Told
 from headwater.store.told import ToldLineage
@@ -144,21 +145,22 @@ def _still_so(row: Row[Any], run: Run, told: dict[int, Told]) -> bool:
 
 def _add_fields(writer: Writer, heard: list[Heard]) -> None:
     """Adds the fields that lineage is the first to tell of, all at once."""
-    wanted: dict[int, dict[str, None]] = {}
+    wanted: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}}
     for event in heard:
         for output in event.outputs:
-            for named, fields in _fields(output.description.dataset, output.lineage):
-                wanted.setdefault(dataset_id(writer, named, event.at), {}).update(dict.fromkeys(fields))
-    wanted = {owner: fields for owner, fields in wanted.items() if not writer.renames(owner)}
-    writer.know_fields(wanted)
-    writer.add_fields(wanted)
+            for by, named, fields in _fields(output.description.dataset, output.lineage):
+                wanted[by].setdefault(dataset_id(writer, named, event.at), {}).update(dict.fromkeys(fields))
+    for by, of_role in wanted.items():
+        names = {owner: fields for owner, fields in of_role.items() if not writer.renames(owner)}
+        writer.know_fields(names)
+        writer.add_fields(names, by)
 
 
-def _fields(output: Dataset, lineage: ToldLineage | None) -> Iterator[tuple[Dataset, Iterable[str]]]:
-    """The fields that lineage names, by dataset."""
+def _fields(output: Dataset, lineage: ToldLineage | None) -> Iterator[tuple[int, Dataset, Iterable[str]]]:
+    """The fields that lineage names, by dataset: those that it writes, and those that it reads."""
     if lineage is not None:
-        yield output, lineage.fields
-        yield from lineage.sources.items()
+        yield WRITTEN, output, lineage.fields
+        yield from ((READ, *source) for source in lineage.sources.items())
 
 
 def _told(writer: Writer, case: Case) -> dict[int, Told]:
@@ -186,7 +188,7 @@ def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
 def _ids(writer: Writer, output: int, lineage: ToldLineage, at: int) -> Ids:
     owners = [(dataset_id(writer, one, at), names) for one, names in lineage.sources.items()]
     known = [writer.fields(owner, names, at) for owner, names in owners]
-    fields = writer.fields(output, lineage.fields, at)
+    fields = writer.fields(output, lineage.fields, at, WRITTEN)
     return Ids(
         output,
         tuple([fields[name] for name in lineage.fields]),

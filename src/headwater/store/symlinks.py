@@ -1,18 +1,21 @@
 """One dataset under all its names: a table known by its location and by its name in a catalog is one row."""
 
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import LargeBinary, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import LargeBinary, Select, and_, bindparam, delete, insert, or_, select, update
 
-from headwater.model import Dataset, SchemaField, Symlink
+from headwater.model import Dataset, Symlink
 from headwater.store import schema
-from headwater.store.attributes import note_change, offer, offer_schema, touch
+from headwater.store.attributes import note_change, offer, touch
 from headwater.store.ids import Writer
 from headwater.store.index.log import Pair
 from headwater.store.joinedtags import merge_tags
 from headwater.store.keys import folded, key_of
 from headwater.store.meanings import Meaning, free_span
 from headwater.store.schema import BEGINNING
+from headwater.store.spellings import CURRENT, WRITTEN, spelled
+from headwater.store.upserts import ToldSchema
 from headwater.store.withdrawal import withdraw
 
 _NAME = schema.dataset_name
@@ -119,8 +122,10 @@ def name_by_location(writer: Writer, owner: int) -> None:
 def _merge(writer: Writer, kept: int, gone: int) -> None:
     writer.flush()
     withdraw(writer, touching(writer, kept) | touching(writer, gone))
-    if writer.renames(kept) or writer.renames(gone):
+    if writer.renames(kept) or writer.renames(gone) or writer.twins(kept) != writer.twins(gone):
         writer.entangled |= {kept} & _with_fields(writer, kept, gone)
+    if gone in writer.entangled:
+        writer.entangled = (writer.entangled - {gone}) | {kept}
     _merge_runs(writer, kept, gone)
     _merge_renames(writer, kept, gone)
     _merge_attributes(writer, kept, gone)
@@ -148,9 +153,11 @@ def touching(writer: Writer, dataset: int) -> set[Pair]:
 
 def _merge_fields(writer: Writer, kept: int, gone: int) -> None:
     if not writer.renames(kept):
-        writer.fields(kept, writer.fields(gone, (), BEGINNING), BEGINNING)
+        for _, (_, best, by) in spelled(writer.connection, gone):
+            writer.fields(kept, [best], BEGINNING, min(by, WRITTEN))
     writer.flush()
-    writer.connection.execute(delete(_FIELD).where(_FIELD.c.dataset_id == gone))
+    for table in (_FIELD, schema.field_twin):
+        writer.connection.execute(delete(table).where(table.c.dataset_id == gone))
 
 
 def _with_fields(writer: Writer, kept: int, gone: int) -> set[int]:
@@ -193,5 +200,26 @@ def _merge_attributes(writer: Writer, kept: int, gone: int) -> None:
     for moment in filter(None, (row["first_at"], row["last_at"])):
         writer.pending.seen(dataset, kept, moment)
     placed = select(_FIELD.c.name, _FIELD.c.type).where(_FIELD.c.dataset_id == gone, _FIELD.c.ordinal.is_not(None))
-    fields = [SchemaField(*field) for field in writer.connection.execute(placed.order_by(_FIELD.c.ordinal))]
-    offer_schema(writer, kept, fields, row["schema_at"])
+    _offer_schema(writer, kept, placed.order_by(_FIELD.c.ordinal), (row["schema_at"], row["schema_digest"]))
+    current = select(_FIELD.c.name, _FIELD.c.type).where(_FIELD.c.dataset_id == gone, _FIELD.c.spelled_by == CURRENT)
+    _offer_schema(writer, kept, current, (row["written_at"], row["written_digest"]), written=True)
+
+
+def _offer_schema(
+    writer: Writer,
+    kept: int,
+    fields: Select[Any],
+    moment: tuple[int | None, bytes | None],
+    *,
+    written: bool = False,
+) -> None:
+    """Gives a dataset the schema of another, as it was when it was told."""
+    at, digest = moment
+    if at is None or digest is None:
+        return
+    rows = writer.connection.execute(fields).all()
+    placed = tuple((writer.field(kept, row.name, BEGINNING), row.type, row.name) for row in rows)
+    if written:
+        writer.pending.spellings.schema(kept, ToldSchema(at, digest, placed))
+    else:
+        writer.pending.schema(kept, ToldSchema(at, digest, placed), written=False)

@@ -4,6 +4,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from headwater.errors import StoreCorrupt, StoreTooNew, StoreUnavailable
 from headwater.store import engine as connections
+from headwater.store import respelling
 from headwater.store.schema import REVISIONS, VERSION_TABLE
 
 
@@ -48,8 +49,11 @@ def upgrade(engine: Engine, url: str) -> None:
         if _revision(connection, url) == REVISIONS[-1]:
             return
     with connections.writing(engine) as connection:
-        if _revision(connection, url) != REVISIONS[-1]:
+        before = _revision(connection, url)
+        if before != REVISIONS[-1]:
             _run_migrations(connection)
+            if before is not None and before < respelling.FIRST:
+                respelling.respell(connection)
 
 
 def _revision(connection: Connection, url: str) -> str | None:

@@ -24,16 +24,24 @@ Place = tuple[str, int]
 
 
 class ToldSchema(NamedTuple):
-    """The fields of a dataset in their order, as ids with types, and when that was said."""
+    """The fields of a dataset in their order, as ids with types and names, and when that was said.
+
+    A field that has another name by now has none here.
+    """
 
     at: int
     digest: bytes
-    fields: tuple[tuple[int, str], ...]
+    fields: tuple[tuple[int, str, str], ...]
 
     @property
     def places(self) -> dict[int, Place]:
         """The type and the place of each field, by id."""
-        return {field: (kind, place) for place, (field, kind) in enumerate(self.fields)}
+        return {field: (kind, place) for place, (field, kind, _) in enumerate(self.fields)}
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The name of each field, by id."""
+        return {field: name for field, _, name in self.fields if name}
 
 
 TOLD_OF = {

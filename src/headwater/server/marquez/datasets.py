@@ -20,6 +20,7 @@ from headwater.store.catalog import datasets, known, runs, sources, tags, versio
 from headwater.store.catalog.datasets import KeptDataset
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.versions import Version
+from headwater.store.fieldnames import place_of
 
 router = APIRouter(prefix="/api/v1/namespaces/{namespace}/datasets", tags=["datasets"], route_class=NamedRoute)
 
@@ -157,8 +158,8 @@ def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple
 
 
 def _field(kept: KeptDataset, name: str) -> int:
-    found = next((one.id for one in kept.fields if one.name == name), None)
-    return found if found is not None else missing("Field", name)
+    place = place_of([one.name for one in kept.fields], name)
+    return missing("Field", name) if place is None else kept.fields[place].id
 
 
 def _tag_all(connection: Connection, kept: KeptDataset, body: DatasetBody) -> None:

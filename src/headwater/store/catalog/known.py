@@ -6,6 +6,7 @@ from sqlalchemy import Connection, or_, select
 
 from headwater.model import Dataset, Job
 from headwater.store import schema
+from headwater.store.fieldnames import place_of
 from headwater.store.keys import key_of
 from headwater.store.rows import rows_for
 
@@ -46,7 +47,9 @@ def job_id(connection: Connection, named: Job) -> int | None:
 
 def field_ids(connection: Connection, dataset: int, name: str | None = None) -> list[int]:
     """The ids of a dataset's fields, or of the one that has a name."""
-    mine = select(_FIELD.c.id).where(_FIELD.c.dataset_id == dataset).order_by(_FIELD.c.id)
-    if name is not None:
-        mine = mine.where(_FIELD.c.name == name)
-    return list(connection.execute(mine).scalars())
+    mine = select(_FIELD.c.id, _FIELD.c.name).where(_FIELD.c.dataset_id == dataset).order_by(_FIELD.c.id)
+    rows = connection.execute(mine).all()
+    if name is None:
+        return [row.id for row in rows]
+    place = place_of([row.name for row in rows], name)
+    return [] if place is None else [rows[place].id]

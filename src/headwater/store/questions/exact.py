@@ -1,4 +1,4 @@
-"""Finding a dataset or a column by its exact name: two look-ups, however large the store."""
+"""Finding a dataset or a column by its exact name: a few look-ups, however large the store."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,16 @@ from sqlalchemy import Connection, LargeBinary, bindparam, or_, select
 from headwater.errors import UnknownName
 from headwater.model import Dataset
 from headwater.store import schema
+from headwater.store.fieldnames import place_of
 from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.near import like
 
 _NAME = schema.dataset_name
-_FIELD = schema.field
 _KEY = bindparam("the_key", type_=LargeBinary())
 _MEANINGS = select(_NAME.c.dataset_id, _NAME.c.since, _NAME.c.until)
 _MEANINGS = _MEANINGS.where(or_(_NAME.c.key == _KEY, _NAME.c.first_key == _KEY)).order_by(_NAME.c.since)
-# By its name and not its key: a planner may take the index of folded keys, and read every `id` of the store.
-_COLUMN = select(_FIELD.c.id, _FIELD.c.name, _FIELD.c.type)
-_COLUMN = _COLUMN.where(_FIELD.c.dataset_id == bindparam("dataset"), _FIELD.c.name == bindparam("called"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,9 @@ Name = str | Exact
 
 
 def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Column | KnownDataset:
-    """The dataset or column of exactly that name, now or at a moment; a symlink is a name too.
+    """The dataset or column of that whole name, now or at a moment; a symlink is a name too.
+
+    A column may be spelled in another case, where only one column of the dataset has the name.
 
     Raises:
         UnknownName: there is none.
@@ -43,12 +43,11 @@ def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Co
     dataset = _dataset(connection, name, at)
     if not name.field:
         return dataset
-    for column in _columns(connection, dataset, name.field, at):
-        if column.name == name.field:
-            return column
-    raise UnknownName(
-        f"Dataset {_shown(name)} has no column {name.field[:200]!r}. Cases differ; symlinks do not matter."
-    )
+    columns = names.columns_of(connection, dataset, at)
+    place = place_of([column.name for column in columns], name.field)
+    if place is not None:
+        return columns[place]
+    raise UnknownName(f"Dataset {_shown(name)} has no column {name.field[:200]!r}.{_near(columns, name.field)}")
 
 
 def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDataset:
@@ -59,11 +58,9 @@ def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDatase
     return names.datasets(connection, [then[-1]], at)[then[-1]]
 
 
-def _columns(connection: Connection, dataset: KnownDataset, field: str, at: int | None) -> list[Column]:
-    if at is not None:
-        return names.columns_of(connection, dataset, at)
-    rows = connection.execute(_COLUMN, {"dataset": dataset.id, "called": field})
-    return [Column(dataset, row.name, row.type, row.id) for row in rows]
+def _near(columns: list[Column], field: str) -> str:
+    near = like(field, [column.name for column in columns])
+    return f" Near: {', '.join(near)}." if near else " Search for it, or name another."
 
 
 def _shown(name: Exact) -> str:

@@ -23,15 +23,18 @@ def near_names(connection: Connection, name: Typed) -> list[str]:
     datasets = _dataset_names(connection)
     near: list[str] = []
     for ending, field in list(name.splits())[:_SPLITS]:
-        for dataset in _like(ending, _endings(datasets, ending)):
-            near += [f"{dataset}.{known}" for known in _like(field, _fields_of(connection, dataset))]
-    near += _like(name.text, _endings(datasets, name.text))
+        for dataset in like(ending, _endings(datasets, ending)):
+            near += [f"{dataset}.{known}" for known in like(field, _fields_of(connection, dataset))]
+    near += like(name.text, _endings(datasets, name.text))
     if not name.cuts:
-        near += _like(name.text, _field_names(connection))
+        near += like(name.text, _field_names(connection))
     return list(dict.fromkeys(near))[:_MOST]
 
 
-def _like(text: str, known: Iterable[str]) -> list[str]:
+def like(text: str, known: Iterable[str]) -> list[str]:
+    """At most three of the known names that look like a text, the best first."""
+    if len(text) > _LONGEST:
+        return []
     by_folded = {tail(one): one for one in known if len(one) <= _LONGEST}
     return [by_folded[match] for match in get_close_matches(tail(text), by_folded, n=3, cutoff=0.7)]
 

@@ -15,7 +15,16 @@ from headwater.store.schema.edges import (
     lineage,
     transformation,
 )
-from headwater.store.schema.names import dataset, dataset_change, dataset_name, field, field_name, field_rename, symlink
+from headwater.store.schema.names import (
+    dataset,
+    dataset_change,
+    dataset_name,
+    field,
+    field_name,
+    field_rename,
+    field_twin,
+    symlink,
+)
 from headwater.store.schema.people import api_key, facet, namespace, secret, source, tag, tagging
 from headwater.store.schema.runs import catch_up, event, gap, job, run, run_dataset
 
@@ -39,6 +48,7 @@ __all__ = [
     "field",
     "field_name",
     "field_rename",
+    "field_twin",
     "gap",
     "job",
     "lineage",

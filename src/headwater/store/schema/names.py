@@ -30,6 +30,8 @@ dataset = Table(
     Column("version_at", BigInteger),
     Column("schema_digest", LargeBinary),
     Column("schema_at", BigInteger),
+    Column("written_digest", LargeBinary),
+    Column("written_at", BigInteger),
     Column("description", Text),
     Column("description_at", BigInteger),
     Column("first_at", BigInteger),
@@ -37,7 +39,8 @@ dataset = Table(
     Column("hidden_at", BigInteger),
     of_the_few("dataset_hidden", "hidden_at"),
 )
-"""``first_at`` and ``last_at`` are when events first and last spoke of it. Who deletes it hides it until it is told of
+"""``schema`` is the latest that an event told, ``written`` the latest of those that wrote it.
+``first_at`` and ``last_at`` are when events first and last spoke of it. Who deletes it hides it until it is told of
 again, by an event later than ``hidden_at``."""
 
 dataset_name = Table(
@@ -83,9 +86,24 @@ field = Table(
     Column("folded_key", LargeBinary, nullable=False),
     Column("type", Text, nullable=False),
     Column("ordinal", Integer),
+    Column("spelling", Text, nullable=False, server_default=""),
+    Column("spelled_by", Integer, nullable=False, server_default="0"),
     UniqueConstraint("dataset_id", "key", name="field_key"),
     Index("field_folded", "folded_key"),
 )
+
+"""``key`` is of the field's own name (`headwater.store.fieldnames.own_name`), ``name`` is shown; ``spelling`` and
+``spelled_by`` decide how: `headwater.store.spellings`."""
+
+field_twin = Table(
+    "field_twin",
+    metadata,
+    Column("dataset_id", ID, nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Column("name", Text, nullable=False),
+    PrimaryKeyConstraint("dataset_id", "key"),
+)
+"""Names in lower case that several fields of a dataset have, each in a spelling of its own."""
 
 field_name = Table(
     "field_name",
