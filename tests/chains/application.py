@@ -1,7 +1,7 @@
 """A Spark application that runs the pairs of a kind; the tests start it under ``headwater run``.
 
-Usage: ``application.py PLAN``, a JSON file with ``conf``, ``folder``, ``setup``, ``jdbc`` and ``writers``, each
-with its ``readers``. What a writer or a reader raised goes into ``folder/ran.json``, by the number of the pair.
+Usage: ``application.py PLAN``, a JSON file with ``conf``, ``folder``, ``setup``, ``jdbc``, ``jobs`` and ``writers``,
+each with its ``readers``. What a writer or a reader raised goes into ``folder/ran.json``, by the number of the pair.
 
 In the scope of both: ``spark``, ``sql``, ``F``, ``ps``, ``os``, ``glob``, ``url`` and ``connection`` of JDBC,
 ``database``, which runs SQL in it; ``path``, ``table``, ``ice``, ``ice_path``: where ``mid`` is, as its kind
@@ -120,6 +120,13 @@ def read(spark, plan, common, writer, reader):
         names["mid"].selectExpr(*reader["select"]).write.parquet(out)
 
 
+def work(spark, plan, common, job):
+    """Run a job of a long chain in a session of its own."""
+    own, folder = spark.newSession(), f"{plan['long']}/{job['chain']}"
+    names = {"spark": own, "sql": own.sql, "folder": folder, "out": f"{folder}/out", "shared": plan["folder"]}
+    execute(job["code"], {**common, **names}, "job: " + job["title"])
+
+
 def execute(code, names, title):
     exec(compile(code, title, "exec"), names)
 
@@ -143,6 +150,8 @@ def main():
         for reader in writer["readers"]:
             ran[reader["number"]] = failed or attempt(read, spark, plan, common, writer, reader)
             spark.sql("USE default")
+    for job in plan["jobs"]:
+        ran[job["title"]] = attempt(work, spark, plan, common, job)
     Path(plan["folder"], "ran.json").write_text(json.dumps(ran))
     spark.stop()
 

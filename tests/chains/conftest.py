@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,21 @@ from headwater.store import Store, open_store
 from ..connectors import AVRO, DELTA, ICEBERG, LAKE, POSTGRESQL, packages
 from ..sources.postgres import PASSWORD, Postgres, running_postgres
 from ..sources.watched import COMMON, run_watched
+from .long import long_chains
 from .pairs import Pair, pairs_of
 
 SCRIPT = Path(__file__).parent / "application.py"
 DRIVER = "org.postgresql.Driver"
-ROWS = {"id": [1, 2, 3], "name": ["Ann", "Bob", "Cleo"], "country": ["DE", "FR", "DE"]}
+Rows = Mapping[str, list[Any]]
+PEOPLE: Rows = {"id": [1, 2, 3], "name": ["Ann", "Bob", "Cleo"], "country": ["DE", "FR", "DE"]}
+ORDERS: Rows = {"customer": [1, 2, 1], "amount": [5.0, 7.5, 2.5]}
+TYPES = {
+    "id": pa.field("id", pa.int32()),
+    "name": pa.field("name", pa.string()),
+    "country": pa.field("country", pa.string()),
+    "customer": pa.field("customer", pa.int32()),
+    "amount": pa.field("amount", pa.float64()),
+}
 QUICK = {
     "spark.master": "local[1]",
     "spark.app.name": "chains",
@@ -40,7 +50,11 @@ CONF: Mapping[str, Mapping[str, str]] = {
         "spark.sql.catalog.pg.url": "{url}?user=postgres&password={password}",
         "spark.sql.catalog.pg.driver": DRIVER,
     },
-    "lake": {"spark.sql.catalogImplementation": "in-memory", **LAKE},
+    "lake": {
+        "spark.sql.catalogImplementation": "in-memory",
+        **LAKE,
+        "spark.jars.packages": packages(DELTA, ICEBERG, POSTGRESQL, AVRO),
+    },
 }
 SETUP = {
     "plain": ["CREATE DATABASE chains"],
@@ -48,28 +62,18 @@ SETUP = {
 }
 
 
-class Chains:
-    """A finished application: what its pairs raised, by number, and stores with its events, by database."""
+class Application:
+    """A finished application: what its pairs and jobs raised, by number or title, and its events."""
 
-    def __init__(self, kind: str, folder: Path, server: Postgres) -> None:
+    def __init__(self, kind: str, folder: Path, server: Postgres, long: Path) -> None:
         self.folder = folder
-        self._server = server
-        self._stores: dict[str, Store] = {}
-        for format_, path in (("parquet", "unwatched_parquet"), ("csv", "unwatched_csv")):
-            _write_source(folder / path, format_)
-        (folder / "plan.json").write_text(json.dumps(_plan(kind, folder, server.url)))
+        _write_parquet(folder / "unwatched_parquet", PEOPLE)
+        _write_csv(folder / "unwatched_csv", PEOPLE)
+        plan = {**_plan(kind, folder, server.url), "long": str(long), "jobs": [*_jobs(kind)]}
+        (folder / "plan.json").write_text(json.dumps(plan))
         run_watched(SCRIPT, str(folder / "plan.json"), folder=folder)
         self.errors: Mapping[str, str] = json.loads((folder / "ran.json").read_text())
         self.events = (folder / "events.ndjson").read_text().splitlines()
-
-    def store(self, database: str, running: ExitStack) -> Store:
-        """The store in ``sqlite`` or ``postgres``, with all events; closed with ``running``."""
-        if database not in self._stores:
-            url = f"sqlite:///{self.folder / 'lineage.db'}" if database == "sqlite" else _new_database(self._server)
-            store = self._stores[database] = running.enter_context(open_store(url))
-            report = store.ingest(self.events)
-            assert not report.rejected
-        return self._stores[database]
 
 
 def _plan(kind: str, folder: Path, url: str) -> dict[str, Any]:
@@ -109,14 +113,22 @@ def _reader(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _write_source(folder: Path, format_: str) -> None:
-    folder.mkdir()
-    if format_ == "parquet":
-        types = pa.schema([("id", pa.int32()), ("name", pa.string()), ("country", pa.string())])
-        parquet.write_table(pa.table(ROWS, types), folder / "part-00000.parquet")
-    else:
-        lines = [",".join(ROWS), *(",".join(map(str, row)) for row in zip(*ROWS.values(), strict=True))]
-        (folder / "part-00000.csv").write_text("\n".join(lines))
+def _jobs(kind: str) -> Iterator[dict[str, Any]]:
+    for chain in long_chains():
+        for place, (application, code) in enumerate(chain.jobs):
+            if application == kind:
+                yield {"chain": chain.number, "title": f"{chain}, job {place}", "code": code}
+
+
+def _write_parquet(folder: Path, rows: Rows) -> None:
+    folder.mkdir(parents=True)
+    parquet.write_table(pa.table(rows, pa.schema(TYPES[name] for name in rows)), folder / "part-00000.parquet")
+
+
+def _write_csv(folder: Path, rows: Rows) -> None:
+    folder.mkdir(parents=True)
+    lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    (folder / "part-00000.csv").write_text("\n".join(lines))
 
 
 def _new_database(server: Postgres) -> str:
@@ -129,26 +141,44 @@ def _new_database(server: Postgres) -> str:
     return f"{base}/{name}"
 
 
-@pytest.fixture(scope="session")
-def chains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Chains]]:
-    """The application of a kind; it runs when a test asks for it first."""
-    ran: dict[str, Chains] = {}
-    with ExitStack() as running:
-        folder = tmp_path_factory.mktemp("postgres")
-        server = running.enter_context(running_postgres(folder, "CREATE SCHEMA sales;"))
+class Chains:
+    """The applications, each run when a test asks for it first, ``plain`` before ``lake``; and stores of their events.
 
-        def of_kind(kind: str) -> Chains:
-            if kind == "lake" and not (DELTA and ICEBERG):
+    A store has the events of an application, or those of the jobs of both.
+    """
+
+    def __init__(self, folders: pytest.TempPathFactory, running: ExitStack) -> None:
+        self._folders, self._running = folders, running
+        self.server = running.enter_context(running_postgres(folders.mktemp("postgres"), "CREATE SCHEMA sales;"))
+        self.long = folders.mktemp("long")
+        self._ran: dict[str, Application] = {}
+        self._stores: dict[tuple[str, str], Store] = {}
+        for chain in long_chains():
+            _write_csv(self.long / str(chain.number) / "people", PEOPLE)
+            _write_parquet(self.long / str(chain.number) / "orders", ORDERS)
+
+    def application(self, kind: str) -> Application:
+        """The application of a kind; jobs of ``lake`` read what those of ``plain`` have written."""
+        if kind == "lake":
+            if not (DELTA and ICEBERG):
                 pytest.skip("there is no build of Delta and Iceberg for this Spark")
-            if kind not in ran:
-                ran[kind] = Chains(kind, tmp_path_factory.mktemp(kind), server)
-            return ran[kind]
+            self.application("plain")
+        if kind not in self._ran:
+            self._ran[kind] = Application(kind, self._folders.mktemp(kind), self.server, self.long)
+        return self._ran[kind]
 
-        yield of_kind
+    def store(self, database: str, *kinds: str) -> Store:
+        """The store in ``sqlite`` or ``postgres`` with the events of applications."""
+        key = (database, "_".join(kinds))
+        if key not in self._stores:
+            events = [event for kind in kinds for event in self.application(kind).events]
+            url = _new_database(self.server) if database == "postgres" else f"sqlite:///{self.long / key[1]}.db"
+            self._stores[key] = self._running.enter_context(open_store(url))
+            assert not self._stores[key].ingest(events).rejected
+        return self._stores[key]
 
 
 @pytest.fixture(scope="session")
-def store(chains: Callable[[str], Chains]) -> Iterator[Callable[[str, str], Store]]:
-    """The store with the events of the application of a kind, in a database."""
+def chains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chains]:
     with ExitStack() as running:
-        yield lambda kind, database: chains(kind).store(database, running)
+        yield Chains(tmp_path_factory, running)
