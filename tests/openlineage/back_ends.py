@@ -96,8 +96,8 @@ def _answer(
     raw.requests.append((words[0].decode(), words[1].decode(), body))
     time.sleep(raw.seconds)
     answer = raw.answers.pop(0) if raw.answers else OK
+    if answer is OK:  # noted first: who gets the answer looks for it at once
+        raw.acknowledged.append(number_of(body))
     if answer:
         write(answer)
-    if answer is OK:
-        raw.acknowledged.append(number_of(body))
     return answer is OK
