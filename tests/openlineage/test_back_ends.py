@@ -19,6 +19,7 @@ from headwater.errors import SettingError
 from headwater.model import Job, Run, RunMoment, RunState
 from headwater.openlineage.delivery import Delivery, FileTarget, SinkTarget, client_targets, spool_key
 from headwater.openlineage.events import run_event, to_json
+from headwater.openlineage.outbox import Counts
 from headwater.openlineage.targets import UnusableTarget
 
 
@@ -244,6 +245,34 @@ def test_an_asynchronous_transport_is_not_believed_before_it_was_answered(spool:
     delivery.deliver(event(1))
     assert delivery.wait(20)
     assert waiting(spool) == [1]
+
+
+def kafka(**more: str) -> dict[str, object]:
+    return {"transport": {"type": "kafka", "topic": "lineage", "flush": False, "config": {"log_level": "0", **more}}}
+
+
+def test_kafka_acknowledges_an_event_by_its_broker(spool: Path) -> None:
+    """The broker is the one that librdkafka has for tests, in this process."""
+    delivery = Delivery(client_targets(kafka(**{"test.mock.num.brokers": "1"})), spool)
+    delivery.deliver(event(1))
+    assert delivery.wait(30)
+    assert delivery.counts["kafka"] == Counts(delivered=1)
+    large = RunMoment(Run(str(UUID(int=2)), Job("jobs", "x" * 2_000_000)), RunState.COMPLETE, datetime.now(UTC))
+    delivery.deliver(run_event(large))
+    delivery.deliver(event(3))
+    assert delivery.close(30)
+    assert delivery.counts["kafka"] == Counts(delivered=2, rejected=1)
+
+
+def test_what_no_broker_acknowledges_waits(spool: Path) -> None:
+    away = client_targets(kafka(**{"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "500"}))
+    assert away[0].address == "lineage 127.0.0.1:1"
+    delivery = Delivery(away, spool)
+    for number in range(3):
+        delivery.deliver(event(number))
+    assert delivery.wait(30)
+    assert waiting(spool) == [0, 1, 2]
+    assert delivery.counts["kafka"].delivered == 0
 
 
 def deliver_until_killed(url: str, spool: str, ready: str) -> None:

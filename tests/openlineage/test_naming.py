@@ -35,6 +35,8 @@ PATHS = [
     ("dbfs://workspace/x", "dbfs://workspace", "/x"),
     ("viewfs://c/x", "viewfs://c", "/x"),
     ("https://me:pw@host/a.csv?sig=1", "https://host", "/a.csv"),
+    ("abfss://c@a.dfs.core.windows.net/x?sv=1&sig=pw", "abfss://c@a.dfs.core.windows.net", "x"),
+    ("/data/a?b=c", "file", "/data/a?b=c"),
     ("C:\\a\\b", "file", "/C:/a/b"),
     ("file:/C:/a", "file", "/C:/a"),
     ("/C:/a/", "file", "/C:/a"),

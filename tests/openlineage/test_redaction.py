@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.model import (
+    CatalogEntry,
     Dataset,
     DatasetDescription,
     Facet,
@@ -24,6 +25,7 @@ from headwater.model import (
     Statement,
 )
 from headwater.openlineage.events import run_event, to_json
+from headwater.openlineage.job_settings import owners_from, tags_from
 from headwater.redaction import MASK, redact, redact_json, redact_sql
 
 NAMES = (
@@ -237,6 +239,7 @@ def moment(secret: str) -> RunMoment:
     seen = DatasetDescription(
         Dataset("file", "/lake/keys"),
         (SchemaField("token", "string"), SchemaField("password_hash", "string")),
+        catalog=CatalogEntry("iceberg", "jdbc", "cat", f"jdbc:mysql://u:{secret}@h/c", f"s3a://K:{secret}@b/w"),
         facets=(Facet("theirs", json.dumps({"url": f"https://u:{secret}@h", "password": secret})),),
     )
     gaps = (Gap("error", f"password={secret}", f"cannot read s3a://K:{secret}@b"),)
@@ -257,6 +260,12 @@ def test_no_text_of_an_event_holds_a_secret_and_columns_keep_their_names() -> No
     assert event["run"]["facets"]["errorMessage"]["message"] == "no postgresql://…@h/db for {'password': …}"
     fields = event["inputs"][0]["facets"]["schema"]["fields"]
     assert [field["name"] for field in fields] == ["token", "password_hash"]
+
+
+def test_tags_and_owners_of_a_configuration_are_masked() -> None:
+    tags = tags_from("api_key:hunter2;env:prod;url:https\\://u\\:hunter2@h")
+    assert [(tag.key, tag.value) for tag in tags] == [("api_key", MASK), ("env", "prod"), ("url", "https://…@h")]
+    assert "hunter2" not in str(owners_from({"job.owners.team": "password=hunter2"}))
 
 
 PARTS = (

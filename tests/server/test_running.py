@@ -1,5 +1,8 @@
 """Health, readiness, metrics, logs and limits of a server in the test's own process."""
 
+import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -40,6 +43,35 @@ def test_a_server_is_ready_as_long_as_its_store_answers(client: TestClient, monk
     gone = client.get("/ready")
     assert (gone.status_code, gone.json()["checks"]["store"]) == (503, "StoreCorrupt")
     assert client.get("/health").status_code == 200
+
+
+def test_a_problem_says_no_secret(client: TestClient) -> None:
+    name = "postgresql://me:hunter2@h/db?password=hunter2"
+    for path in ("/api/v2/lineage/upstream", "/api/v2/columns", "/api/v1/column-lineage"):
+        answer = client.get(path, params={"column": name, "of": name, "nodeId": name, "depth": name})
+        assert "hunter2" not in answer.text, path
+    answers = [
+        client.post(LINEAGE, json={"password": "hunter2"}),
+        client.post(LINEAGE, content=b'{"api_key": "hunter2"'),
+    ]
+    assert all(answer.status_code == 400 and "hunter2" not in answer.text for answer in answers)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_line_of_the_log_has_a_secret(form: str, capfd: pytest.CaptureFixture[str]) -> None:
+    code = (
+        "import logging, sys, structlog; from headwater.server.logs import configure; configure(sys.argv[1])\n"
+        "structlog.get_logger('a').warning('not ready', reason='no postgresql://u:hunter2@h/db', password='hunter2')\n"
+        "logging.getLogger('b').error('tried %s', {'api_key': 'hunter2'})\n"
+        "try: raise ValueError('password=hunter2')\n"
+        "except ValueError: structlog.get_logger('c').exception('failed')\n"
+    )
+    subprocess.run([sys.executable, "-c", code, form], check=True)
+    said = capfd.readouterr().err
+    assert "hunter2" not in said
+    assert all(word in said for word in ("not ready", "tried", "ValueError", "@h/db"))
+    if form == "json":
+        assert len([json.loads(line) for line in said.splitlines()]) == 3
 
 
 def test_metrics_count_requests_and_events(client: TestClient) -> None:

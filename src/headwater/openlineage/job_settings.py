@@ -8,6 +8,8 @@ from openlineage.client.generated.ownership_job import Owner, OwnershipJobFacet
 from openlineage.client.generated.tags_job import TagsJobFacet, TagsJobFacetFields
 from openlineage.client.generated.tags_run import TagsRunFacet, TagsRunFacetFields
 
+from headwater.redaction import MASK, is_secret, redact
+
 _BETWEEN_TAGS = re.compile(r"(?<!\\);")
 _BETWEEN_PARTS = re.compile(r"(?<!\\):")
 
@@ -32,7 +34,9 @@ def tags_from(text: str) -> tuple[Tag, ...]:
 
 def _tag(text: str) -> Tag:
     parts = [re.sub(r"\\([:;])", r"\1", part).strip() for part in _BETWEEN_PARTS.split(text)]
-    return Tag(*parts[:3])
+    if len(parts) > 1 and is_secret(parts[0]):
+        parts[1] = MASK
+    return Tag(*map(redact, parts[:3]))
 
 
 def owners_from(keys: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -42,7 +46,9 @@ def owners_from(keys: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     (('team', 'Sales'),)
     """
     prefix = "job.owners."
-    return tuple((key.removeprefix(prefix), name) for key, name in sorted(keys.items()) if key.startswith(prefix))
+    return tuple(
+        (key.removeprefix(prefix), redact(name)) for key, name in sorted(keys.items()) if key.startswith(prefix)
+    )
 
 
 def tags_job_facet(tags: tuple[Tag, ...], producer: str) -> TagsJobFacet | None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_dataset, jdbc_source
+from headwater.redaction import is_secret
 
 __all__ = [
     "Catalog",
@@ -191,9 +192,15 @@ def _public_authority(scheme: str, authority: str) -> str:
     return host
 
 
+def _has_secret_parameter(path: str) -> bool:
+    """Whether a signature or a token is given with the path, as with a URL: ``?`` alone is a letter of a name."""
+    parameters = re.split(r"[?&]", path)[1:]
+    return any("=" in one and is_secret(one.partition("=")[0]) for one in parameters)
+
+
 def _path(location: _Location) -> str:
     path = location.path
-    if location.scheme in _WITH_QUERY:
+    if location.scheme in _WITH_QUERY or _has_secret_parameter(path):
         path = re.split(r"[?#]", path, maxsplit=1)[0]
     if location.scheme == "file" and _WINDOWS_DRIVE.match(path):
         path = "/" + path.replace("\\", "/")

@@ -17,11 +17,13 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.transport import Transport, get_default_factory
 from openlineage.client.transport.composite import CompositeTransport
 from openlineage.client.transport.http import HttpTransport
+from openlineage.client.transport.kafka import KafkaTransport
 from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from headwater.errors import EventError, SettingError
 from headwater.openlineage.events import read_event
 from headwater.openlineage.http_back_end import answer_text, is_final, require_acknowledgement, status_of
+from headwater.openlineage.kafka_back_end import require_kafka_acknowledgement
 from headwater.openlineage.spool import Fate, Sent
 from headwater.redaction import redact
 
@@ -250,6 +252,8 @@ def _single(transport: Transport) -> Sequence[Transport]:
 def _checked(transport: Transport) -> Transport:
     if isinstance(transport, HttpTransport):
         require_acknowledgement(transport)
+    elif isinstance(transport, KafkaTransport):
+        require_kafka_acknowledgement(transport)
     return transport
 
 
