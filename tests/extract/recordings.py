@@ -18,12 +18,14 @@ from tests.extract.case_tables import session_of_its_own, spark_for_cases
 from tests.extract.edge_text import last_component
 
 from headwater.extract import ExtractSettings, Origins, column_lineage, origin, statement
+from headwater.extract.origins import transposed_as
 from headwater.model import ColumnLineage, Gap, Output
 from headwater.plan import decode_document
 
 FOLDER = Path(__file__).resolve().parents[1] / "plans"
 VERSIONS = ("3.5", "4.1", "4.3")
 DATA = "/data"
+_LEFT = ("origin", "transposed")
 
 Found = tuple[ColumnLineage, tuple[Gap, ...]]
 
@@ -31,8 +33,9 @@ Found = tuple[ColumnLineage, tuple[Gap, ...]]
 def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
     """The lineage and gaps of the output that a case is about; None when the plan does not write it."""
     plan, settings, origins = decode_document(dict(document)), ExtractSettings(), Origins()
-    for rdd, left in document.get("origins", ()):
-        origins.remember(rdd, origin(decode_document(dict(left)), settings, origins))
+    for key, left in document.get("origins", ()):
+        known_as = key if isinstance(key, int) else transposed_as(key[1])
+        origins.remember(known_as, origin(decode_document(dict(left)), settings, origins))
     if case.frame:
         return column_lineage(plan, settings, origins)
     found = statement(plan, settings, origins)
@@ -90,8 +93,8 @@ class LivePlans:
             found = [self._read(frame)] if frame is not None else []
             rows = [json.loads(text.replace(str(self._folder), DATA)) for text in self._rows()]
         documents = [json.loads(text.replace(str(self._folder), DATA)) for text in found]
-        documents = documents or [row["plan"] for row in rows if "plan" in row and row["kind"] != "origin"]
-        origins = [(row["id"], row["plan"]) for row in rows if row["kind"] == "origin"]
+        documents = documents or [row["plan"] for row in rows if "plan" in row and row["kind"] not in _LEFT]
+        origins = [(_key(row), row["plan"]) for row in rows if row["kind"] in _LEFT]
         documents = [document | ({"origins": origins} if origins else {}) for document in documents]
         wanted = [document for document in documents if lineage(case, document) is not None]
         if not wanted:
@@ -115,6 +118,10 @@ class LivePlans:
         while (reply := self._tap.poll(0)) is not None:
             lines.extend(unpack(reply).split("\n"))
         return lines
+
+
+def _key(row: Mapping[str, Any]) -> Any:
+    return row["id"] if row["kind"] == "origin" else (row["kind"], row["id"])
 
 
 def record(version: str, asked: Sequence[str]) -> Iterator[tuple[Case, str]]:

@@ -1,37 +1,46 @@
-"""Where rows leave the plan of a DataFrame: checkpoints and RDDs. Spark posts no event of it that names the RDD."""
+"""Where Spark posts no event that says what happened: rows leave a plan (checkpoints, RDDs, ``transpose``), or CALL.
+
+A procedure is run while its CALL is analyzed (Spark 4, InvokeProcedures): there is no execution.
+"""
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from headwater.capture.guard import guarded
 
-_CHECKPOINTS = ("checkpoint", "localCheckpoint")
+_MAKING = ("checkpoint", "localCheckpoint", "transpose")
+_CALL = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*+CALL\b", re.IGNORECASE | re.DOTALL)
 
 
 class Remembering(Protocol):
-    """A tap that reads the plan of a DataFrame whose rows leave it."""
+    """A tap that reads the plan of a DataFrame whose rows leave it, or that is the answer of a procedure."""
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
-        """The rows are those of the checkpoint that was made, or without one of the DataFrame's RDD."""
+        """The rows are those of the DataFrame that was made of them, or without one of the DataFrame's RDD."""
 
 
 def watch_boundaries(tap_of: Callable[[Any], Remembering | None]) -> Callable[[], None]:
-    """Tell taps of checkpoints and RDDs from now on; what is returned puts the class DataFrame back as it was.
+    """Tell taps of checkpoints, RDDs and calls from now on; what is returned puts PySpark's classes back as they were.
 
     ``tap_of`` gives the tap of a SparkContext, None where it is not watched.
     """
-    kind = _data_frame_type()
-    originals = {name: vars(kind)[name] for name in (*_CHECKPOINTS, "rdd")}
-    ours: dict[str, Any] = {name: _checkpointing(originals[name], tap_of) for name in _CHECKPOINTS}
-    ours["rdd"] = _rdd(originals["rdd"], tap_of)
-    for name, wrapper in ours.items():
+    frame, session = _data_frame_type(), _session_type()
+    making = [name for name in _MAKING if name in vars(frame)]  # transpose is new in Spark 4
+    ours: dict[tuple[Any, str], Any] = {
+        **{(frame, name): _making(vars(frame)[name], tap_of) for name in making},
+        (frame, "rdd"): _rdd(vars(frame)["rdd"], tap_of),
+        (session, "sql"): _calling(vars(session)["sql"], tap_of),
+    }
+    originals = {(kind, name): vars(kind)[name] for kind, name in ours}
+    for (kind, name), wrapper in ours.items():
         setattr(kind, name, wrapper)
 
     def undo() -> None:
-        for name, wrapper in ours.items():
+        for (kind, name), wrapper in ours.items():
             if vars(kind)[name] is wrapper:
-                setattr(kind, name, originals[name])
+                setattr(kind, name, originals[kind, name])
 
     return undo
 
@@ -45,17 +54,39 @@ def _data_frame_type() -> Any:
     return DataFrame
 
 
-def _checkpointing(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+def _session_type() -> Any:
+    from pyspark.sql.session import SparkSession
+
+    return SparkSession
+
+
+def _making(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
     @functools.wraps(original)
-    def checkpoint(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(self, *args, **kwargs)
-        with guarded("remembering a checkpoint"):
+        with guarded("remembering what was made of a DataFrame"):
             tap = tap_of(self.sparkSession.sparkContext)
             if tap is not None:
                 tap.remember(self, made)
         return made
 
-    return checkpoint
+    return make
+
+
+def _calling(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+    """``spark.sql``: of statements that begin with CALL the answer is looked at."""
+
+    @functools.wraps(original)
+    def sql(self: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = original(self, *args, **kwargs)
+        with guarded("reading a call"):
+            text = args[0] if args else kwargs.get("sqlQuery")
+            tap = tap_of(self.sparkContext) if isinstance(text, str) and _CALL.match(text) else None
+            if tap is not None:
+                tap.remember(answer)
+        return answer
+
+    return sql
 
 
 def _rdd(original: Any, tap_of: Callable[[Any], Remembering | None]) -> property:

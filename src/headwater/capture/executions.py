@@ -12,6 +12,7 @@ from headwater.capture.rows import ExecutionRow
 from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
+from headwater.extract.origins import transposed_as
 from headwater.model import Dataset, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.openlineage.settings import JobNames
 
@@ -51,7 +52,7 @@ class Executions:
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
-        if row.kind == "origin":
+        if row.kind in ("origin", "transposed"):
             self._remember(row)
             return
         if row.id not in self._open and self._streams.concern(row):
@@ -78,16 +79,18 @@ class Executions:
         found = statement(row.plan, self.settings, self.origins)
         if row.creates:
             found = replace(found, outputs=tuple(map(_created, found.outputs)))
-        if not found.outputs and not (self.reads and found.inputs):
+        is_unknown_call = bool(root and root.name == "Call" and found.gaps)
+        if not found.outputs and not is_unknown_call and not (self.reads and found.inputs):
             return None
         sql = str(row.plan.session.get("sql") or "")
         return self._begun(row, root.name if root else "unknown", found, sql)
 
     def _remember(self, row: ExecutionRow) -> None:
-        """Rows have left their plan, for a checkpoint or as an RDD; ``row.id`` is the id of the RDD."""
+        """Rows have left their plan: ``row.id`` is the id of the RDD, or the first column of what was transposed."""
         self.remembered += 1
         if row.plan is not None:
-            self.origins.remember(row.id, origin(row.plan, self.settings, self.origins))
+            key = transposed_as(row.id) if row.kind == "transposed" else row.id
+            self.origins.remember(key, origin(row.plan, self.settings, self.origins))
 
     def _unread(self, row: ExecutionRow) -> RunMoment | None:
         """A plan that could not be read is a run whose coverage says so."""

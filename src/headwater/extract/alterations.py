@@ -185,7 +185,7 @@ ALTERATIONS: Mapping[str, Alteration] = {
     **dict.fromkeys(("DropDatabaseCommand", "DropNamespace"), drop_database),
     "DropIcebergView": drop_v2_view,
     **dict.fromkeys(("DropTable", "DropTableCommand"), drop),
-    **dict.fromkeys(("TruncateTable", "TruncateTableCommand"), truncate),
+    **dict.fromkeys(("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand"), truncate),
     "LoadDataCommand": load,
     "RenameColumn": rename_column,
 }

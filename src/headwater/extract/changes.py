@@ -71,13 +71,6 @@ def delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
     return changed(described(_target(node), extraction), target, (), deciding)
 
 
-def restore(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """Delta's ``RESTORE``: the rows of an earlier version of the same table; no value comes from anywhere else."""
-    found = naming.v2_descriptions({"table": node.facts("sourceTable")}, extraction)
-    told = [replace(table, lifecycle="OVERWRITE", version="") for table in found]
-    return [Output(table, lineage((), (), NOTHING), node.text("current")) for table in told]
-
-
 def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ReplaceData`` and ``WriteDelta``: the rows that a MERGE, UPDATE or DELETE puts in the place of others."""
     table = node.operator("originalTable") or node.operator("table")

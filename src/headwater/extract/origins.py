@@ -27,6 +27,11 @@ def memory_of(sink: int) -> OriginKey:
     return ("memory", sink)
 
 
+def transposed_as(column: int) -> OriginKey:
+    """The rows that ``df.transpose()`` has collected, by the exprId of the first column of its result."""
+    return ("transposed", column)
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Rows as a query made them: the trace of each column, what decides on the rows, what was read and not seen."""

@@ -6,8 +6,9 @@ from typing import TypeAlias
 
 from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.catalogs import clone, create_v2_table, create_v2_view, to_v2_table
-from headwater.extract.changes import delete, delta_merge, delta_update, restore, row_level
+from headwater.extract.changes import delete, delta_merge, delta_update, row_level
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
+from headwater.extract.procedures import call, convert, restore
 from headwater.extract.relations import given, naming
 from headwater.extract.scope import Extraction, Rows
 from headwater.extract.sinks import sink_target, writes_a_dataset
@@ -179,6 +180,8 @@ WRITES: Mapping[str, Write] = {
     **ALTERATIONS,
     "AlterViewAsCommand": alter_view,
     "AppendData": to_v2_table,
+    "Call": call,
+    "ConvertToDeltaCommand": convert,
     "CreateDataSourceTableAsSelectCommand": to_table,
     "CreateHiveTableAsSelectCommand": to_table,
     "CreateHoodieTableAsSelectCommand": to_table,

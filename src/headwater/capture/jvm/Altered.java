@@ -25,9 +25,9 @@ public class Altered {
   /** Whether a command has to be read as soon as it starts: at its end the catalog has forgotten the table. */
   public static boolean isEnded(Object command) { return ENDING.contains(Reflection.simpleName(command)); }
 
-  /** Whether a command is best read when it has ended: only then a catalog knows the columns of its table. */
+  /** Whether a command is best read when it has ended: only then a catalog or a log knows the columns of its table. */
   public static boolean isMade(Object command) {
-    return MAKING.contains(Reflection.simpleName(command)) || Reflection.simpleName(command).equals("CreateDeltaTableCommand") && Reflection.unwrap(Reflection.call(command, "query")) == null;
+    return MAKING.contains(Reflection.simpleName(command)) || Reflection.simpleName(command).equals("ConvertToDeltaCommand") || Reflection.simpleName(command).equals("CreateDeltaTableCommand") && Reflection.unwrap(Reflection.call(command, "query")) == null;
   }
 
   /** The columns that a command gives to the table that it makes; null where it gives none, and Spark or a catalog finds them. */
@@ -55,7 +55,7 @@ public class Altered {
 
   /** The name of the table of the session's catalog that a command is about. */
   public static Object identifier(Object command) {
-    String[] fields = new String[] {"tableName", "oldName", "targetTable", "table", "tableDesc", "name"};
+    String[] fields = new String[] {"tableName", "oldName", "targetTable", "table", "tableDesc", "tableIdentifier", "name"};
     for (int i = 0; i < fields.length; i++) {
       Object found = Reflection.call(command, fields[i]);
       if (found != null) return Reflection.simpleName(found).equals("CatalogTable") ? Reflection.call(found, "identifier") : found;

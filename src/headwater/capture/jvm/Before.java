@@ -27,7 +27,7 @@ public class Before {
   /** What makes something with rows, or a view; tables without rows are those of Altered. */
   private static final Set MAKING = new HashSet(Arrays.asList(new Object[] {
     "CreateDataSourceTableAsSelectCommand", "CreateDeltaTableCommand", "CreateHiveTableAsSelectCommand", "CreateIcebergView",
-    "CreateTableAsSelect", "CreateViewCommand", "InsertIntoHadoopFsRelationCommand", "SaveIntoDataSourceCommand"}));
+    "CreateTableAsSelect", "CreateViewCommand", "InsertIntoHadoopFsRelationCommand", "SaveAsV1TableCommand", "SaveIntoDataSourceCommand"}));
   /** What replaces a table, or makes it where there is none. */
   private static final Set REPLACING = new HashSet(Arrays.asList(new Object[] {
     "CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand", "ReplaceTableAsSelect", "SaveAsV1TableCommand"}));
@@ -41,12 +41,14 @@ public class Before {
     boolean makes = MAKING.contains(Reflection.simpleName(execution.logical())) || Altered.isMade(execution.logical());
     boolean drops = Reflection.simpleName(execution.logical()).equals("DropIcebergView");
     boolean replaces = REPLACING.contains(Reflection.simpleName(execution.logical()));
-    if (!makes && !drops && !replaces && !Boolean.TRUE.equals(Reflection.call(execution.logical(), "cascade"))) return;
+    boolean fills = Boolean.TRUE.equals(Reflection.call(execution.logical(), "ifPartitionNotExists"));
+    if (!makes && !drops && !replaces && !fills && !Boolean.TRUE.equals(Reflection.call(execution.logical(), "cascade"))) return;
     Object found = null;
     try {
       Object command = execution.analyzed();
       Object state = Reflection.call(execution.sparkSession(), "sessionState");
       if (drops) found = isView(command) ? null : Boolean.TRUE;
+      else if (fills) found = hasPartition((SessionCatalog) Reflection.call(state, "catalog"), command) ? Boolean.TRUE : null;
       else if (replaces && isReplacing(command)) found = isThere(execution.sparkSession(), state, command) || wasThere(state, command) ? null : NEW;
       else if (!makes) found = within(state, command);
       else if (onlyIfMissing(command) && isThere(execution.sparkSession(), state, command)) found = Boolean.TRUE;
@@ -64,6 +66,22 @@ public class Before {
   public static List dropped(Long id) { return id != null && FOUND.get(id) instanceof List ? (List) FOUND.get(id) : null; }
 
   public static void forget(Long id) { FOUND.remove(id); }
+
+  /** INSERT … PARTITION (…) IF NOT EXISTS: whether the table has the partition, of which every value is given. */
+  private static boolean hasPartition(SessionCatalog catalog, Object command) {
+    Object table = Reflection.call(command, "table");
+    Object values = Reflection.call(command, "partition");
+    if (table == null) { table = Reflection.unwrap(Reflection.call(command, "catalogTable")); values = Reflection.call(command, "staticPartitions"); }
+    Object name = Reflection.call(table, "identifier");
+    if (!(name instanceof TableIdentifier) || !(values instanceof scala.collection.Map)) return false;
+    scala.collection.immutable.Map wanted = scala.collection.immutable.Map$.MODULE$.empty();
+    scala.collection.Iterator i = ((scala.collection.Map) values).iterator();
+    while (i.hasNext()) {
+      scala.Product entry = (scala.Product) i.next();
+      wanted = (scala.collection.immutable.Map) wanted.updated(entry.productElement(0), Reflection.unwrap(entry.productElement(1)));
+    }
+    return catalog.listPartitionNames((TableIdentifier) name, new scala.Some(wanted)).nonEmpty();
+  }
 
   private static boolean isReplacing(Object command) {
     return Boolean.TRUE.equals(Reflection.call(command, "orCreate")) || "Overwrite".equals(String.valueOf(Reflection.call(command, "mode")));

@@ -56,7 +56,7 @@ public class FactWriter {
     else writeObject(value, depth);
   }
 
-  private void writeItems(scala.collection.Iterator items, int depth) throws IOException {
+  public void writeItems(scala.collection.Iterator items, int depth) throws IOException {
     out.writeStartArray();
     while (items.hasNext()) writeValue(items.next(), depth + 1);
     out.writeEndArray();
@@ -146,7 +146,9 @@ public class FactWriter {
     else if (Reflection.has(table, "currentSnapshot")) writeIceberg(table);
     else if (table != null) { out.writeFieldName("changed"); writeValue(table, 0); }
     StructType columns = Altered.isMade(command) ? Altered.declared(command) : null;
-    if (columns == null && Reflection.call(table, "schema") instanceof StructType) columns = (StructType) Reflection.call(table, "schema");
+    Object schema = Tables.schema(session, command, table);
+    if (schema == null) schema = Reflection.call(table, "schema");
+    if (columns == null && schema instanceof StructType) columns = (StructType) schema;
     if (columns != null) { out.writeFieldName("columns"); writeItems(columns.iterator(), 0); }
     String files = Altered.loaded(command);
     if (files != null) writePlace("files", files);
@@ -345,7 +347,7 @@ public class FactWriter {
   }
 
   /** Where data is, without user and password. */
-  private void writePlace(String name, Object value) throws IOException {
+  public void writePlace(String name, Object value) throws IOException {
     if (value != null) writeText(name, Secrets.place(value.toString()));
   }
 

@@ -324,7 +324,7 @@ public class PlanWriter {
 
   /** An expression's children say it all, except for the classes above and the plan of a subquery. */
   private boolean isWritten(TreeNode node, String name, Object value) {
-    if (SKIPPED.contains(name) || name.equals("path") && value instanceof String) return false;
+    if (Procedures.isCall(node) || SKIPPED.contains(name) || name.equals("path") && value instanceof String) return false;
     if (node instanceof LogicalPlan || !(node instanceof Expression)) return true;
     if (node instanceof RuntimeReplaceable) return false;
     if (value instanceof LogicalPlan) return true;
@@ -412,6 +412,7 @@ public class PlanWriter {
     else if (Reflection.simpleName(node).equals("ResolvedIdentifier")) facts.writeNamed(session, node);
     else if (Reflection.simpleName(node).equals("SaveIntoDataSourceCommand")) facts.writeSink(session, node);
     else if (isOfProgram(node)) out.writeBooleanField("program", true);
+    else if (Procedures.isCall(node)) Procedures.write(out, facts, session, node);
     else if (node instanceof Command) facts.writeChanged(session, node);
     if (told.containsKey(node)) { out.writeFieldName("openlineage"); PLAIN_VALUES.writeValue(out, ((Object[]) told.get(node))[1]); }
     out.writeEndObject();

@@ -56,6 +56,15 @@ public class Tables {
     } catch (Throwable unlike) { return null; }
   }
 
+  /** The columns of an Iceberg table in Spark's types; null of none. */
+  public static Object schemaOfIceberg(Object catalog, Object table) {
+    try {
+      Object schema = Reflection.call(table, "schema");
+      Class utility = catalog.getClass().getClassLoader().loadClass("org.apache.iceberg.spark.SparkSchemaUtil");
+      return utility.getMethod("convert", new Class[] {schema.getClass()}).invoke(null, new Object[] {schema});
+    } catch (Throwable unlike) { return null; }
+  }
+
   private static Object uncached(Object catalog) {
     Object inner = Reflection.call(catalog, "icebergCatalog");
     for (int i = 0; i < MOST_WRAPPERS && Reflection.field(inner, "catalog") != null; i++) inner = Reflection.field(inner, "catalog");
@@ -172,6 +181,17 @@ public class Tables {
     if (name.equals("RestoreTableCommand")) found = written(command);
     else if (name.equals("CreateDeltaTableCommand")) found = created(session, command);
     return found == null ? null : found[0];
+  }
+
+  /** The columns that a table has when Delta's CONVERT or RESTORE has ended; null of other commands. */
+  public static Object schema(Object session, Object command, Object table) {
+    String name = Reflection.simpleName(command);
+    if (name.equals("RestoreTableCommand")) return Reflection.call(Reflection.call(command, "sourceTable"), "schema");
+    if (!name.equals("ConvertToDeltaCommand")) return null;
+    Object place = Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "locationUri"));
+    if (place == null) place = Reflection.unwrap(Reflection.call(command, "deltaPath"));
+    if (place == null) place = Reflection.call(Reflection.call(command, "tableIdentifier"), "table");
+    return Reflection.call(Reflection.call(deltaSnapshot(session, command, String.valueOf(place)), "metadata"), "schema");
   }
 
   /** Of a table that is not there Delta has a snapshot too, by the version -1. */

@@ -25,6 +25,7 @@ import org.apache.spark.scheduler.AsyncEventQueue;
 import org.apache.spark.scheduler.LiveListenerBus;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
@@ -60,6 +61,8 @@ public class Tap extends SparkListener {
   private final LinkedBlockingQueue queue = new LinkedBlockingQueue();
   private final Map replies = new ConcurrentHashMap();
   private final AtomicLong lastReply = new AtomicLong();
+  /** Ids of what is no execution, below those that Spark gives. */
+  private final AtomicLong lastCall = new AtomicLong(-1);
   private int capacity = 1;
   private boolean reads = false;
   private int mostNodes = 0;
@@ -200,14 +203,31 @@ public class Tap extends SparkListener {
     while (running.hasNext()) onQueryFound((String) running.next());
   }
 
-  /** Rows leave the plan of a DataFrame: those of its RDD, or of the one behind ``checkpoint``, its checkpoint, unless that is null; false when nothing will be known. */
+  /** Rows leave the plan of a DataFrame: those of its RDD, or of the one behind ``checkpoint``, what was made of it, unless that is null; false when nothing will be known. */
   public boolean remember(Object dataFrame, Object checkpoint) {
     QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
+    if (checkpoint == null && Procedures.isCall(execution.logical())) { called(execution); return false; }
+    Long transposed = checkpoint == null ? null : transposed(checkpoint);
+    if (transposed != null) return offer(new Object[] {"transposed", transposed, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null});
     Object rdd = checkpoint == null ? execution.toRdd() : Reflection.call(((QueryExecution) Reflection.call(checkpoint, "queryExecution")).analyzed(), "rdd");
     if (!(rdd instanceof RDD)) return false;
     Long id = Long.valueOf(((RDD) rdd).id());
     if (offer(new Object[] {"origin", id, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null})) { Origins.know(id.intValue()); return true; }
     return false;
+  }
+
+  /** Spark 4 runs a procedure while it analyzes CALL and posts no execution: it is queued as one that has ended. */
+  private void called(QueryExecution execution) {
+    if (execution.logical() instanceof Command) return;
+    Object[] call = new Object[] {execution, execution.logical()};
+    if (!offer(new Object[] {"end", Long.valueOf(lastCall.decrementAndGet()), Long.valueOf(System.currentTimeMillis()), call, null, null, null, PlanWriter.place(execution), null})) dropped.incrementAndGet();
+  }
+
+  /** The first column of the result of ``df.transpose()``, which holds its rows; null of other DataFrames. */
+  private static Long transposed(Object dataFrame) {
+    LogicalPlan plan = ((QueryExecution) Reflection.call(dataFrame, "queryExecution")).analyzed();
+    if (!Reflection.simpleName(plan).equals("Transpose") || plan.output().isEmpty()) return null;
+    return Long.valueOf(((NamedExpression) plan.output().head()).exprId().id());
   }
 
   /** Wait until this tap has heard all that happened; false when it takes longer. Other listeners are not waited for. */
@@ -267,6 +287,7 @@ public class Tap extends SparkListener {
     if (row[8] != null) out.writeStringField("stream", (String) row[8]);
     if (row[3] instanceof String) { out.writeFieldName("plan"); out.writeRawValue((String) row[3]); }
     else if (row[3] instanceof QueryExecution) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
+    else if (row[3] instanceof Object[]) writePlan(out, ((Object[]) row[3])[0], (LogicalPlan) ((Object[]) row[3])[1], (String[]) row[7]);
     else if (row[0].equals("stream")) writeQuery(out, row[3]);
     out.writeEndObject();
     out.close();

@@ -14,6 +14,7 @@ SOURCES = (
     "Origins.java",
     "Labels.java",
     "FactWriter.java",
+    "Procedures.java",
     "Interfaces.java",
     "Context.java",
     "BoundedWriter.java",

@@ -152,6 +152,7 @@ OPERATORS: Visitors = {
             "ResolvedNamespace",
             "ResolvedTable",
             "ResolvedV2View",
+            "UnresolvedProcedure",
         ),
         constant,
     ),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
-from headwater.extract.origins import Origin, batch_of
+from headwater.extract.origins import Origin, batch_of, transposed_as
 from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -101,4 +101,22 @@ def _report_program(extraction: Extraction) -> None:
     extraction.report("relation", PROGRAM, why)
 
 
-OPERATORS: Visitors = {"ExternalRDD": logical_rdd, "LocalRelation": local_relation, "LogicalRDD": logical_rdd}
+def transposed(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``df.transpose()``: rows are columns now, and which goes where the rows alone know."""
+    output = tuple(map(attribute, node.expressions("output")))
+    known = extraction.origins.get(transposed_as(output[0].expr_id)) if output else None
+    if known is None:
+        extraction.report("relation", "Transpose", "its rows were collected: what they were made of is not known")
+        return Rows(output, {column.expr_id: NOTHING for column in output})
+    _note(known, extraction)
+    extraction.report("opaque", "Transpose", "each row became a column: every input column counts")
+    received = step(OPAQUE, known.everything)
+    return Rows(output, {column.expr_id: received for column in output}, known.deciding)
+
+
+OPERATORS: Visitors = {
+    "ExternalRDD": logical_rdd,
+    "LocalRelation": local_relation,
+    "LogicalRDD": logical_rdd,
+    "Transpose": transposed,
+}
