@@ -36,6 +36,21 @@ TRIMMED = [
     ("/data/t/part-00000-5d8c-c000.snappy.parquet", "/data/t"),
     ("/data/t/part-r-00000.gz.parquet", "/data/t"),
     ("/data/t/part-list.csv", "/data/t/part-list.csv"),
+    ("/data/t/2026", "/data/t"),
+    ("/data/t/2026/", "/data/t"),
+    ("/data/t/2026/01/02/13", "/data/t"),
+    ("/data/t/2026/01/02/13/45", "/data/t"),
+    ("/data/t/2026-01-02/13", "/data/t"),
+    ("/data/t/20260102/13", "/data/t"),
+    ("/data/t/year=2026/10", "/data/t"),
+    ("/data/t/year=2026/10/03", "/data/t"),
+    ("/data/t/2026/part-00000-5d8c-c000.snappy.parquet", "/data/t"),
+    ("/data/t/2026/*", "/data/t"),
+    ("/data/t/env=prod/orders", "/data/t/env=prod/orders"),
+    ("/data/t/7", "/data/t/7"),
+    ("/data/t/3026", "/data/t/3026"),
+    ("/data/t2026", "/data/t2026"),
+    ("/2026", "/2026"),
     ("/dt=1", "/dt=1"),
     ("/*", "/*"),
     ("/", "/"),
@@ -77,6 +92,11 @@ def test_settings_name_rules_as_the_clients_do() -> None:
     assert trim(Dataset("file", "/t/a/batch-12x"), rules).name == "/t/a/batch-12x"
 
 
+def test_the_client_s_name_of_the_date_directories_stands_for_their_parts_too() -> None:
+    rules = trimming_from({"disabled": "MultiDirDateTrimmer"})
+    assert [trim(Dataset("file", f"/t/{rest}"), rules).name for rest in ("2026", "2026/01")] == ["/t/2026", "/t/2026/01"]
+
+
 def test_a_pattern_of_the_spark_integration_cuts_its_group_out() -> None:
     rules = trimming_from({"patterns": r"(.*)(?<remove>/run_\d+/v\d+)"})
     assert trim(Dataset("s3://b", "t/run_7/v2"), rules).name == "t"
@@ -111,7 +131,7 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces, min_size=1, max_size=7).map("/".join))
 def test_dates_and_keys_are_those_of_the_client(name: str) -> None:
-    ours = Trimming(frozenset({"glob", "part_file"}))
+    ours = Trimming(frozenset({"glob", "part_file", "date_parts"}))
     theirs = DatasetReducer(DatasetConfig())._trim(name)[0]
     assume(theirs != "C:")  # of a drive they leave its name: see below
     assert trim(Dataset("s3://b", name), ours).name == theirs

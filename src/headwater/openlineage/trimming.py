@@ -1,6 +1,7 @@
 """Dataset names trimmed to the dataset's root, so that a writer of a partition and a reader of the whole meet.
 
-The date and ``key=value`` rules are the OpenLineage client's own trimmers; globs and Spark's part files are added.
+The date and ``key=value`` rules are the OpenLineage client's own trimmers; globs, Spark's part files and the
+directories above and below those of a date are added.
 """
 
 import re
@@ -23,6 +24,11 @@ from headwater.openlineage.naming import holds_paths
 _GLOB = re.compile(r"(?<!\\)(?:[*?]|\[[^/]*\]|\{.*\})")
 # Spark names every file it writes part-<task>-<uuid>…, or part-r-<task>-… before 2.0 (HadoopMapReduceCommitProtocol).
 _PART_FILE = re.compile(r"part-(?:[rm]-)?\d{5,}(?:[-.].*)?")
+# A reader of the year has to meet the writer of its months, and a writer of hours the reader of the days.
+_YEAR = re.compile(r"(?:^|/)(?:19|20)\d\d$")
+_BELOW_A_DATE = re.compile(
+    r"(?:^|/)(?:[^/=]+=[^/=]+|(?:19|20)\d\d(?:/\d{1,2}){2}|(?:19|20)\d\d-?\d\d-?\d\d)(?P<parts>(?:/\d{1,2}){1,3})$"
+)
 _DRIVE_OR_NOTHING = re.compile(r"/*(?:[A-Za-z]:/*)?")
 
 
@@ -34,6 +40,16 @@ def _trim_glob(name: str) -> str:
 def _trim_part_file(name: str) -> str:
     folder, _, last = name.rpartition("/")
     return folder if _PART_FILE.fullmatch(last) else name
+
+
+def _trim_date_parts(name: str) -> str:
+    """The name without a last directory that is a year, or numbers below a date or a ``key=value`` directory."""
+    trimmed = name.rstrip("/")
+    found = _YEAR.search(trimmed)
+    if found:
+        return trimmed[: found.start()]
+    below = _BELOW_A_DATE.search(trimmed)
+    return trimmed[: below.start("parts")] if below else name
 
 
 def _ending_in(pattern: str, trimmer: DatasetNameTrimmer) -> Callable[[str], str]:
@@ -49,14 +65,15 @@ RULES: Mapping[str, Callable[[str], str]] = {
     "date": _ending_in(r"(?:\d{4}-\d\d-\d\d|\d\d\.\d\d\.\d{4}|\d{8})", DateTrimmer()),
     "date_directories": _ending_in(r"(?:^|/)\d{4}/\d{1,2}(?:/\d{1,2})?(?![^/])", MultiDirDateTrimmer()),
     "year_month": _ending_in(r"/\d{4}-?\d\d(?![^/])", YearMonthTrimmer()),
+    "date_parts": _trim_date_parts,
 }
 
 # The names that the OpenLineage clients' `dataset.disabledTrimmers` setting uses, whatever the package before them.
 _CLIENT_NAMES = {
-    "KeyValueTrimmer": "key_value",
-    "DateTrimmer": "date",
-    "MultiDirDateTrimmer": "date_directories",
-    "YearMonthTrimmer": "year_month",
+    "KeyValueTrimmer": ("key_value",),
+    "DateTrimmer": ("date",),
+    "MultiDirDateTrimmer": ("date_directories", "date_parts"),
+    "YearMonthTrimmer": ("year_month",),
 }
 
 
@@ -110,7 +127,8 @@ def trimming_from(settings: Mapping[str, str]) -> Trimming:
 
     Raises SettingError for a rule nobody knows and for a pattern that is no regular expression.
     """
-    disabled = frozenset(_rule(name) for name in re.split(r"[;,\s]+", settings.get("disabled", "")) if name)
+    listed = filter(None, re.split(r"[;,\s]+", settings.get("disabled", "")))
+    disabled = frozenset(rule for name in listed for rule in _rules(name))
     patterns = tuple(_pattern(text) for text in settings.get("patterns", "").splitlines() if text.strip())
     return Trimming(disabled, patterns)
 
@@ -144,11 +162,11 @@ def _trim_pattern(name: str, pattern: re.Pattern[str]) -> str:
     return folder if pattern.fullmatch(last) else name
 
 
-def _rule(name: str) -> str:
-    rule = _CLIENT_NAMES.get(name.rpartition(".")[2], name)
-    if rule not in RULES:
+def _rules(name: str) -> tuple[str, ...]:
+    found = _CLIENT_NAMES.get(name.rpartition(".")[2], (name,))
+    if found[0] not in RULES:
         raise SettingError(f"No trimming rule is called {name!r}; expected one of {', '.join(RULES)}.")
-    return rule
+    return found
 
 
 def _pattern(text: str) -> re.Pattern[str]:
