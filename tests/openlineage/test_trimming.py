@@ -94,7 +94,10 @@ def test_settings_name_rules_as_the_clients_do() -> None:
 
 def test_the_client_s_name_of_the_date_directories_stands_for_their_parts_too() -> None:
     rules = trimming_from({"disabled": "MultiDirDateTrimmer"})
-    assert [trim(Dataset("file", f"/t/{rest}"), rules).name for rest in ("2026", "2026/01")] == ["/t/2026", "/t/2026/01"]
+    assert [trim(Dataset("file", f"/t/{rest}"), rules).name for rest in ("2026", "2026/01")] == [
+        "/t/2026",
+        "/t/2026/01",
+    ]
 
 
 def test_a_pattern_of_the_spark_integration_cuts_its_group_out() -> None:

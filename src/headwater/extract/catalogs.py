@@ -6,10 +6,13 @@ from dataclasses import replace
 from headwater.extract.lifecycle import altered, columns_of, table_of
 from headwater.extract.relations import given, naming
 from headwater.extract.relations.catalog_facts import stored
-from headwater.extract.scope import Extraction
+from headwater.extract.scope import Extraction, attribute
 from headwater.extract.written import completed, mode, query, written
-from headwater.model import DatasetDescription, Output
+from headwater.model import DatasetDescription, Output, SchemaField
 from headwater.plan import Operator
+
+NO_TABLE = "NoopTable"
+"""The table of ``format("noop")``: what is written to it is nowhere."""
 
 _OF_ICEBERGS_ACTIONS = ("SparkCachedTableCatalog", "SparkRewriteTableCatalog")
 
@@ -22,11 +25,15 @@ def to_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     table = node.operator("table")
     if table and str(table.facts("catalog").get("class")).rpartition(".")[2] in _OF_ICEBERGS_ACTIONS:
         return ()
+    if table and table.text("table") == NO_TABLE:
+        return ()
     found = naming.v2_table(table, extraction)
     by_name = node.values.get("isByName") or table is None
-    names = None if by_name or table is None else [column.label for column in table.expressions("output")]
+    own = [attribute(column) for column in table.expressions("output")] if table else []
+    names = None if by_name else [column.name for column in own]
+    target = replace(found[0], schema=tuple(SchemaField(column.name, column.type) for column in own)) if found else None
     how = "OVERWRITE" if "Overwrite" in node.name else ""
-    outputs = written(found[0] if found else None, query(node, extraction), names, how, extraction)
+    outputs = written(target, query(node, extraction), names, how, extraction)
     return completed(outputs, table.facts("table") if table else {}, extraction)
 
 

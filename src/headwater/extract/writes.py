@@ -10,9 +10,10 @@ from headwater.extract.changes import delete, delta_merge, delta_update, row_lev
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.procedures import call, convert, restore
 from headwater.extract.relations import given, naming
+from headwater.extract.relations.positions import written_names
 from headwater.extract.scope import Extraction, Rows
 from headwater.extract.sinks import sink_target, writes_a_dataset
-from headwater.extract.written import completed, mode, query, written
+from headwater.extract.written import completed, mode, query, with_columns, written
 from headwater.model import ColumnLineage, Output, SchemaField
 from headwater.plan import Operator
 
@@ -23,9 +24,16 @@ Write: TypeAlias = Callable[[Operator, Extraction], Sequence[Output]]
 def to_files(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.parquet(path)`` and the v1 INSERT into a table: names in ``outputColumnNames``, by position."""
     table = naming.table_description(node.facts("catalogTable"), extraction)
-    path = node.text("outputPath")
+    path, names = node.text("outputPath"), node.values.get("outputColumnNames")
     target = table or (naming.written_path(path, extraction) if path else None)
-    return written(target, query(node, extraction), node.values.get("outputColumnNames"), mode(node), extraction)
+    if not table:
+        partitions = [column.label for column in node.expressions("partitionColumns")]
+        names = written_names(_format(node), naming.given(node.facts("options")).get("header"), names, partitions)
+    return written(target, query(node, extraction), names, mode(node), extraction)
+
+
+def _format(node: Operator) -> str:
+    return str(node.facts("fileFormat").get("class") or node.text("fileFormat"))
 
 
 def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -34,7 +42,8 @@ def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     target = naming.table_description(facts, extraction)
     creates = node.name != "InsertIntoHiveTable" and node.text("mode") != "Append"
     how = mode(node) or ("CREATE" if creates else "")
-    found = written(target, query(node, extraction), node.values.get("outputColumnNames"), how, extraction)
+    names = node.values.get("outputColumnNames")
+    found = written(with_columns(target, node), query(node, extraction), names, how, extraction)
     return [_with_partitions(output, tuple(node.facts("partition"))) for output in found]
 
 
@@ -55,8 +64,10 @@ def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``INSERT OVERWRITE DIRECTORY``."""
     location = str(node.facts("storage").get("location") or "")
     target = naming.written_path(location, extraction) if location else None
-    rows = query(node, extraction)
-    return written(target, rows, node.values.get("outputColumnNames"), "OVERWRITE", extraction)
+    rows, storage = query(node, extraction), node.facts("storage")
+    names = node.values.get("outputColumnNames") or [column.name for column in rows.output]
+    format_ = node.text("provider") or str(storage.get("serde") or "")
+    return written(target, rows, written_names(format_, storage.get("header"), names, ()), "OVERWRITE", extraction)
 
 
 def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -64,7 +75,7 @@ def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     told = given.of_relation(node)
     target = told or naming.option_description(node.facts("options"), extraction)
     target = replace(target, version=node.facts("sink").get("version") or "") if target else None
-    found = written(target, query(node, extraction), None, mode(node), extraction)
+    found = written(with_columns(target, node), query(node, extraction), None, mode(node), extraction)
     return completed(found, node.facts("sink"), extraction)
 
 
@@ -72,7 +83,11 @@ def to_sink(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.writeStream``: a table in memory, the console and a function are no datasets."""
     if not writes_a_dataset(node, extraction):
         return ()
-    return written(sink_target(node, extraction), query(node, extraction), None, "", extraction)
+    rows, sink, names = query(node, extraction), node.facts("sink"), None
+    if not (node.facts("catalogTable") or sink.get("catalogTable")):
+        own = [column.name for column in rows.output]
+        names = written_names(str(sink.get("format") or ""), sink.get("header"), own, sink.get("partitions") or ())
+    return written(with_columns(sink_target(node, extraction), node), rows, names, "", extraction)
 
 
 def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:

@@ -1,6 +1,6 @@
 """What every command that writes has: a query, a target, names for the columns, and what the target adds to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,20 +25,43 @@ def mode(node: Operator) -> str:
 
 
 def written(
-    target: DatasetDescription | None, rows: Rows, names: Sequence[str] | None, how: str, extraction: Extraction
+    target: DatasetDescription | None,
+    rows: Rows,
+    names: Sequence[str] | None,
+    how: str,
+    extraction: Extraction,
 ) -> Sequence[Output]:
     """The output of a command that writes ``rows`` to a target under ``names``, by position; None: their own names.
 
-    A target of None makes a dataset without a name, and a gap; ``how`` is its lifecycle.
+    A target of None makes a dataset without a name, and a gap; ``how`` is its lifecycle. Of a target whose schema is
+    known, the spelling and the order of its columns count.
     """
     if target is None:
         extraction.report("target", "output", "the dataset that is written could not be named")
         target = DatasetDescription(Dataset("inmemory://", "unknown"))
-    labels = _labels(rows.output, names, extraction)
-    schema = tuple(SchemaField(name, column.type) for name, column in zip(labels, rows.output, strict=False))
-    traces = [flat(rows.column(place)) for place in range(len(labels))]
+    labels = spelled(_labels(rows.output, names, extraction), target.schema, extraction)
+    known = {column.name for column in target.schema}
+    own = [SchemaField(name, column.type) for name, column in zip(labels, rows.output, strict=False)]
+    schema = (*target.schema, *(field for field in own if field.name not in known))
+    rank = {field.name: place for place, field in reversed([*enumerate(schema)])}
+    order = sorted(range(len(labels)), key=lambda place: rank[labels[place]]) if known else range(len(labels))
+    traces = [flat(rows.column(place)) for place in order]
     described = replace(target, schema=schema, lifecycle=how, version="")
-    return (Output(described, lineage(labels, traces, rows.deciding), target.version),)
+    found = lineage([labels[place] for place in order], traces, rows.deciding)
+    return (Output(described, found, target.version),)
+
+
+def spelled(names: Iterable[str], columns: Iterable[SchemaField], extraction: Extraction) -> list[str]:
+    """The names as the columns of the target spell them, compared as the session's resolver does."""
+    exact = {column.name for column in columns}
+    folded = {} if extraction.session.get("caseSensitive") else {name.lower(): name for name in exact}
+    return [name if name in exact else folded.get(name.lower(), name) for name in names]
+
+
+def with_columns(target: DatasetDescription | None, node: Operator) -> DatasetDescription | None:
+    """The target of a command with its columns, where the command found it there and they are known."""
+    columns = tuple(SchemaField(str(name), str(type_)) for name, type_ in node.values.get("target") or ())
+    return replace(target, schema=columns) if target and columns else target
 
 
 def _labels(output: tuple[Attribute, ...], names: Sequence[str] | None, extraction: Extraction) -> list[str]:

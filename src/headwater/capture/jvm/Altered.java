@@ -80,7 +80,7 @@ public class Altered {
   }
 
   /** A table or view of the session's catalog; a temporary view is none. */
-  private static Object known(Object catalog, Object identifier) {
+  public static Object known(Object catalog, Object identifier) {
     if (identifier == null || Boolean.TRUE.equals(Reflection.call(catalog, "isTempView", identifier))) return null;
     return Reflection.call(catalog, "getTableMetadata", identifier);
   }

@@ -23,7 +23,7 @@ public class FactWriter {
   private static final int MOST_DROPPED = 1000;
   /** Option keys that say where data is; every other value may be a secret and stays in the JVM. */
   private static final Set PLACES = new HashSet(Arrays.asList(new Object[] {
-    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.servers", "checkpointlocation"}));
+    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.servers", "checkpointlocation", "header"}));
 
   private final JsonGenerator out;
   private final Map positions;
@@ -114,7 +114,7 @@ public class FactWriter {
 
   private void writeFacts(Object value, String name) throws IOException {
     if (name.equals("CatalogTable")) writeCatalogTable(value);
-    else if (name.equals("CatalogStorageFormat")) writePlace("location", Reflection.unwrap(Reflection.call(value, "locationUri")));
+    else if (name.equals("CatalogStorageFormat")) writeStorage(value);
     else if (Reflection.has(value, "location") && Reflection.has(value, "fileFormat")) writeFiles(value);
     else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
     else if (name.equals("DataSource")) writeDataSource(value);
@@ -129,6 +129,12 @@ public class FactWriter {
     else if (name.equals("DropField")) writeText("name", Reflection.call(value, "name"));
     else if (value instanceof org.apache.spark.rdd.RDD) Origins.write(out, (org.apache.spark.rdd.RDD) value);
     else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) writeTableSpec(value);
+  }
+
+  private void writeStorage(Object storage) throws IOException {
+    writePlace("location", Reflection.unwrap(Reflection.call(storage, "locationUri")));
+    writeText("serde", Reflection.unwrap(Reflection.call(storage, "serde")));
+    writeText("header", Targets.option(Reflection.call(storage, "properties"), "header"));
   }
 
   /** A column, or a field within one: its path and name, and its type. */
@@ -189,12 +195,20 @@ public class FactWriter {
     writePlace("path", qualified(path, Reflection.call(source, "sparkSession")));
     Object options = Reflection.call(source, "options");
     if (options != null) { out.writeFieldName("options"); writeValue(options, 0); }
+    Object partitions = Reflection.call(Reflection.call(source, "sourceInfo"), "partitionColumns");
+    if (partitions != null) { out.writeFieldName("partitions"); writeValue(partitions, 0); }
   }
 
   /** What a stream writes to by the v1 API; one in memory goes by its identity, which the table that shows it has too. */
   private void writeStreamSink(Object sink, String name) throws IOException {
     writeKnownTable(sink, "catalogTable");
     writePlace("path", qualified(Reflection.field(sink, "path"), Reflection.field(sink, "sparkSession")));
+    Object format = Reflection.field(sink, "fileFormat");
+    if (format != null) {
+      writeText("format", Reflection.simpleName(format));
+      writeText("header", Targets.option(Reflection.field(sink, "options"), "header"));
+      out.writeFieldName("partitions"); writeValue(Reflection.field(sink, "partitionColumnNames"), 0);
+    }
     if (name.equals("MemorySink")) out.writeNumberField("memory", System.identityHashCode(sink));
   }
 
@@ -272,10 +286,21 @@ public class FactWriter {
     writeKnownTable(source, "catalogTable");
     writePlace("path", Reflection.call(source, "dataPath"));
     writeText("version", Reflection.call(Reflection.unwrap(Reflection.call(source, "snapshot")), "version"));
-    StructField[] fields = ((StructType) Reflection.call(source, "schema")).fields();
-    out.writeArrayFieldStart("columns");
-    for (int i = 0; i < fields.length; i++) { out.writeStartArray(); out.writeString(fields[i].name()); out.writeString(fields[i].dataType().catalogString()); out.writeEndArray(); }
+    writeColumns("columns", Reflection.call(source, "schema"));
+  }
+
+  /** The names of columns and their types. */
+  private void writeColumns(String name, Object schema) throws IOException {
+    if (!(schema instanceof StructType)) return;
+    StructField[] fields = ((StructType) schema).fields();
+    out.writeArrayFieldStart(name);
+    for (int i = 0; i < fields.length; i++) { out.writeStartArray(); out.writeString(fields[i].name()); out.writeString(shorten(fields[i].dataType().catalogString(), LONGEST_TEXT)); out.writeEndArray(); }
     out.writeEndArray();
+  }
+
+  /** The columns of the table that a command adds rows to by the names of its query. */
+  public void writeTarget(Object session, Object command) throws IOException {
+    writeColumns("target", Targets.columns(session, command, catalog));
   }
 
   /** What a v1 source knows of the table at the path it writes to. */
@@ -290,9 +315,37 @@ public class FactWriter {
 
   private void writeFiles(Object relation) throws IOException {
     Object location = Reflection.call(relation, "location");
-    out.writeFieldName("paths"); writeValue(Reflection.call(location, "rootPaths"), 0);
-    writeText("format", Reflection.simpleName(Reflection.call(relation, "fileFormat")));
+    Object options = Reflection.call(relation, "options");
+    writePlaces("paths", Targets.folders(location, options));
+    String format = Reflection.simpleName(Reflection.call(relation, "fileFormat"));
+    writeText("format", format);
+    Object schema = Reflection.call(relation, "dataSchema");
+    writePositions(format, options, schema);
+    writeCorrupt(options, schema);
     writeText("version", Tables.versionOfFiles(location));
+  }
+
+  /** The columns of a file in their order, where the format does not keep their names. */
+  private void writePositions(String format, Object options, Object schema) throws IOException {
+    if (Targets.hasNames(format) || !(schema instanceof StructType)) return;
+    writeText("header", Targets.option(options, "header"));
+    out.writeArrayFieldStart("positions");
+    String[] names = ((StructType) schema).fieldNames();
+    for (int i = 0; i < names.length; i++) out.writeString(names[i]);
+    out.writeEndArray();
+  }
+
+  private void writePlaces(String name, List places) throws IOException {
+    out.writeArrayFieldStart(name);
+    for (int i = 0; i < places.size(); i++) out.writeString(Secrets.place(String.valueOf(places.get(i))));
+    out.writeEndArray();
+  }
+
+  /** The column in which a reader puts the whole of a row that it cannot parse, where its schema has one. */
+  private void writeCorrupt(Object options, Object schema) throws IOException {
+    Object name = Targets.option(options, "columnNameOfCorruptRecord");
+    if (name == null) name = Reflection.call(conf, "getConfString", "spark.sql.columnNameOfCorruptRecord");
+    if (name != null && schema instanceof StructType && Arrays.asList((Object[]) ((StructType) schema).fieldNames()).contains(name)) writeText("corrupt", name);
   }
 
   private void writeJdbc(Object options) throws IOException {
@@ -329,8 +382,15 @@ public class FactWriter {
     }
     writeText("version", Tables.version(table));
     writeGenerated(Reflection.call(table, "initialSnapshot"));
-    if (Reflection.has(table, "paths")) { out.writeFieldName("paths"); writeValue(Reflection.call(table, "paths"), 0); }
+    if (Reflection.has(table, "paths")) writeFileTable(table);
     if (Reflection.has(table, "jdbcOptions")) writeJdbc(Reflection.call(table, "jdbcOptions"));
+  }
+
+  private void writeFileTable(Object table) throws IOException {
+    out.writeFieldName("paths"); writeValue(Reflection.call(table, "paths"), 0);
+    String format = Reflection.simpleName(table);
+    writeText("format", format);
+    writePositions(format, Reflection.call(table, "options"), Reflection.call(table, "dataSchema"));
   }
 
   private void writeIdentifierV2(Object identifier) throws IOException {

@@ -414,6 +414,7 @@ public class PlanWriter {
     else if (isOfProgram(node)) out.writeBooleanField("program", true);
     else if (Procedures.isCall(node)) Procedures.write(out, facts, session, node);
     else if (node instanceof Command) facts.writeChanged(session, node);
+    if (node instanceof LogicalPlan) facts.writeTarget(session, node);
     if (told.containsKey(node)) { out.writeFieldName("openlineage"); PLAIN_VALUES.writeValue(out, ((Object[]) told.get(node))[1]); }
     out.writeEndObject();
   }
@@ -485,6 +486,7 @@ public class PlanWriter {
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
     Object metastore = Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris");
     facts.writeText("metastore", metastore != null ? metastore : Reflection.call(conf, "getConfString", "spark.sql.hive.metastore.uris"));
+    if (Boolean.TRUE.equals(Reflection.call(conf, "caseSensitiveAnalysis"))) out.writeBooleanField("caseSensitive", true);
     if (options != null) { out.writeFieldName("options"); facts.writeValue(options, 0); }
     if (longestSql > 0) facts.writeText("sql", Secrets.text(statement(plan)));
     out.writeEndObject();

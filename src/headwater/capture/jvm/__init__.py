@@ -11,6 +11,7 @@ SOURCES = (
     "Tables.java",
     "Altered.java",
     "Before.java",
+    "Targets.java",
     "Origins.java",
     "Labels.java",
     "FactWriter.java",

@@ -1,17 +1,21 @@
 """Leaves of a plan: where columns begin."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from headwater.extract.operators.table import Visitors
 from headwater.extract.queries import is_query, query_lineage
 from headwater.extract.relations import given, naming
 from headwater.extract.relations.naming import Facts
+from headwater.extract.relations.positions import read_names
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
-from headwater.extract.trace import NOTHING, SAME, Paths
+from headwater.extract.trace import NOTHING, SAME, TRANSFORMED, Paths, step, union
 from headwater.model import DatasetDescription, InputField, SchemaField
 from headwater.openlineage.jdbc import jdbc_source
 from headwater.plan import Operator
+
+_OWN_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -22,7 +26,7 @@ def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Ext
     if relation.get("url"):
         return _jdbc(node, relation, naming.catalog_name(node.facts("catalogTable"), extraction), extraction)
     topics = naming.kafka_descriptions(relation.get("options") or {}, extraction)
-    return leaf(node, topics or naming.relation_descriptions(node, extraction), extraction)
+    return leaf(node, topics or naming.relation_descriptions(node, extraction), extraction, read_names(node))
 
 
 def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -35,7 +39,7 @@ def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extracti
     if table.get("metadata"):
         for description in descriptions:
             note(naming.subject(description), (), extraction)
-    return leaf(node, descriptions, extraction)
+    return leaf(node, descriptions, extraction, read_names(node))
 
 
 def _jdbc(node: Operator, relation: Facts, known_as: DatasetDescription | None, extraction: Extraction) -> Rows:
@@ -93,30 +97,58 @@ def is_leaf(node: Operator) -> bool:
     return bool(node.expressions("output")) and not node.inputs and node.operator("query") is None
 
 
-def leaf(node: Operator, descriptions: tuple[DatasetDescription, ...], extraction: Extraction) -> Rows:
-    """A relation that is these datasets; without any, its columns have no source and a gap says so."""
+def leaf(
+    node: Operator,
+    descriptions: tuple[DatasetDescription, ...],
+    extraction: Extraction,
+    names: Mapping[str, str] = _OWN_NAMES,
+) -> Rows:
+    """A relation that is these datasets; without any, its columns have no source and a gap says so.
+
+    ``names`` are those of columns in the datasets, where they differ from the relation's.
+    """
     if not descriptions:
         facts = node.facts("relation") or node.facts("table")
         what = str(facts.get("class") or node.name)
         extraction.report("relation", what, "no dataset name could be found for this source")
-    rows = _columns(node, descriptions)
+    rows = _columns(node, descriptions, names)
     for description in descriptions:
-        note(description, rows.output, extraction)
+        note(description, rows.output, extraction, names)
     return rows
 
 
-def note(description: DatasetDescription, output: Iterable[Attribute], extraction: Extraction) -> None:
+def note(
+    description: DatasetDescription,
+    output: Iterable[Attribute],
+    extraction: Extraction,
+    names: Mapping[str, str] = _OWN_NAMES,
+) -> None:
     """Remember a dataset as an input, with the schema seen of it."""
-    schema = tuple([SchemaField(column.name, column.type) for column in output])
+    schema = tuple([SchemaField(names.get(column.name, column.name), column.type) for column in output])
     extraction.datasets[replace(description, schema=schema)] = None
 
 
-def _columns(node: Operator, descriptions: tuple[DatasetDescription, ...]) -> Rows:
+def _columns(
+    node: Operator, descriptions: tuple[DatasetDescription, ...], names: Mapping[str, str] = _OWN_NAMES
+) -> Rows:
     shown = [column for column in node.expressions("output") if not column.values.get("metadataColumn")]
     hidden = [column for column in node.expressions("output") if column.values.get("metadataColumn")]
     told = () if not _tells_changes(node) else _OF_CHANGES
-    traces = {c.expr_id: _origin(c.label, descriptions) if c.label not in told else NOTHING for c in shown}
+    traces = {
+        c.expr_id: _origin(names.get(c.label, c.label), descriptions) if c.label not in told else NOTHING for c in shown
+    }
+    traces.update(_unparsed(node, traces))
     return Rows(tuple(map(attribute, shown)), {**traces, **dict.fromkeys((c.expr_id for c in hidden), NOTHING)})
+
+
+def _unparsed(node: Operator, traces: Mapping[int, Paths]) -> Iterator[tuple[int, Paths]]:
+    """The column with the text of rows that cannot be parsed: it is made of all others."""
+    corrupt = node.facts("relation").get("corrupt")
+    columns = [column for column in node.expressions("output") if corrupt and column.label == corrupt]
+    for column in columns:
+        others = union(paths for key, paths in traces.items() if key != column.expr_id)
+        if others:
+            yield column.expr_id, step(TRANSFORMED, others)
 
 
 def _tells_changes(node: Operator) -> bool:

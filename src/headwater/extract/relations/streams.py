@@ -4,6 +4,7 @@ from headwater.extract.operators.table import Visitors
 from headwater.extract.origins import memory_of
 from headwater.extract.relations import naming
 from headwater.extract.relations.leaves import constant, leaf
+from headwater.extract.relations.positions import streamed_names
 from headwater.extract.relations.rdds import remembered
 from headwater.extract.scope import Extraction, Rows, attribute
 from headwater.model import DatasetDescription
@@ -19,7 +20,8 @@ def streaming_relation(node: Operator, children: tuple[Rows, ...], extraction: E
     table = naming.table_description(source.get("catalogTable") or {}, extraction)
     topics = naming.kafka_descriptions(source.get("options") or {}, extraction)
     paths = [source["path"]] if source.get("path") else []
-    return leaf(node, (table,) if table else topics or naming.path_descriptions(paths, extraction), extraction)
+    found = (table,) if table else topics or naming.path_descriptions(paths, extraction)
+    return leaf(node, found, extraction, streamed_names(node, source))
 
 
 def streaming_relation_v2(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

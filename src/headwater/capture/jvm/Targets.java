@@ -1,0 +1,72 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/** What decides on the names of columns beside the query: the table that rows are added to, and the format of files. */
+public class Targets {
+  private static final int MOST_FOLDERS = 1000;
+
+  /** The columns of the table that a command adds rows to by name; null where it makes the table anew, or goes by position. */
+  public static StructType columns(Object session, Object command, Object catalog) {
+    String name = Reflection.simpleName(command);
+    Object schema = null;
+    if (name.equals("SaveIntoDataSourceCommand")) schema = isMadeAnew(command) ? null : ofDelta(Tables.deltaSnapshot(session, Reflection.call(command, "dataSource"), Reflection.call(command, "options")));
+    else if (name.equals("WriteToStream")) schema = ofSink(command);
+    else if (name.equals("InsertIntoHiveTable")) schema = Reflection.call(Reflection.call(command, "table"), "schema");
+    else if (name.equals("SaveAsV1TableCommand") || name.endsWith("TableAsSelectCommand")) schema = isAppend(command) ? Reflection.call(Altered.known(catalog, Altered.identifier(command)), "schema") : null;
+    return schema instanceof StructType && ((StructType) schema).fields().length > 0 ? (StructType) schema : null;
+  }
+
+  private static boolean isAppend(Object command) { return "Append".equals(String.valueOf(Reflection.call(command, "mode"))); }
+
+  private static boolean isMadeAnew(Object command) {
+    return !isAppend(command) && "true".equalsIgnoreCase(option(Reflection.call(command, "options"), "overwriteSchema"));
+  }
+
+  private static Object ofDelta(Object snapshot) { return Reflection.call(Reflection.call(snapshot, "metadata"), "schema"); }
+
+  private static Object ofSink(Object command) {
+    Object table = Reflection.unwrap(Reflection.call(command, "catalogTable"));
+    if (table != null) return Reflection.call(table, "schema");
+    Object sink = Reflection.call(command, "sink");
+    Object log = Reflection.field(sink, "deltaLog");
+    return log != null ? ofDelta(Reflection.call(log, "unsafeVolatileSnapshot")) : Reflection.call(sink, "schema");
+  }
+
+  /** Whether files of a format keep the names of columns; a header, which keeps them too, is looked at by whoever asks. */
+  public static boolean hasNames(String format) {
+    return !(format.startsWith("CSV") || format.startsWith("Text") || format.startsWith("LibSVM"));
+  }
+
+  /** The value of an option of a reader or writer, whatever the case of its name; null without. */
+  public static String option(Object options, String key) {
+    if (options instanceof CaseInsensitiveStringMap) return ((CaseInsensitiveStringMap) options).get(key);
+    if (options instanceof scala.collection.Map) {
+      scala.collection.Iterator i = ((scala.collection.Map) options).iterator();
+      while (i.hasNext()) {
+        scala.Product entry = (scala.Product) i.next();
+        if (key.equalsIgnoreCase(String.valueOf(entry.productElement(0)))) return String.valueOf(entry.productElement(1));
+      }
+    }
+    return null;
+  }
+
+  /** The folders that are read: of a search through all below a root those that have files, which may each have a writer of its own. */
+  public static List folders(Object index, Object options) {
+    List found = new ArrayList();
+    Object leaves = "true".equalsIgnoreCase(option(options, "recursiveFileLookup")) ? Reflection.call(index, "leafDirToChildrenFiles") : null;
+    if (leaves instanceof scala.collection.Map && ((scala.collection.Map) leaves).size() <= MOST_FOLDERS) add(((scala.collection.Map) leaves).keysIterator(), found);
+    Collections.sort(found);
+    Object roots = Reflection.call(index, "rootPaths");
+    if (found.isEmpty() && roots instanceof scala.collection.Iterable) add(((scala.collection.Iterable) roots).iterator(), found);
+    return found;
+  }
+
+  private static void add(scala.collection.Iterator values, List found) {
+    while (values.hasNext()) found.add(values.next());
+  }
+}

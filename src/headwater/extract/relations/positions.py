@@ -1,0 +1,59 @@
+"""Names of columns in files that keep none: the position is the identity there, for who writes and who reads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from headwater.extract.relations.naming import Facts, given
+from headwater.plan import Operator
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+# The short names of formats, and the classes of the v1 and the v2 API. LibSVM has two columns, by position as well.
+_FIXED: Mapping[str, tuple[str, ...]] = {"text": ("value",), "libsvm": ("label", "features")}
+_CSV = ("csv", "csvfileformat", "csvtable", "lazysimpleserde", "opencsvserde")
+
+
+def names_in_files(format_: str, header: object, names: Sequence[str]) -> tuple[str, ...]:
+    """The names that a reader without a schema has for the columns of a file: ``names`` where the format keeps them.
+
+    >>> names_in_files("CSVFileFormat", None, ["a", "b"]), names_in_files("text", None, ["line"])
+    (('_c0', '_c1'), ('value',))
+    >>> names_in_files("LibSVMFileFormat", None, ["y", "x"])
+    ('label', 'features')
+    >>> names_in_files("csv", "true", ["a", "b"])
+    ('a', 'b')
+    """
+    kind = format_.rpartition(".")[2].lower()
+    if kind in _CSV:
+        named = str(header).lower() == "true"
+        return tuple(names) if named else tuple(f"_c{place}" for place in range(len(names)))
+    fixed = _FIXED.get(kind.removesuffix("fileformat").removesuffix("table"), ())
+    return fixed if len(fixed) == len(names) else tuple(names)
+
+
+def written_names(
+    format_: str, header: object, names: Sequence[str] | None, partitions: Iterable[str]
+) -> Sequence[str] | None:
+    """The names of columns that are written to files; those of partitions are in their folders' names."""
+    folders = {name.lower() for name in partitions}
+    own = [name for name in names or () if name.lower() not in folders]
+    stored = dict(zip(own, names_in_files(format_, header, own), strict=True))
+    return [stored.get(name, name) for name in names] if names else names
+
+
+def read_names(node: Operator) -> Mapping[str, str]:
+    """The names in the files by those of a reader's schema, where the two can differ: of a path, not of a table."""
+    relation = node.facts("relation") or node.facts("table")
+    if node.facts("catalogTable") or not relation.get("positions"):
+        return _NOTHING
+    names = [name for name in relation["positions"] if name != relation.get("corrupt")]
+    return dict(zip(names, names_in_files(str(relation.get("format")), relation.get("header"), names), strict=True))
+
+
+def streamed_names(node: Operator, source: Facts) -> Mapping[str, str]:
+    """The names in the files that a stream reads, by those of its schema."""
+    if source.get("catalogTable"):
+        return _NOTHING
+    folders = {str(name).lower() for name in source.get("partitions") or ()}
+    names = [column.label for column in node.expressions("output") if column.label.lower() not in folders]
+    header = given(source.get("options") or {}).get("header")
+    return dict(zip(names, names_in_files(str(source.get("format")), header, names), strict=True))
