@@ -14,7 +14,7 @@ MASK = "…"
 _KEY = (
     r"(?:passw(?:or)?d|passphrase|passcode|pwd|secret|token(?!iz)|credential|jaas[_.-]?config|webhook"
     r"|(?:access|api|account|private|shared|signing|encryption|master|storage|subscription|function|sas|ssh)[_.-]?key"
-    r"|(?:access|amz|goog)[_.-]?signature|(?<![A-Za-z])(?:pass|sig|auth|code_verifier)(?![A-Za-z])"
+    r"|(?:access|amz|goog)[_.-]?signature|(?:(?<![A-Za-z])|(?<=-D))(?:pass|sig|auth|code_verifier)(?![A-Za-z])"
     r"|(?:db|user|my)pass(?![A-Za-z]))"
 )
 _NAMED = re.compile(_KEY, re.IGNORECASE)

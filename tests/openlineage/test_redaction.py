@@ -128,6 +128,7 @@ SHAPES = {
     "basic": "Authorization: Basic {secret}==",
     "curl": "curl -u me:{secret} https://h",
     "curl's header": "curl -H 'Authorization: Token {secret}' h",
+    "java flag of a short name": "java -Dauth={secret} Main",
     "cookie": "Cookie: session={secret}; other={secret}",
     "sql": "CREATE USER me IDENTIFIED BY '{secret}'",
     "postgres": "ALTER ROLE me PASSWORD '{secret}'",
