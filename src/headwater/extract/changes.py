@@ -159,6 +159,8 @@ def changed(
     if table is None:
         return ()
     names, paths = zip(*assigned, strict=True) if (assigned := list(assigned)) else ((), ())
-    schema = tuple(SchemaField(column.name, column.type) for column in target.output)
+    known = [column.name for column in target.output]
+    gained = dict.fromkeys(name for name in names if name not in known)  # a MERGE may evolve the schema
+    schema = (*(SchemaField(column.name, column.type) for column in target.output), *map(SchemaField, gained))
     found = replace(table, schema=schema, version="")
     return (Output(found, lineage(names, paths, deciding), table.version),)

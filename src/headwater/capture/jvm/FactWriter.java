@@ -116,7 +116,7 @@ public class FactWriter {
     if (name.equals("CatalogTable")) writeCatalogTable(value);
     else if (name.equals("CatalogStorageFormat")) writeStorage(value);
     else if (Reflection.has(value, "location") && Reflection.has(value, "fileFormat")) writeFiles(value);
-    else if (Reflection.has(value, "jdbcOptions")) writeJdbc(Reflection.call(value, "jdbcOptions"));
+    else if (Reflection.has(value, "jdbcOptions")) { writeJdbc(Reflection.call(value, "jdbcOptions")); writePredicates(value); }
     else if (name.equals("DataSource")) writeDataSource(value);
     else if (name.equals("KafkaRelation")) { out.writeFieldName("options"); writeValue(Reflection.field(value, "sourceOptions"), 0); }
     else if (name.endsWith("Sink")) writeStreamSink(value, name);
@@ -353,6 +353,21 @@ public class FactWriter {
     writeText("table", Reflection.call(options, "tableOrQuery"));
     Object prefix = Reflection.call(options, "prepareQuery");
     if (prefix instanceof String && !((String) prefix).isEmpty()) writeText("prefix", prefix);
+  }
+
+  /** The WHERE of each partition that a program gave by ``predicates``; those that Spark makes of ``partitionColumn`` take in every row. */
+  private void writePredicates(Object relation) throws IOException {
+    Object partitions = Reflection.call(relation, "parts");
+    boolean made = Reflection.unwrap(Reflection.call(Reflection.call(relation, "jdbcOptions"), "partitionColumn")) != null;
+    if (made || !(partitions instanceof Object[])) return;
+    Set found = new java.util.LinkedHashSet();
+    for (int i = 0; i < ((Object[]) partitions).length; i++) found.add(Reflection.call(((Object[]) partitions)[i], "whereClause"));
+    found.remove(null);
+    if (found.isEmpty()) return;
+    out.writeArrayFieldStart("predicates");
+    java.util.Iterator i = found.iterator();
+    while (i.hasNext()) out.writeString(shorten((String) i.next(), LONGEST_TEXT));
+    out.writeEndArray();
   }
 
   /** What a statement says of a table that it makes. */

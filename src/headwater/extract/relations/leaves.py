@@ -43,18 +43,25 @@ def v2_relation(node: Operator, children: tuple[Rows, ...], extraction: Extracti
 
 
 def _jdbc(node: Operator, relation: Facts, known_as: DatasetDescription | None, extraction: Extraction) -> Rows:
-    """A table behind JDBC, or a query that its database runs: a table in the catalog may be either."""
-    text = str(relation.get("table") or "")
-    if not is_query(text):
+    """A table behind JDBC, or a query that its database runs: a table in the catalog may be either.
+
+    ``predicates=[…]`` of the reader are the WHERE of as many queries; those of ``partitionColumn`` leave no row out.
+    """
+    own = str(relation.get("table") or "")
+    tests = [f"({one})" for one in relation.get("predicates") or ()]
+    if not is_query(own) and not tests:
         return leaf(node, (naming.with_symlink(naming.jdbc_description(relation), known_as),), extraction)
+    text = f"(SELECT * FROM {own} WHERE {' OR '.join(tests)}) rows_read" if tests else own
     shown = node.expressions("output")
     masking = extraction.settings.masking_functions
     url, prefix = str(relation["url"]), str(relation.get("prefix") or "")
     found = query_lineage(url, text, [column.label for column in shown], prefix, masking)
     for problem in found.problems:
         extraction.report("opaque", "JDBC query", problem)
+    named = None if is_query(own) else naming.jdbc_description(relation).dataset
     for table in found.tables:
-        note(DatasetDescription(table, source=jdbc_source(url)), (), extraction)
+        schema = map(attribute, shown) if table == named else ()
+        note(DatasetDescription(table, source=jdbc_source(url)), schema, extraction)
     if known_as:
         note(known_as, map(attribute, shown), extraction)
     columns = {column.expr_id: paths for column, paths in zip(shown, found.columns, strict=True)}
