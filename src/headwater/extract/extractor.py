@@ -215,5 +215,5 @@ def _visit(node: Operator, extraction: Extraction) -> Rows:
 
 
 def _report_unresolved(rows: Rows, extraction: Extraction) -> None:
-    if any(isinstance(origin, Placeholder) for origin, _ in rows.deciding):
+    if any(isinstance(origin, Placeholder) and origin.kind != "lambda" for origin, _ in rows.deciding):
         extraction.report("expression", "OuterReference", "an outer reference could not be resolved")

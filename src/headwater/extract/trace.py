@@ -1,14 +1,15 @@
 """Where the value of one column comes from, at one place in a plan.
 
-A trace is a set of paths (source, transformation), or a struct of traces, so that a leaf
-packed into a struct can be taken out again unchanged.
+A trace is a set of paths (source, transformation), a struct of traces, or the elements of an array or a map, so that
+a leaf that was packed can be taken out again without its neighbours.
 A source is an input field, or a placeholder for a column that only an outer scope knows:
 an outer reference of a correlated subquery, a column of the recursion it stands in, a common expression.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from typing import NamedTuple
 
 from headwater.model import InputField, Subtype, Transformation, compose
 
@@ -28,30 +29,71 @@ CORRELATED = Transformation(Subtype.JOIN, description="compared with the query a
 UNSEEN_ROWS = Transformation(Subtype.FILTER, opaque=True, description="a function may leave rows out or add some")
 
 
+class Part(NamedTuple):
+    """A part of a packed value: ``field`` and ``item`` have a key; ``each`` is any element, ``label`` a map's key.
+
+    ``extent`` is no part of the value: it says which elements there are.
+    """
+
+    kind: str
+    key: Hashable = None
+
+
+EACH = Part("each")
+LABEL = Part("label")
+ANY_ITEM = Part("item")
+EXTENT = Part("extent")
+
+
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A column of another scope: ``kind`` is ``outer``, ``loop`` or ``common``."""
+    """A column of another scope, or a part of one: ``kind`` is ``outer``, ``loop``, ``common`` or ``lambda``."""
 
     kind: str
     id: int
     position: int = 0
+    parts: tuple[Part, ...] = ()
 
 
 Path = tuple[InputField | Placeholder, Transformation]
 Paths = frozenset[Path]
 
+NOTHING: Paths = frozenset()
+
+_MOST_LEAVES = 5_000
+_MOST_ELEMENTS = 100
+_MOST_LEVELS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """The traces of a struct's fields, in order, with their names."""
+    """The traces of a struct's fields, in order, with their names; ``whole`` counts for all of them."""
 
     names: tuple[str, ...]
     fields: tuple["Trace", ...]
+    whole: Paths = NOTHING
+    leaves: int = 0
+    levels: int = 0
 
 
-Trace = Paths | Struct
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The traces of an array's elements or a map's values; ``whole`` counts for all of them.
 
-NOTHING: Paths = frozenset()
+    ``keys`` has the index or literal key of each; where they are not known it is None, and ``values`` has one trace.
+    ``extent`` decides which elements there are and in which order, ``labels`` are a map's keys, None of an array.
+    """
+
+    keys: tuple[Hashable, ...] | None
+    values: tuple["Trace", ...]
+    whole: Paths = NOTHING
+    extent: Paths = NOTHING
+    labels: Paths | None = None
+    leaves: int = 0
+    levels: int = 0
+
+
+Trace = Paths | Struct | Elements
 
 
 class _After(dict[Transformation, Transformation]):
@@ -85,11 +127,62 @@ def step(transformation: Step, trace: Trace) -> Paths:
     return frozenset([(origin, after[inner]) for origin, inner in paths])
 
 
+def struct(names: tuple[str, ...], fields: tuple[Trace, ...], whole: Paths = NOTHING) -> Trace:
+    """A struct of traces; one of too many leaves is taken as a whole."""
+    return _bounded(Struct(names, fields, whole, *_size(fields)))
+
+
+def elements(
+    keys: tuple[Hashable, ...] | None,
+    values: tuple[Trace, ...],
+    whole: Paths = NOTHING,
+    extent: Paths = NOTHING,
+    labels: Paths | None = None,
+) -> Trace:
+    """An array or a map; of one with too many elements it is not known which is which."""
+    if keys is None or len(keys) > _MOST_ELEMENTS:
+        keys, values = None, (merge(values),)
+    return _bounded(Elements(keys, values, whole, extent, labels, *_size(values)))
+
+
+def _size(traces: tuple[Trace, ...]) -> tuple[int, int]:
+    """The leaves of traces, and how many levels of structs they make."""
+    packed = [trace for trace in traces if not isinstance(trace, frozenset)]
+    leaves = len(traces) - len(packed) + sum(trace.leaves for trace in packed)
+    return leaves, 1 + max((trace.levels for trace in packed), default=0)
+
+
+def _bounded(trace: Struct | Elements) -> Trace:
+    return flat(trace) if trace.leaves > _MOST_LEAVES or trace.levels > _MOST_LEVELS else trace
+
+
 def flat(trace: Trace) -> Paths:
-    """The paths of a trace; to pack leaves into a struct transforms them."""
+    """The paths of a trace; to pack leaves transforms them."""
     if isinstance(trace, frozenset):
         return trace
-    return step(TRANSFORMED, union(flat(field) for field in trace.fields))
+    if isinstance(trace, Struct):
+        return union((step(TRANSFORMED, union(map(flat, trace.fields))), trace.whole))
+    packed = union((*map(flat, trace.values), trace.labels or NOTHING))
+    return union((step(TRANSFORMED, packed), trace.whole, trace.extent))
+
+
+def shaped(transformation: Step, trace: Trace) -> Trace:
+    """The trace with one more step for each of its leaves, nearer to the output."""
+    if isinstance(trace, frozenset):
+        return step(transformation, trace)
+    whole = step(transformation, trace.whole)
+    if isinstance(trace, Struct):
+        return replace(trace, fields=tuple(shaped(transformation, one) for one in trace.fields), whole=whole)
+    values = tuple(shaped(transformation, one) for one in trace.values)
+    extent, labels = step(transformation, trace.extent), trace.labels and step(transformation, trace.labels)
+    return replace(trace, values=values, whole=whole, extent=extent, labels=labels)
+
+
+def decided(trace: Trace, by: Paths) -> Trace:
+    """The trace with paths that count for all of it."""
+    if not by:
+        return trace
+    return union((trace, by)) if isinstance(trace, frozenset) else replace(trace, whole=union((trace.whole, by)))
 
 
 def union(many: Iterable[Paths]) -> Paths:
@@ -101,26 +194,99 @@ def union(many: Iterable[Paths]) -> Paths:
 
 
 def merge(traces: Iterable[Trace]) -> Trace:
-    """The trace of a column that has one of several values; structs of equal shape stay structs."""
+    """The trace of a column that has one of several values; those of equal shape keep it, fields go by position."""
     found = [trace for trace in traces if trace]
-    if len(found) == 1:
-        return found[0]
+    if len(found) < 2 or all(trace is found[0] for trace in found):
+        return found[0] if found else NOTHING
+    plain = union(trace for trace in found if isinstance(trace, frozenset))
     structs = [trace for trace in found if isinstance(trace, Struct)]
-    if structs and len(structs) == len(found) and len({trace.names for trace in structs}) == 1:
-        return Struct(structs[0].names, tuple(map(merge, zip(*(trace.fields for trace in structs), strict=True))))
+    lists = [trace for trace in found if isinstance(trace, Elements)]
+    if structs and not lists and len({len(trace.fields) for trace in structs}) == 1:
+        fields = tuple(map(merge, zip(*(trace.fields for trace in structs), strict=True)))
+        return struct(structs[0].names, fields, union((plain, *(trace.whole for trace in structs))))
+    if lists and not structs and len({trace.labels is None for trace in lists}) == 1:
+        return _either(lists, plain)
     return union(map(flat, found))
+
+
+def _either(lists: list[Elements], plain: Paths) -> Trace:
+    whole, extent = union((plain, *(one.whole for one in lists))), union(one.extent for one in lists)
+    labels = None if lists[0].labels is None else union(one.labels or NOTHING for one in lists)
+    if len({one.keys for one in lists}) == 1:
+        values = tuple(map(merge, zip(*(one.values for one in lists), strict=True)))
+        return elements(lists[0].keys, values, whole, extent, labels)
+    return elements(None, tuple(value for one in lists for value in one.values), whole, extent, labels)
+
+
+def part(trace: Trace, which: Part) -> Trace:
+    """A part of a packed value; what is no such value is taken as a whole."""
+    if isinstance(trace, frozenset):
+        hole = _hole(trace)
+        if hole is None or len(hole.parts) >= _MOST_LEVELS:
+            return step(TRANSFORMED, trace)
+        return source(replace(hole, parts=(*hole.parts, which)))
+    if isinstance(trace, Struct) and isinstance(which.key, int) and 0 <= which.key < len(trace.fields):
+        return decided(trace.fields[which.key], step(TRANSFORMED, trace.whole))
+    if isinstance(trace, Elements) and which.kind in _PARTS:
+        return _PARTS[which.kind](trace, which.key)
+    return step(TRANSFORMED, trace)
+
+
+def _hole(paths: Paths) -> Placeholder | None:
+    """The placeholder that paths are, unchanged; None when they are something else."""
+    if len(paths) != 1:
+        return None
+    ((origin, transformation),) = paths
+    return origin if isinstance(origin, Placeholder) and transformation == SAME else None
+
+
+def _each(packed: Elements, _: Hashable) -> Trace:
+    return decided(merge(packed.values), step(TRANSFORMED, packed.whole))
+
+
+def _item(packed: Elements, key: Hashable) -> Trace:
+    """The element of a literal key, all where that is None; a negative index counts from the end."""
+    values = packed.values
+    if key is not None and packed.keys is not None:
+        wanted = key + len(values) if isinstance(key, int) and key < 0 and packed.labels is None else key
+        values = tuple(value for known, value in zip(packed.keys, values, strict=True) if known == wanted)
+    decisive = union((packed.whole, packed.extent, packed.labels or NOTHING))
+    return decided(merge(values), step(TRANSFORMED, decisive))
+
+
+def _label(packed: Elements, _: Hashable) -> Trace:
+    return step(TRANSFORMED, union((packed.labels or NOTHING, packed.whole)))
+
+
+def _extent(packed: Elements, _: Hashable) -> Trace:
+    return step(TRANSFORMED, union((packed.whole, packed.extent)))
+
+
+_PARTS: dict[str, Callable[[Elements, Hashable], Trace]] = {
+    "each": _each,
+    "extent": _extent,
+    "item": _item,
+    "label": _label,
+}
 
 
 def substitute(trace: Trace, lookup: Callable[[Placeholder], Trace | None]) -> Trace:
     """The trace with every placeholder that ``lookup`` knows replaced by what it stands for."""
+    if isinstance(trace, frozenset):
+        hole = _hole(trace)
+        found = _found(hole, lookup) if hole else None
+        return substitute_paths(trace, lookup) if found is None else found
+    whole = substitute_paths(trace.whole, lookup)
     if isinstance(trace, Struct):
-        return Struct(trace.names, tuple(substitute(field, lookup) for field in trace.fields))
-    if len(trace) == 1:
-        ((origin, transformation),) = trace
-        if transformation == SAME and isinstance(origin, Placeholder):
-            found = lookup(origin)
-            return trace if found is None else found
-    return substitute_paths(trace, lookup)
+        return struct(trace.names, tuple(substitute(one, lookup) for one in trace.fields), whole)
+    values = tuple(substitute(one, lookup) for one in trace.values)
+    labels = None if trace.labels is None else substitute_paths(trace.labels, lookup)
+    return elements(trace.keys, values, whole, substitute_paths(trace.extent, lookup), labels)
+
+
+def _found(hole: Placeholder, lookup: Callable[[Placeholder], Trace | None]) -> Trace | None:
+    found = lookup(hole)
+    return None if found is None else reduce(part, hole.parts, found)
 
 
 def substitute_paths(paths: Paths, lookup: Callable[[Placeholder], Trace | None]) -> Paths:
@@ -132,7 +298,7 @@ def substitute_paths(paths: Paths, lookup: Callable[[Placeholder], Trace | None]
 
 def _replace(path: Path, lookup: Callable[[Placeholder], Trace | None]) -> Paths:
     origin, transformation = path
-    found = lookup(origin) if isinstance(origin, Placeholder) else None
+    found = _found(origin, lookup) if isinstance(origin, Placeholder) else None
     return frozenset({path}) if found is None else step(transformation, found)
 
 

@@ -112,7 +112,7 @@ def expression_values(name: str, row: Mapping[str, Any], children: tuple[Node, .
     values: dict[str, Any] = {
         key: row[key] for key in ("name", "functionName", "udfName", "ordinal") if isinstance(row.get(key), str | int)
     }
-    if name in ("Alias", "AttributeReference") and isinstance(row.get("exprId"), dict):
+    if name in ("Alias", "AttributeReference", "NamedLambdaVariable") and isinstance(row.get("exprId"), dict):
         values["id"] = row["exprId"]["id"]
     if "dataType" in row:
         values["dataType"] = catalog_type(row["dataType"])
@@ -124,6 +124,10 @@ def expression_values(name: str, row: Mapping[str, Any], children: tuple[Node, .
         values["names"] = tuple(child.values.get("value", "") for child in children[::2])
     if name == "Literal":
         values["value"] = _literal(row.get("value"), values.get("dataType"))
+        if values.get("dataType") == "string" and row.get("value") is not None:
+            values["literal"] = row["value"]
+    if name == "AggregateExpression" and row.get("isDistinct") is True:
+        values["isDistinct"] = True
     return values
 
 

@@ -22,12 +22,17 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.SaveIntoDataSourceCommand;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -68,6 +73,7 @@ public class PlanWriter {
   /** What operators told by OpenLineage's interfaces: {delegates, values}. */
   private final IdentityHashMap told = new IdentityHashMap();
   private final Map attributes = new HashMap();
+  private final Map literals = new HashMap();
   private final List references = new ArrayList();
   private final StringWriter text = new StringWriter();
   private final JsonGenerator out;
@@ -428,15 +434,21 @@ public class PlanWriter {
 
   private void writeExpression(Expression node) throws IOException {
     String name = Reflection.simpleName(node);
-    if (node instanceof NamedExpression && (node instanceof AttributeReference || name.equals("Alias"))) {
+    if (node instanceof NamedExpression && (node instanceof AttributeReference || name.equals("Alias") || name.equals("NamedLambdaVariable"))) {
       out.writeNumberField("id", ((NamedExpression) node).exprId().id());
       if (name.equals("Alias")) { out.writeStringField("type", typeName(node)); writeSql(node); }
-      else if (((AttributeReference) node).metadata().contains("__metadata_col")) out.writeBooleanField("metadataColumn", true);
+      else if (node instanceof AttributeReference && ((AttributeReference) node).metadata().contains("__metadata_col")) out.writeBooleanField("metadataColumn", true);
     } else if (node instanceof Cast) {
-      out.writeBooleanField("same", DataType.equalsIgnoreNullability(((Cast) node).child().dataType(), node.dataType()));
+      DataType from = ((Cast) node).child().dataType();
+      boolean same = DataType.equalsIgnoreNullability(from, node.dataType());
+      out.writeBooleanField("same", same);
+      if (!same && (from instanceof StructType || from instanceof ArrayType || from instanceof MapType)) { out.writeFieldName("leaves"); writeLeaves(from, node.dataType()); }
     } else if (node instanceof Literal) {
       Object value = ((Literal) node).value();
       if (value instanceof Integer || value instanceof Boolean) { out.writeFieldName("value"); facts.writeValue(value, 0); }
+      else if (value != null && node.dataType().equals(DataTypes.StringType)) out.writeNumberField("literal", literal(value));
+    } else if (node instanceof AggregateExpression) {
+      if (((AggregateExpression) node).isDistinct()) out.writeBooleanField("isDistinct", true);
     } else if (node instanceof CreateNamedStruct) {
       String[] names = ((StructType) node.dataType()).fieldNames();
       out.writeArrayFieldStart("names");
@@ -445,6 +457,39 @@ public class PlanWriter {
     } else if (!name.toLowerCase().equals(node.prettyName()) && !name.endsWith("Reference")) {
       out.writeStringField("function", node.prettyName());
     }
+  }
+
+  /** A number for the text of a literal, the same for the same text: the text itself is nobody's business. */
+  private int literal(Object value) {
+    Integer known = (Integer) literals.get(value);
+    if (known == null) { known = Integer.valueOf(literals.size()); literals.put(value, known); }
+    return known.intValue();
+  }
+
+  /** The leaves of a type that a cast leaves as they are: true, false, or the same of the parts. */
+  private void writeLeaves(DataType from, DataType to) throws IOException {
+    if (DataType.equalsIgnoreNullability(from, to)) out.writeBoolean(true);
+    else if (from instanceof StructType && to instanceof StructType && ((StructType) from).length() == ((StructType) to).length()) {
+      StructField[] before = ((StructType) from).fields();
+      StructField[] after = ((StructType) to).fields();
+      out.writeStartObject();
+      out.writeArrayFieldStart("names");
+      for (int i = 0; i < after.length; i++) out.writeString(after[i].name());
+      out.writeEndArray();
+      out.writeArrayFieldStart("fields");
+      for (int i = 0; i < after.length; i++) writeLeaves(before[i].dataType(), after[i].dataType());
+      out.writeEndArray();
+      out.writeEndObject();
+    } else if (from instanceof ArrayType && to instanceof ArrayType) writeElement(((ArrayType) from).elementType(), ((ArrayType) to).elementType());
+    else if (from instanceof MapType && to instanceof MapType) writeElement(((MapType) from).valueType(), ((MapType) to).valueType());
+    else out.writeBoolean(false);
+  }
+
+  private void writeElement(DataType from, DataType to) throws IOException {
+    out.writeStartObject();
+    out.writeFieldName("element");
+    writeLeaves(from, to);
+    out.writeEndObject();
   }
 
   private void writeSql(Expression node) throws IOException {

@@ -1,20 +1,58 @@
 """Aggregate and window functions."""
 
+from dataclasses import replace
+
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
-from headwater.extract.trace import AGGREGATED, CONDITION, NOTHING, TRANSFORMED, WINDOW, Trace, flat, step, union
+from headwater.extract.trace import (
+    AGGREGATED,
+    CONDITION,
+    NOTHING,
+    TRANSFORMED,
+    WINDOW,
+    Elements,
+    Struct,
+    Trace,
+    decided,
+    elements,
+    flat,
+    merge,
+    shaped,
+    step,
+    union,
+)
 from headwater.plan import Expression
 
 
 def aggregate_expression(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``sum(x) FILTER (WHERE c)``: the arguments are AGGREGATION, the filter CONDITIONAL."""
     filters = step(CONDITION, union(map(flat, children[1:])))
-    return union((step(AGGREGATED, children[0]), filters))
+    value = shaped(AGGREGATED, children[0])
+    if isinstance(value, Elements) and node.values.get("isDistinct"):
+        value = replace(value, extent=flat(value))
+    return decided(value, filters)
+
+
+def chosen(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``first(x)``, ``max_by(x, y)``: the value of one row; a leaf of it depends on what chooses the row alone."""
+    return decided(children[0], union(map(flat, children[1:])))
+
+
+def collected(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``collect_list(x)``: values that are NULL are left out, of a set also those that it has already."""
+    value = children[0]
+    missing = value.whole if isinstance(value, Struct) else flat(value)
+    return elements(None, (value,), extent=flat(value) if node.name == "CollectSet" else missing)
 
 
 def aggregated_arguments(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """An aggregate that stands in a window without the usual wrapper: ``nth_value``, a pandas aggregate."""
+    """An aggregate that stands in a window without the usual wrapper: a pandas aggregate."""
     return step(AGGREGATED, union(map(flat, children)))
+
+
+def nth_value(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``nth_value(x, 2)``, without the usual wrapper as well."""
+    return shaped(AGGREGATED, chosen(node, children, scope))
 
 
 def pivot_first(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -34,19 +72,22 @@ def window_specification(node: Expression, children: tuple[Trace, ...], scope: S
 
 def window_expression(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``f(x) OVER (…)``."""
-    return union(map(flat, children))
+    return decided(children[0], union(map(flat, children[1:])))
 
 
 def offset_function(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``lag(x, 1, default)``: the value of another row."""
-    return step(TRANSFORMED, union(map(flat, children)))
+    value = merge((*children[:1], *children[2:3]))
+    return decided(shaped(TRANSFORMED, value), step(TRANSFORMED, union(map(flat, children[1:2]))))
 
 
 EXPRESSIONS: Visitors = {
     "AggregateExpression": aggregate_expression,
     "PivotFirst": pivot_first,
-    "NthValue": aggregated_arguments,
+    "NthValue": nth_value,
     "PythonUDAF": aggregated_arguments,
+    **dict.fromkeys(("AnyValue", "First", "Last", "MaxBy", "MinBy"), chosen),
+    **dict.fromkeys(("CollectList", "CollectSet"), collected),
     "Lag": offset_function,
     "Lead": offset_function,
     "WindowExpression": window_expression,

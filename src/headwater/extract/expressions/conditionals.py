@@ -2,14 +2,14 @@
 
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
-from headwater.extract.trace import CONDITION, TRANSFORMED, Trace, flat, step, union
+from headwater.extract.trace import CONDITION, TRANSFORMED, Trace, decided, flat, merge, shaped, step, union
 from headwater.plan import Expression, Node
 
 
 def if_else(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``IF(test, a, b)``."""
     if _is_struct_cast(node):
-        return step(TRANSFORMED, union(map(flat, children)))
+        return children[2]
     return _choice(children[:1], children[1:])
 
 
@@ -50,12 +50,13 @@ def _is_time_window(node: Expression) -> bool:
 
 def coalesce(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``COALESCE(a, b, …)``: each argument may be the value, and decides whether it is."""
-    return _choice(children, children)
+    value = merge(children)  # a leaf of structs has its own leaves alone: a packed struct is never NULL by a leaf
+    return merge((shaped(TRANSFORMED, value), shaped(CONDITION, value)))
 
 
 def _choice(tests: tuple[Trace, ...], values: tuple[Trace, ...]) -> Trace:
-    tested = step(CONDITION, union(map(flat, tests)))
-    return union((tested, step(TRANSFORMED, union(map(flat, values)))))
+    """One of the values, or the same leaf of one of them; what is tested counts for every leaf."""
+    return decided(shaped(TRANSFORMED, merge(values)), step(CONDITION, union(map(flat, tests))))
 
 
 def null_if(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

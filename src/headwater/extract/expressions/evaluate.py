@@ -1,6 +1,15 @@
 """The trace of an expression in a scope: an explicit stack, then one table look-up per node."""
 
-from headwater.extract.expressions import aggregates, conditionals, functions, references, structs, subqueries
+from headwater.extract.expressions import (
+    aggregates,
+    collections,
+    conditionals,
+    functions,
+    lambdas,
+    references,
+    structs,
+    subqueries,
+)
 from headwater.extract.expressions.table import Visitor, Visitors, merged
 from headwater.extract.expressions.told import told
 from headwater.extract.scope import Scope
@@ -11,6 +20,8 @@ VISITORS: Visitors = merged(
     references.EXPRESSIONS,
     conditionals.EXPRESSIONS,
     structs.EXPRESSIONS,
+    collections.EXPRESSIONS,
+    lambdas.EXPRESSIONS,
     aggregates.EXPRESSIONS,
     subqueries.EXPRESSIONS,
     functions.EXPRESSIONS,

@@ -1,8 +1,26 @@
 """Expressions that stand for a column, or hand a value on as it is."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from headwater.extract.expressions.functions import function
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
-from headwater.extract.trace import NOTHING, Placeholder, Trace, flat, merge, source, step, substitute
+from headwater.extract.trace import (
+    NOTHING,
+    Elements,
+    Placeholder,
+    Struct,
+    Trace,
+    elements,
+    flat,
+    merge,
+    shaped,
+    source,
+    step,
+    struct,
+    substitute,
+)
 from headwater.model import Subtype, Transformation
 from headwater.plan import Expression
 
@@ -34,8 +52,29 @@ def alias(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
 
 
 def cast(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """A cast that keeps the type, nullability aside, changes nothing."""
-    return children[0] if node.values.get("same") else step(_TRANSFORMED, children[0])
+    """A cast that keeps the type, nullability aside, changes nothing; that of a struct goes by position."""
+    return _recast(children[0], bool(node.values.get("same")) or node.values.get("leaves"))
+
+
+def _recast(packed: Trace, leaves: Any) -> Trace:
+    """A value as another type: ``leaves`` is True where it stays the same, else what becomes of the parts."""
+    if leaves is True:
+        return packed
+    found = leaves if isinstance(leaves, Mapping) else {}
+    if isinstance(packed, Struct):
+        casts = found.get("fields") or [None] * len(packed.fields)
+        names = tuple(found.get("names") or ("",) * len(packed.fields))
+        return struct(names, tuple(map(_recast, packed.fields, casts)), step(_TRANSFORMED, packed.whole))
+    if isinstance(packed, Elements):
+        values = tuple(_recast(value, found.get("element")) for value in packed.values)
+        whole, extent = step(_TRANSFORMED, packed.whole), step(_TRANSFORMED, packed.extent)
+        return elements(packed.keys if packed.labels is None else None, values, whole, extent, packed.labels)
+    return step(_TRANSFORMED, packed)
+
+
+def replaced(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """A function that Spark replaces by another, which is its only child and may have the leaves of a value."""
+    return shaped(_TRANSFORMED, children[0]) if len(children) == 1 else function(node, children, scope)
 
 
 def static_invoke(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -84,6 +123,7 @@ EXPRESSIONS: Visitors = {
     "CommonExpressionRef": common_reference,
     "With": with_definitions,
     "TypedNullLiteral": nothing,
+    **dict.fromkeys(("ArrayCompact", "NullIf", "Nvl", "Nvl2", "TryElementAt"), replaced),
     **dict.fromkeys(
         (
             "AssertNotNull",

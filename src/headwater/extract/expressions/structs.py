@@ -2,24 +2,45 @@
 
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
-from headwater.extract.trace import TRANSFORMED, Struct, Trace, flat, step, union
+from headwater.extract.trace import (
+    TRANSFORMED,
+    Elements,
+    Part,
+    Struct,
+    Trace,
+    elements,
+    flat,
+    part,
+    step,
+    struct,
+    union,
+)
 from headwater.plan import Expression
 
 
 def create_named_struct(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``named_struct('a', x, 'b', y)``: names and values in turn."""
-    return Struct(tuple(node.values.get("names", ())), children[1::2])
+    return struct(tuple(node.values.get("names", ())), children[1::2])
 
 
 def get_struct_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``s.a``: the leaf that was packed, or a part of a column that came as a struct."""
-    packed, ordinal = children[0], int(node.values.get("ordinal", -1))
+    return _field(node, children[0])
+
+
+def get_array_struct_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``array.a``: that leaf of every element."""
+    packed = children[0]
+    if not isinstance(packed, Elements):
+        return step(TRANSFORMED, flat(packed))
+    return elements(packed.keys, tuple(_field(node, one) for one in packed.values), packed.whole, packed.extent)
+
+
+def _field(node: Expression, packed: Trace) -> Trace:
+    place = int(node.values.get("ordinal", -1))
     if isinstance(packed, Struct) and node.text("field") in packed.names:  # a plan from a text has the name alone
-        ordinal = packed.names.index(node.text("field"))
-    if isinstance(packed, Struct) and 0 <= ordinal < len(packed.fields):
-        field: Trace = packed.fields[ordinal]
-        return field
-    return step(TRANSFORMED, packed)
+        place = packed.names.index(node.text("field"))
+    return part(packed, Part("field", place))
 
 
 def update_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -35,7 +56,7 @@ def update_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -
             fields.pop(name, None)
         else:
             fields[name] = by_node[operation]
-    return Struct(tuple(fields), tuple(fields.values()))
+    return struct(tuple(fields), tuple(fields.values()), packed.whole)
 
 
 def _repeats(names: tuple[str, ...]) -> bool:
@@ -55,6 +76,7 @@ def _matching(fields: dict[str, Trace], name: str) -> str:
 
 EXPRESSIONS: Visitors = {
     "CreateNamedStruct": create_named_struct,
+    "GetArrayStructFields": get_array_struct_fields,
     "GetStructField": get_struct_field,
     "UpdateFields": update_fields,
     "WithField": with_field,

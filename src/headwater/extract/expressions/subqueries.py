@@ -7,9 +7,9 @@ from headwater.extract.trace import (
     TRANSFORMED,
     Paths,
     Trace,
+    decided,
     flat,
     joined,
-    merge,
     step,
     substitute,
     substitute_paths,
@@ -29,7 +29,7 @@ def inner(node: Expression, scope: Scope) -> Rows:
 def scalar_subquery(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``(SELECT max(x) FROM t WHERE …)``: the value as it is, with what decides on it. Children are outer columns."""
     rows = inner(node, scope)
-    return merge((rows.column(0), rows.deciding))
+    return decided(rows.column(0), rows.deciding)
 
 
 def exists(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

@@ -1,12 +1,30 @@
 """Operators that turn one row into many: ``explode``, ``inline``, ``stack``, ``json_tuple``, table functions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.table import Visitors, deciding, scope_of
-from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
-from headwater.extract.trace import FILTER, TRANSFORMED, Paths, Step, flat, step, union
+from headwater.extract.scope import Extraction, Rows, Scope, attribute
+from headwater.extract.trace import (
+    EACH,
+    FILTER,
+    LABEL,
+    TRANSFORMED,
+    Part,
+    Step,
+    Trace,
+    flat,
+    merge,
+    part,
+    shaped,
+    step,
+    union,
+)
 from headwater.plan import Expression, Operator
+
+Argument: TypeAlias = tuple[Step, Trace]
+"""How columns are made of an argument of a generator, and where that comes from."""
 
 
 def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -16,31 +34,58 @@ def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     generator = node.expression("generator")
     told = extraction.expressions.get(generator) if generator else None
     arguments = _arguments(generator, told, scope) if generator else []
-    columns = (
-        _stacked([argument for _, argument in arguments], output)
-        if generator and generator.name == "Stack" and told is None
-        else dict.fromkeys((column.expr_id for column in output), union(step(*argument) for argument in arguments))
-    )
-    rows = union((deciding(children), step(FILTER, union(argument for _, argument in arguments))))
+    made = _GENERATORS.get(generator.name, _mixed) if generator and told is None else _mixed
+    columns = {column.expr_id: trace for column, trace in zip(output, made(arguments, len(output)), strict=True)}
+    rows = union((deciding(children), step(FILTER, union(flat(argument) for _, argument in arguments))))
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, rows)
 
 
-def _arguments(generator: Expression, told: Sequence[Step | None] | None, scope: Scope) -> list[tuple[Step, Paths]]:
+def _arguments(generator: Expression, told: Sequence[Step | None] | None, scope: Scope) -> list[Argument]:
     """The arguments that take part, each with how the columns are made of it; an extension may tell it."""
     steps = told or [TRANSFORMED] * len(generator.children)
     return [
-        (how, flat(evaluate(child, scope)))
+        (how, evaluate(child, scope))
         for how, child in zip(steps, generator.children, strict=True)
         if how is not None and isinstance(child, Expression)
     ]
 
 
-def _stacked(arguments: list[Paths], output: tuple[Attribute, ...]) -> dict[int, Paths]:
-    """``stack(2, a, b, c, d)`` lays its values out row by row: the first column is a and c."""
-    return {
-        column.expr_id: step(TRANSFORMED, union(arguments[1 + place :: len(output)]))
-        for place, column in enumerate(output)
-    }
+def _mixed(arguments: list[Argument], count: int) -> list[Trace]:
+    """Any column may be made of any argument."""
+    return [union(step(how, flat(argument)) for how, argument in arguments)] * count
 
+
+def _stacked(arguments: list[Argument], count: int) -> list[Trace]:
+    """``stack(2, a, b, c, d)`` lays its values out row by row: the first column is a and c."""
+    values = [argument for _, argument in arguments]
+    return [shaped(TRANSFORMED, merge(values[1 + place :: count])) for place in range(count)]
+
+
+def _exploded(arguments: list[Argument], count: int) -> list[Trace]:
+    """``explode(array)`` makes an element, ``explode(map)`` a key and a value."""
+    ((_, packed),) = arguments
+    parts = (EACH,) if count == 1 else (LABEL, EACH)
+    return [part(packed, one) for one in parts]
+
+
+def _numbered(arguments: list[Argument], count: int) -> list[Trace]:
+    """``posexplode``: the place of an element depends on all that there are."""
+    ((_, packed),) = arguments
+    return [step(TRANSFORMED, flat(packed)), *_exploded(arguments, count - 1)]
+
+
+def _inlined(arguments: list[Argument], count: int) -> list[Trace]:
+    """``inline(structs)`` makes a column of each field."""
+    ((_, packed),) = arguments
+    element = part(packed, EACH)
+    return [part(element, Part("field", place)) for place in range(count)]
+
+
+_GENERATORS: Mapping[str, Callable[[list[Argument], int], list[Trace]]] = {
+    "Explode": _exploded,
+    "Inline": _inlined,
+    "PosExplode": _numbered,
+    "Stack": _stacked,
+}
 
 OPERATORS: Visitors = {"Generate": generate}

@@ -21,7 +21,10 @@ RANKS = frozenset({"cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "
 CASTS = frozenset({"ansi_cast", "cast", "try_cast"})
 
 CLASSES: Mapping[str, str] = {
+    **dict.fromkeys(("any_value", "first", "first_value"), "First"),
     "approx_count_distinct": "HyperLogLogPlusPlus",
+    "array": "CreateArray",
+    **dict.fromkeys(("array_agg", "collect_list", "collect_set"), "CollectSet"),  # any may be DISTINCT
     "coalesce": "Coalesce",
     "count": "Count",
     "count_if": "CountIf",
@@ -30,8 +33,10 @@ CLASSES: Mapping[str, str] = {
     "hive-hash": "HiveHash",
     "ifnull": "Coalesce",
     "lag": "Lag",
+    **dict.fromkeys(("last", "last_value"), "Last"),
     "lead": "Lead",
     "mask": "Mask",
+    **dict.fromkeys(("max_by", "min_by"), "MaxBy"),
     "md5": "Md5",
     "nvl": "Coalesce",
     "precisetimestampconversion": "PreciseTimestampConversion",
