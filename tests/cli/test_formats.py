@@ -65,6 +65,8 @@ def test_json_says_everything_of_a_root(headwater: Callable[..., Result]) -> Non
     assert answer["roots"][0] == {
         "column": {"namespace": "file", "name": "/data/landing/flights", "field": "tailnum"},
         "origin": "source",
+        "evidence": "unwritten",
+        "near": [],
         "transformations": [
             {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True, "opaque": True, "wholeDataset": False}
         ],

@@ -39,10 +39,10 @@ def test_an_older_store_has_one_column_for_each_name(words: Any, store: Store, u
     old = json.loads((Path(__file__).parent / "store_0012.json").read_text())
     with open_store(str(tmp_path / "new.db")) as new:
         new.ingest(old["events"])
-        expected = words.contents(new)
+        expected = words.contents(new)["fields"], words.edges(new)
     _fill(url, old["rows"])
     with open_store(url) as upgraded:
-        assert words.contents(upgraded) == expected
+        assert (words.contents(upgraded)["fields"], words.edges(upgraded)) == expected
         assert upgraded.ingest(old["events"]).known == len(old["events"])
         upgraded.ingest([words.told("read", words.written("last", {"k": ["mid.iD"]}), minute=9)])
         assert "last.k <- mid.Id IDENTITY" in words.edges(upgraded)

@@ -76,10 +76,14 @@ def of_roots(answer: Roots) -> Document:
     return {
         "column": of_column(answer.column),
         "origin": answer.origin.value if answer.origin is not None else None,
+        "evidence": answer.evidence.value if answer.evidence is not None else None,
+        "near": [of_column(one) for one in answer.near],
         "roots": [
             {
                 "column": of_column(root.column),
                 "origin": root.origin.value,
+                "evidence": root.evidence.value if root.evidence is not None else None,
+                "near": [of_column(one) for one in root.near],
                 "transformations": [of_way(way) for way in root.ways],
                 "distance": root.distance,
                 "jobs": [of_job(job) for job in root.jobs],

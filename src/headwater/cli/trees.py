@@ -8,13 +8,16 @@ from headwater.answers.labels import Labels, field, readable
 from headwater.cli.output import Branch, aligned
 from headwater.cli.ways import way_text
 from headwater.model import Job
-from headwater.store.questions import Column, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
+from headwater.store.questions import Column, Evidence, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
 
-_ORIGINS = {
-    Origin.SOURCE: "no known job writes it",
-    Origin.CONSTANT: "made without reading a column",
-    Origin.UNKNOWN: "lineage unknown from here on, see: headwater coverage",
-    Origin.CYCLE: "made from itself only",
+_EVIDENCE = {
+    Evidence.UNWRITTEN: "no known job writes it",
+    Evidence.LITERAL: "made without reading a column",
+    Evidence.PARTIAL: "no input known, and its run's lineage has gaps, see: headwater coverage",
+    Evidence.NO_LINEAGE: "lineage unknown from here on, see: headwater coverage",
+    Evidence.UNNAMED: "no known run wrote a column of that name",
+    Evidence.CYCLE: "made from itself only",
+    Evidence.FILTERED: "what stands before it was filtered out",
 }
 
 
@@ -24,15 +27,21 @@ def roots_tree(answer: Roots) -> Branch:
     rows = [_root_cells(root, labels) for root in answer.roots]
     tree = Branch(heading(answer.column, labels), [Branch(line) for line in aligned(rows)] if rows else [])
     if answer.origin is not None:
-        tree.children.append(Branch(Text(f"a root itself: {_ORIGINS[answer.origin]}", style="dim")))
+        tree.children.append(Branch(Text(f"a root itself: {_known(answer)}", style="dim")))
     return tree
 
 
 def _root_cells(root: Root, labels: Labels) -> list[Text]:
     column = Text(labels.column(root.column), style="bold")
     where = Text(readable(str(root.column.dataset)), style="dim")
-    mark = "" if root.origin is Origin.SOURCE else f"({_ORIGINS[root.origin]})"
+    mark = "" if root.origin is Origin.SOURCE else f"({_known(root)})"
     return [way_text(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
+
+
+def _known(root: Root | Roots) -> str:
+    """What is known of a column with nothing before it, and what may be meant instead."""
+    near = f"; near: {', '.join(readable(str(one)) for one in root.near)}" if root.near else ""
+    return f"{_EVIDENCE[root.evidence]}{near}" if root.evidence is not None else ""
 
 
 def impact_tree(answer: Impact) -> Branch:

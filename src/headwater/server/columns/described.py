@@ -79,6 +79,8 @@ IMPACTED = _object(field=TEXT, distance=NUMBER, transformations=_list(WAY))
 ROOT = _object(
     column=COLUMN,
     origin={"enum": ["source", "constant", "unknown", "cycle", "filtered"]},
+    evidence={"enum": ["unwritten", "literal", "partial", "no lineage", "unnamed", "cycle", "filtered"]},
+    near=_list(COLUMN),
     transformations=_list(WAY),
     distance=NUMBER,
     jobs=_list(NAME),
@@ -143,6 +145,8 @@ SCHEMAS: Mapping[str, Schema] = {
     "roots": _object(
         column=COLUMN,
         origin=_nullable(ROOT["properties"]["origin"]),
+        evidence=_nullable(ROOT["properties"]["evidence"]),
+        near=_list(COLUMN),
         roots=_list(ROOT),
         truncated=TRUNCATED,
         next=NEXT,

@@ -150,16 +150,29 @@ class Origin(str, Enum):
 
     SOURCE = "source"  # no known job writes its dataset
     CONSTANT = "constant"  # the job that writes it reads nothing for it: a literal, a count of rows
-    UNKNOWN = "unknown"  # a job writes its dataset, without telling lineage
+    UNKNOWN = "unknown"  # jobs write its dataset, and what they say of it is nothing, or not all
     CYCLE = "cycle"  # it is made from itself only
     FILTERED = "filtered"  # what stands before it was filtered out
+
+
+class Evidence(str, Enum):
+    """What is known of a column with nothing before it; beside `Origin`, whose values are fewer."""
+
+    UNWRITTEN = "unwritten"  # no known run writes its dataset
+    LITERAL = "literal"  # a run wrote it, and its lineage is whole: it reads no column
+    PARTIAL = "partial"  # a run wrote it, but its lineage has gaps
+    NO_LINEAGE = "no lineage"  # runs write its dataset, and say nothing of columns
+    UNNAMED = "unnamed"  # runs write its dataset, but none ever named that column
+    CYCLE = "cycle"
+    FILTERED = "filtered"
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
     """A column with nothing before it, and how it reaches the column that was asked for.
 
-    ``jobs`` are those on the shortest path, from the root on; ``applications`` what they are parts of.
+    ``jobs`` are those on the shortest path, from the root on; ``applications`` what they are parts of. ``near`` are
+    columns that may be meant where no run ever named this one.
     """
 
     column: Column
@@ -168,16 +181,20 @@ class Root:
     distance: int
     jobs: tuple[Job, ...]
     applications: tuple[Job, ...] = ()
+    evidence: Evidence | None = None
+    near: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The roots of a column; ``origin`` is set when it is a root itself."""
+    """The roots of a column; ``origin``, ``evidence`` and ``near`` are set when it is a root itself."""
 
     column: Column
     roots: tuple[Root, ...]
     origin: Origin | None = None
     truncated: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+    near: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,51 @@
 """Where a column comes from in the end: the columns with nothing before them, and how they take part."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from itertools import groupby
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, Origin, Root, Roots, Way
+from headwater.store.questions.answers import (
+    UNBOUNDED,
+    Bounds,
+    Column,
+    Direction,
+    EdgeType,
+    Evidence,
+    Origin,
+    Root,
+    Roots,
+    Way,
+)
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.cycles import closed_cycles
 from headwater.store.questions.edges import Edges
+from headwater.store.questions.evidence import evidence, near_columns
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
 from headwater.store.questions.steps import Steps
 from headwater.store.questions.ways import Arrivals, rank
-from headwater.store.rows import rows_for
 from headwater.store.store import Store
+
+_ORIGINS = {
+    Evidence.UNWRITTEN: Origin.SOURCE,
+    Evidence.LITERAL: Origin.CONSTANT,
+    Evidence.PARTIAL: Origin.UNKNOWN,
+    Evidence.NO_LINEAGE: Origin.UNKNOWN,
+    Evidence.UNNAMED: Origin.UNKNOWN,
+    Evidence.CYCLE: Origin.CYCLE,
+    Evidence.FILTERED: Origin.FILTERED,
+}
+_TO_GUESS = (Evidence.UNNAMED, Evidence.UNWRITTEN)
 
 
 def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
     """The columns that a column is made from in the end, the direct ones first.
 
     A root is a column that nothing stands before: no known job writes its dataset, or the job that does
-    reads nothing for it, or tells no lineage, or makes it from itself only (`Origin` says which).
+    reads nothing for it, or tells no lineage, or makes it from itself only (`Origin` and `Evidence` say which).
 
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
@@ -35,25 +57,27 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         origins = _origins(connection, closure, steps, bounds)
         transformations = names.transformations(connection, {link.transformation for link in closure.links})
         found = Arrivals([column.id], steps, transformations, Direction.UP)
-        return Roots(
-            column,
-            _named(connection, {key: one for key, one in origins.items() if key != column.id}, found, bounds),
-            origins.get(column.id),
-            closure.truncated,
+        others = {key: one for key, one in origins.items() if key != column.id}
+        itself = origins.get(column.id)
+        near = near_columns(connection, column, bounds.sees) if itself in _TO_GUESS else ()
+        roots = tuple(
+            replace(root, near=near_columns(connection, root.column, bounds.sees))
+            if root.evidence is Evidence.UNNAMED
+            else root
+            for root in _named(connection, others, found, bounds)
         )
+        origin = None if itself is None else _ORIGINS[itself]
+        return Roots(column, roots, origin, closure.truncated, itself, near)
 
 
-def _origins(connection: Connection, closure: Closure, steps: Steps, bounds: Bounds) -> dict[int, Origin]:
+def _origins(connection: Connection, closure: Closure, steps: Steps, bounds: Bounds) -> dict[int, Evidence]:
     open_ended = closure.distance.keys() - closure.unexplored
     leaves = {node for node in open_ended if not steps(node)}
     cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
-    datasets = {closure.dataset_of[node] for node in leaves}
-    written = _written(connection, datasets)
-    explained = _explained(connection, datasets)
-    origins = {node: _origin(closure.dataset_of[node], written, explained) for node in leaves}
+    found = evidence(connection, {node: closure.dataset_of[node] for node in leaves})
     if bounds.filtered:
-        origins |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Origin.FILTERED)
-    return origins | dict.fromkeys(cycles, Origin.CYCLE)
+        found |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Evidence.FILTERED)
+    return found | dict.fromkeys(cycles, Evidence.CYCLE)
 
 
 def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:
@@ -65,31 +89,9 @@ def _with_more(connection: Connection, closure: Closure, leaves: Collection[int]
     return {node for node in leaves if node in into or closure.dataset_of[node] in whole}
 
 
-def _origin(dataset: int, written: Collection[int], explained: Collection[int]) -> Origin:
-    if dataset in explained:
-        return Origin.CONSTANT
-    return Origin.UNKNOWN if dataset in written else Origin.SOURCE
-
-
-def _written(connection: Connection, datasets: Collection[int]) -> set[int]:
-    table = schema.run_dataset
-    question = select(table.c.dataset_id).where(table.c.written).distinct()
-    return {
-        row.dataset_id
-        for row in rows_for(connection, datasets, lambda some: question.where(table.c.dataset_id.in_(some)))
-    }
-
-
-def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
-    table = schema.lineage
-    question = select(table.c.output_id).distinct()
-    return {
-        row.output_id
-        for row in rows_for(connection, datasets, lambda some: question.where(table.c.output_id.in_(some)))
-    }
-
-
-def _named(connection: Connection, origins: Mapping[int, Origin], found: Arrivals, bounds: Bounds) -> tuple[Root, ...]:
+def _named(
+    connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, bounds: Bounds
+) -> tuple[Root, ...]:
     wanted = {node: _wanted(found.ways(node), bounds.edge_type) for node in origins}
     columns = names.columns(connection, [node for node, ways in wanted.items() if ways], bounds.as_of)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
@@ -100,7 +102,8 @@ def _named(connection: Connection, origins: Mapping[int, Origin], found: Arrival
         distance, path = paths[node]
         on_path = tuple(jobs[job] for job in path)
         stages = tuple(application for application, _ in groupby(applications[job] for job in path))
-        roots.append(Root(column, origins[node], wanted[node], distance, on_path, stages))
+        origin = _ORIGINS[origins[node]]
+        roots.append(Root(column, origin, wanted[node], distance, on_path, stages, origins[node]))
     return tuple(sorted(roots, key=_strongest_first))
 
 

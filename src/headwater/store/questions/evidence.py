@@ -1,0 +1,102 @@
+"""What is known of columns that nothing stands before: who wrote them, and whether that is all of it."""
+
+from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, func, select
+
+from headwater.model import Dataset
+from headwater.store import schema
+from headwater.store.keys import keys_of
+from headwater.store.questions import names
+from headwater.store.questions.answers import Column, Evidence, Sees
+from headwater.store.questions.endings import fit, tail
+from headwater.store.rows import rows_for
+from headwater.store.spellings import READ
+
+_FIELD = schema.field
+_DATASET = schema.dataset
+_LINEAGE = schema.lineage
+_WRITES = schema.run_dataset
+_GAP = schema.gap
+_OPAQUE = "opaque"  # a gap of this kind leaves lineage whole, and coarse
+_MOST = 3
+_COMPARED = 1_000  # names; comparing takes about 20 µs each
+
+
+def evidence(connection: Connection, dataset_of: Mapping[int, int]) -> dict[int, Evidence]:
+    """What is known of columns without a step before them; they are given with their datasets."""
+    datasets = set(dataset_of.values())
+    explained = _explained(connection, datasets)
+    written = _written(connection, datasets - explained)
+    partial = _partial(connection, explained)
+    inside = [field for field, dataset in dataset_of.items() if dataset in explained]
+    question = select(_FIELD.c.id).where(_FIELD.c.spelled_by == READ)
+    unnamed = {row.id for row in rows_for(connection, inside, lambda some: question.where(_FIELD.c.id.in_(some)))}
+
+    def of(field: int, dataset: int) -> Evidence:
+        if dataset not in explained:
+            return Evidence.NO_LINEAGE if dataset in written else Evidence.UNWRITTEN
+        if field in unnamed:
+            return Evidence.UNNAMED
+        return Evidence.PARTIAL if dataset in partial else Evidence.LITERAL
+
+    return {field: of(field, dataset) for field, dataset in dataset_of.items()}
+
+
+def near_columns(connection: Connection, column: Column, sees: Sees = None) -> tuple[Column, ...]:
+    """Columns that may be meant by one that no run wrote: like ones of its dataset, and its name in like datasets."""
+    question = select(_FIELD.c.id, _FIELD.c.name).where(_FIELD.c.spelled_by > READ).limit(_COMPARED)
+    beside = question.where(_FIELD.c.dataset_id == column.dataset.id, _FIELD.c.id != column.id)
+    rows = connection.execute(beside).all()
+    near = _like(column.name, {row.name: row.id for row in rows})
+    near += _in_like_datasets(connection, column)
+    found = names.columns(connection, near)
+    seen = [found[one] for one in near if sees is None or sees(found[one].dataset.dataset.namespace)]
+    return tuple(seen[:_MOST])
+
+
+def _in_like_datasets(connection: Connection, column: Column) -> list[int]:
+    """The fields of the same name in written datasets whose names are like that of the column's."""
+    question = select(_FIELD.c.id, _DATASET.c.namespace, _DATASET.c.name).join(
+        _DATASET, _DATASET.c.id == _FIELD.c.dataset_id
+    )
+    same = _FIELD.c.folded_key == keys_of(column.name)[1]
+    mine = question.where(same, _FIELD.c.dataset_id != column.dataset.id, _FIELD.c.spelled_by > READ).limit(_COMPARED)
+    found = {str(Dataset(row.namespace, row.name)): row.id for row in connection.execute(mine)}
+    return [found[name] for name in get_close_matches(str(column.dataset), found, n=_MOST, cutoff=0.8)]
+
+
+def _like(name: str, known: Mapping[str, int]) -> list[int]:
+    """The fields whose names are the same but for case and underscores, or look alike; the best first."""
+    by_plain = {tail(one).replace("_", ""): field_id for one, field_id in known.items()}
+    return [by_plain[one] for one in get_close_matches(tail(name).replace("_", ""), by_plain, n=_MOST, cutoff=0.7)]
+
+
+def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
+    question = select(_LINEAGE.c.output_id.label("dataset")).distinct()
+    return _found(connection, datasets, lambda some: question.where(_LINEAGE.c.output_id.in_(some)))
+
+
+def _written(connection: Connection, datasets: Collection[int]) -> set[int]:
+    question = select(_WRITES.c.dataset_id.label("dataset")).where(_WRITES.c.written).distinct()
+    return _found(connection, datasets, lambda some: question.where(_WRITES.c.dataset_id.in_(some)))
+
+
+def _partial(connection: Connection, datasets: Collection[int]) -> set[int]:
+    """Those of which the lineage that some job told last has gaps."""
+    other = _LINEAGE.alias().c
+    last = select(func.max(other.at)).where(other.job_id == _LINEAGE.c.job_id, other.output_id == _LINEAGE.c.output_id)
+    question = select(_LINEAGE.c.output_id, _DATASET.c.namespace, _DATASET.c.name, _GAP.c.output)
+    question = question.join(_GAP, and_(_GAP.c.run_id == _LINEAGE.c.run_id, _GAP.c.kind != _OPAQUE))
+    question = question.join(_DATASET, _DATASET.c.id == _LINEAGE.c.output_id)
+    question = question.where(_LINEAGE.c.at == last.correlate(_LINEAGE).scalar_subquery())
+    rows = rows_for(connection, datasets, lambda some: question.where(_LINEAGE.c.output_id.in_(some)))
+    return {
+        row.output_id for row in rows if not row.output or fit(Dataset(row.namespace, row.name), row.output) is not None
+    }
+
+
+def _found(connection: Connection, ids: Collection[int], question: Callable[[Any], Select[Any]]) -> set[int]:
+    return {row.dataset for row in rows_for(connection, ids, question)}

@@ -1,0 +1,58 @@
+"""What is said of a column that nothing stands before is what is known of it, and no more."""
+
+from typing import Any
+
+import pytest
+
+from headwater.cli.trees import roots_tree
+from headwater.store import Store
+from headwater.store.questions import Evidence, Origin, Roots, roots_of
+
+
+def shown(answer: Roots) -> str:
+    return "\n".join(str(child.line) for child in roots_tree(answer).children)
+
+
+def gap(output: str = "") -> dict[str, Any]:
+    return {"headwater_coverage": {"gaps": [{"kind": "expression", "what": "f", "why": "unknown", "output": output}]}}
+
+
+def test_a_literal_was_written_by_a_run_that_says_so(words: Any, store: Store) -> None:
+    store.ingest([words.told("make", words.written("a", {"one": [], "x": ["raw.x"]}))])
+    answer = roots_of(store, "a.one")
+    assert (answer.origin, answer.evidence, answer.near) == (Origin.CONSTANT, Evidence.LITERAL, ())
+    assert "made without reading a column" in shown(answer)
+
+
+def test_of_a_run_with_gaps_it_is_not_known(words: Any, store: Store) -> None:
+    fields = {"one": []}
+    store.ingest([words.told("make", words.written("a", fields), run_facets=gap("/a"), minute=1, run="1")])
+    answer = roots_of(store, "a.one")
+    assert (answer.origin, answer.evidence) == (Origin.UNKNOWN, Evidence.PARTIAL)
+    assert "without reading" not in shown(answer)
+    store.ingest([words.told("make", words.written("a", fields), run_facets=gap("/b"), minute=2, run="2")])
+    assert roots_of(store, "a.one").evidence is Evidence.LITERAL, "the gap of its latest run is about another output"
+
+
+def test_a_column_that_no_run_named_may_be_misspelled(words: Any, store: Store) -> None:
+    store.ingest([words.told("make", words.written("a", {"customer_id": ["raw.x"], "name": []}))])
+    store.ingest([words.told("read", words.written("b", {"k": ["a.customerid"]}))])
+    answer = roots_of(store, "b.k")
+    [root] = answer.roots
+    assert (root.origin, root.evidence) == (Origin.UNKNOWN, Evidence.UNNAMED)
+    assert [str(one) for one in root.near] == ["file:/a.customer_id"]
+    assert "no known run wrote a column of that name; near: file:/a.customer_id" in shown(answer)
+
+
+@pytest.mark.parametrize(("told", "evidence"), [(None, Evidence.UNWRITTEN), ("run", Evidence.NO_LINEAGE)])
+def test_a_source_is_what_nobody_is_known_to_write(
+    words: Any, store: Store, told: str | None, evidence: Evidence
+) -> None:
+    store.ingest([words.told("read", words.written("b", {"k": ["lake/orders.id"]}))])
+    store.ingest([words.told("make", words.written("lake/orders_2025", {"ID": ["raw.x"]}))])
+    if told:
+        store.ingest([words.told("other", words.written("lake/orders"))])
+    answer = roots_of(store, "lake/orders.id")
+    assert answer.evidence is evidence
+    near = [str(one) for one in answer.near]
+    assert near == ([] if told else ["file:/lake/orders_2025.ID"])
