@@ -7,7 +7,7 @@ from typing import Any, Self
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.folded import events_table, folded_tables, quarantine_table
+from headwater.archive.folded import events_table, folded_tables, parts_of, quarantine_table
 from headwater.archive.keeping import Kept, few_parts
 from headwater.archive.lakes import Lake, lake
 from headwater.archive.parsing import parsed
@@ -74,7 +74,7 @@ def folded(spark: SparkSession, source: str, tell: Progress) -> Archive:
     every = Told(read.where("digest IS NOT NULL"), told.shapes, told.schemas)
     meanings = resolver(spark, every.events, keep)
     tell(f"Names that mean more than themselves: {len(meanings.names.meanings):,}")
-    made = folded_tables(every, meanings, keep)
+    made = folded_tables(every, meanings, keep, parts_of(every, meanings, keep))
     made |= {"events": events_table(told), "quarantine": quarantine_table(read)}
     return Archive({name: made[name] for name in TABLES}, keep)
 

@@ -1,12 +1,13 @@
 """The tables of what there is: events, runs, jobs, datasets, fields, gaps, and lines that are no events."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive.folding import JOB, latest
 from headwater.archive.resolving import Resolver
 
 _DATASET = ("dataset_id", "dataset_namespace", "dataset", "begun")
+_OF_FIELD = (*_DATASET, "field_id", "own")
 _DAY = 86_400 * 1_000_000
 
 
@@ -77,26 +78,49 @@ def datasets(described: DataFrame, fields: DataFrame, resolver: Resolver) -> Dat
 def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: Resolver) -> DataFrame:
     """The fields of datasets: those of all schemas, and those that lineage names.
 
-    Types and places are those of the schema that was told last; a field that is not in it has none.
+    Types and places are those of the schema that was told last; a field that is not in it has none. Names are spelled
+    by the rules of `headwater.store.spellings`; ``own`` is the name that is compared.
     """
-    last = (
-        described.where("schema IS NOT NULL").groupBy("dataset_id").agg(sf.max(sf.struct("at", "schema")).alias("last"))
-    )
-    seen = described.where("schema IS NOT NULL").select(*_DATASET, "at", "schema").distinct()
+    seen = described.where("schema IS NOT NULL").select(*_DATASET, "at", "schema", "written").distinct()
+    moment = sf.struct("at", "schema")
+    written = sf.max(sf.when(sf.col("written"), moment)).alias("last_written")
+    last = seen.groupBy("dataset_id").agg(sf.max(moment).alias("last"), written)
     placed = seen.join(schemas, "schema").join(last, "dataset_id")
     now = (sf.col("at") == sf.col("last.at")) & (sf.col("schema") == sf.col("last.schema"))
-    apart = placed.select(*_DATASET, "at", now.alias("now"), sf.posexplode("fields").alias("place", "one"))
-    named = resolver.fields(apart.withColumn("told", sf.col("one.name")), "at", "told")
-    place = sf.max(_if_now(sf.struct("place", sf.col("one.type").alias("type"))))
-    of_schemas = named.groupBy(*_DATASET, "field_id", "field").agg(place.alias("last"))
+    is_last = (sf.col("at") == sf.col("last_written.at")) & (sf.col("schema") == sf.col("last_written.schema"))
+    apart = placed.select(
+        *_DATASET,
+        "at",
+        "written",
+        now.alias("now"),
+        (sf.col("written") & is_last).alias("current"),
+        sf.posexplode("fields").alias("place", "one"),
+    )
+    apart = apart.withColumn("told", sf.col("one.name")).withColumn("own", sf.col("one.own"))
+    of_schemas = resolver.fields(apart, "at", "told").select(
+        *_OF_FIELD,
+        *("spelled", "written"),
+        sf.when(sf.col("now"), sf.struct("place", sf.col("one.type").alias("type"))).alias("last"),
+        sf.when(sf.col("current"), sf.col("spelled")).alias("current"),
+    )
     others = told.unionByName(resolver.renamed_fields())
     both = of_schemas.unionByName(others, allowMissingColumns=True)
-    whole = both.groupBy(*_DATASET, "field_id", "field").agg(sf.max("last").alias("last"))
-    return whole.withColumn("type", sf.nullif("last.type", sf.lit(""))).withColumn("ordinal", sf.col("last.place"))
+    best = sf.max(sf.when(sf.col("spelled").isNotNull(), sf.struct("written", "spelled"))).alias("best")
+    whole = both.groupBy(*_OF_FIELD).agg(sf.max("last").alias("last"), sf.max("current").alias("current"), best)
+    spelled = _spelled(whole, resolver)
+    return spelled.withColumn("type", sf.nullif("last.type", sf.lit(""))).withColumn("ordinal", sf.col("last.place"))
 
 
-def _if_now(value: Column) -> Column:
-    return sf.when(sf.col("now"), value)
+def _spelled(whole: DataFrame, resolver: Resolver) -> DataFrame:
+    """Adds how each name is shown: ``field``."""
+    best = sf.col("best")
+    if resolver.names.spellings:
+        whole = whole.join(sf.broadcast(resolver.rename_spellings()), ["dataset_id", "own"], "left")
+        renamed = sf.when(
+            sf.col("renamed").isNotNull(), sf.struct(sf.lit(True).alias("written"), sf.col("renamed").alias("spelled"))
+        )
+        best = sf.greatest(best, renamed)
+    return whole.withColumn("field", sf.coalesce("current", best["spelled"], "own"))
 
 
 def coverage(parsed: DataFrame, runs: DataFrame) -> DataFrame:

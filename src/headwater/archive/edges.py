@@ -10,9 +10,9 @@ from headwater.store.schema import FOREVER
 
 _DIRECT = [one.value for one in Subtype if one.type.value == "DIRECT"]
 _WAY = ("subtype", "masking", "opaque", "description")
-_INPUT = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_field_id", "input_field")
+_INPUT = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_field_id", "input_own")
 _DATASET = ("dataset_id", "dataset_namespace", "dataset")
-_FIELD = ("field_id", "field")
+_FIELD = ("field_id", "own")
 
 
 def column_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
@@ -20,7 +20,7 @@ def column_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> Dat
     edges = _edges(
         spans, shapes.withColumn("edges", sf.filter("edges", lambda one: one["field"].isNotNull())), resolver
     )
-    return _joined(edges, [*JOB, "field_id", "input_field_id", *_WAY], [*_DATASET, "field", *_INPUT])
+    return _joined(edges, [*JOB, "field_id", "input_field_id", *_WAY], [*_DATASET, "own", *_INPUT])
 
 
 def dataset_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
@@ -30,17 +30,23 @@ def dataset_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> Da
 
 
 def told_fields(heard: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
-    """The fields that lineage names, on either side: of which dataset, and what they are called now."""
+    """The fields that lineage names, on either side: of which dataset, their own names now, and how it spells them."""
     told = heard.select("shape", "epoch").distinct().join(shapes, "shape")
-    outputs = told.select("epoch", "namespace", "name", sf.explode("fields").alias("told"))
+    outputs = told.select("epoch", "namespace", "name", sf.explode("fields").alias("one"))
+    outputs = outputs.select(
+        "epoch", "namespace", "name", sf.col("one.name").alias("told"), sf.col("one.own"), sf.lit(True).alias("written")
+    )
     sources = told.select("epoch", sf.explode("edges").alias("edge")).select(
         "epoch",
         sf.col("edge.input_namespace").alias("namespace"),
         sf.col("edge.input_name").alias("name"),
         sf.col("edge.input_field").alias("told"),
+        sf.col("edge.input_own").alias("own"),
+        sf.lit(False).alias("written"),
     )
     named = resolver.datasets(outputs.unionByName(sources).distinct(), "epoch")
-    return resolver.fields(named, "epoch", "told").select(*_DATASET, "begun", *_FIELD).distinct()
+    fields = resolver.fields(named, "epoch", "told")
+    return fields.select(*_DATASET, "begun", "field_id", "own", "spelled", "written").distinct()
 
 
 def _edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
@@ -90,6 +96,23 @@ def _joined(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
         sf.max_by("last_run", "since").alias("last_run"),
     )
     return joined.withColumn("type", _type()).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))
+
+
+def with_spellings(edges: DataFrame, fields: DataFrame, *ends: str) -> DataFrame:
+    """Edges with the names of fields at their ends as these are shown; most are so spelled that nothing is joined.
+
+    Args:
+        edges: with ``<end>field_id`` and ``<end>own`` for each end.
+        fields: the rows of the table ``fields``.
+        ends: how the columns of the ends begin.
+    """
+    for end in ends:
+        shown = fields.where("field != own").select(
+            sf.col("field_id").alias("shown_id"), sf.col("field").alias("shown_name")
+        )
+        edges = edges.join(shown, edges[f"{end}field_id"] == shown.shown_id, "left")
+        edges = edges.withColumn(f"{end}field", sf.coalesce("shown_name", f"{end}own")).drop("shown_id", "shown_name")
+    return edges
 
 
 def _type() -> Column:

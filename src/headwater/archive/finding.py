@@ -7,6 +7,7 @@ from pyspark.sql import functions as sf
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
+from headwater.store.fieldnames import caseless
 from headwater.store.questions.endings import fit, tail, typed
 
 _MOST = 1_000  # datasets whose names end so
@@ -24,14 +25,21 @@ def find_fields(archive: Mapping[str, DataFrame], name: str) -> DataFrame:
     fields = archive["fields"]
     read = typed(name)
     for dataset, field in ((read.text, ""), *read.splits()):
-        found = _ending(fields.where(sf.col("name") == field) if field else fields, dataset)
+        same = _same_name(fields, field) if field else fields
+        found = _ending(same, dataset)
         if len(found) > 1:
             shown = ", ".join(sorted(str(one) for one in found.values())[:_SHOWN])
             raise AmbiguousName(f"{name!r} fits several datasets of the archive: {shown}. Write more of the name.")
         for dataset_id in found:
             wanted = fields.where(sf.col("dataset_id") == dataset_id)
-            return wanted.where(sf.col("name") == field) if field else wanted
+            return _same_name(wanted, field) if field else wanted
     raise UnknownName(f"No dataset or column of the archive has a name that ends in {name!r}.")
+
+
+def _same_name(fields: DataFrame, name: str) -> DataFrame:
+    """The fields of that name: those that are spelled so, else those that differ in case only."""
+    same = fields.where(sf.col("name") == name)
+    return fields.where(sf.lower("name") == caseless(name)) if same.isEmpty() else same
 
 
 def _ending(fields: DataFrame, ending: str) -> dict[str, Dataset]:

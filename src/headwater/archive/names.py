@@ -7,9 +7,10 @@ that is in neither means one dataset for ever, its own; nothing is kept of it.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Dataset
 from headwater.store import open_store, read_event, schema
-from headwater.store.fieldnames import FieldRename, first_name, present_name
+from headwater.store.fieldnames import FieldRename, first_name, own_name, own_renames, present_name
 from headwater.store.keys import key_of
 from headwater.store.schema import BEGINNING, FOREVER
 
@@ -41,6 +42,45 @@ class Links(NamedTuple):
     at: int
 
 
+class Twins(NamedTuple):
+    """A dataset, fields of it that differ in case only, and when an event shows them."""
+
+    dataset: Dataset
+    names: tuple[str, ...]
+    at: int
+
+
+class TwinName(NamedTuple):
+    """A name in lower case that several fields of a dataset have."""
+
+    dataset: Dataset
+    dataset_begun: int
+    name: str
+
+
+class RenameSpelling(NamedTuple):
+    """How renames spell the present name of fields of a dataset: ``own`` is the name that is compared."""
+
+    dataset: Dataset
+    dataset_begun: int
+    own: str
+    spelling: str
+
+
+class RenamedField(NamedTuple):
+    """A field that an event gave another name: its first name and since when that is its own, and what it is now.
+
+    ``former`` is what the event calls it where that differs in case only; ``own`` is the present name in comparisons.
+    """
+
+    dataset: Dataset
+    dataset_begun: int
+    first: str
+    begun: int
+    own: str
+    former: str | None
+
+
 class Meaning(NamedTuple):
     """From a moment on, up to but not including another, a name means the dataset that goes by the name ``present``.
 
@@ -57,8 +97,8 @@ class Meaning(NamedTuple):
 class FieldMeaning(NamedTuple):
     """From a moment on, up to but not including another, a name means a field of a dataset.
 
-    The field is known by its ``first`` name and since when that is its own; ``present`` is what it is called now.
-    ``ends`` says that an event gives it another name at ``until``.
+    The field is known by its ``first`` name and since when that is its own; ``present`` is what it is called now. All
+    of these are own names (`headwater.store.fieldnames.own_name`).
     """
 
     dataset: Dataset
@@ -69,7 +109,6 @@ class FieldMeaning(NamedTuple):
     first: str
     begun: int
     present: str
-    ends: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +120,15 @@ class Names:
 
     meanings: tuple[Meaning, ...] = ()
     fields: tuple[FieldMeaning, ...] = ()
+    renamed: tuple[RenamedField, ...] = ()
+    spellings: tuple[RenameSpelling, ...] = ()
+    twins: tuple[TwinName, ...] = ()
     cuts: Cuts = field(default_factory=dict)
 
     def digest(self) -> str:
         """A digest of all that names mean."""
-        said = (sorted(map(repr, some)) for some in (self.meanings, self.fields, self.cuts.items()))
+        parts = (self.meanings, self.fields, self.renamed, self.spellings, self.twins, self.cuts.items())
+        said = (sorted(map(repr, some)) for some in parts)
         return key_of(*(repr(one) for one in said)).hex()
 
 
@@ -103,11 +146,12 @@ def changed_names(renames: Iterable[str]) -> Cuts:
     return _sorted(found)
 
 
-def names(renames: Iterable[str], links: Iterable[Links]) -> Names:
-    """What names mean after events that change names, and others that tell several names of one dataset."""
+def names(renames: Iterable[str], links: Iterable[Links], twins: Iterable[Twins] = ()) -> Names:
+    """What names mean after events that change names, and others that tell several names of one dataset, or twins."""
     # Names change first: who uses one at that moment means what it has come to mean.
     told = [(read_event(text).at, False, text) for text in renames]
     told += [(at, True, text) for at, text in _linking(links)]
+    told += [(one.at, True, _with_twins(one)) for one in twins]
     if not told:
         return Names()
     ordered = [text for *_, text in sorted(told)]
@@ -124,13 +168,19 @@ def _linking(links: Iterable[Links]) -> Iterator[tuple[int, str]]:
     for one in links:
         by_moment[one.at].append(one)
     for at, some in by_moment.items():
-        time = (_EPOCH + timedelta(microseconds=at)).isoformat()
         for begin in range(0, len(some), _LINKED):
             inputs = [_linked(one) for one in sorted(some[begin : begin + _LINKED])]
-            yield (
-                at,
-                json.dumps({"eventTime": time, "job": {"namespace": "headwater", "name": "names"}, "inputs": inputs}),
-            )
+            yield at, _event(at, inputs)
+
+
+def _with_twins(twins: Twins) -> str:
+    fields = [{"name": name} for name in twins.names]
+    return _event(twins.at, [{**_named(twins.dataset), "facets": {"schema": {"fields": fields}}}])
+
+
+def _event(at: int, inputs: list[dict[str, Any]]) -> str:
+    time = (_EPOCH + timedelta(microseconds=at)).isoformat()
+    return json.dumps({"eventTime": time, "job": {"namespace": "headwater", "name": "names"}, "inputs": inputs})
 
 
 def _linked(links: Links) -> dict[str, Any]:
@@ -145,13 +195,22 @@ def _named(dataset: Dataset) -> dict[str, str]:
 def _read(connection: Connection) -> Names:
     present = _present(connection)
     meanings = tuple(_meanings(connection, present))
-    renames = _renames(connection)
+    spelled, twins = _renames(connection), _twins(connection)
+    renames = {dataset: list(own_renames(some, twins.get(dataset, ()))) for dataset, some in spelled.items()}
     fields = tuple(one for dataset, some in renames.items() for one in _field_meanings(*present[dataset], some))
+    renamed: list[RenamedField] = []
+    spellings: list[RenameSpelling] = []
+    for dataset, some in spelled.items():
+        own = partial(own_name, twins=twins.get(dataset, ()))
+        renamed += _renamed_fields(*present[dataset], some, renames[dataset], own)
+        latest = {own(one.present): one.present for one in sorted(some, key=lambda one: (one.at, one.present))}
+        spellings += [RenameSpelling(*present[dataset], name, spelling) for name, spelling in latest.items()]
     moments: dict[Dataset, set[int]] = defaultdict(set)
     at = {present[dataset]: {one.at for one in some} for dataset, some in renames.items()}
     for one in meanings:
         moments[one.name] |= {one.since} - {BEGINNING} | at.get((one.present, one.begun), set())
-    return Names(meanings, fields, _sorted(moments))
+    of_twins = tuple(TwinName(*present[one], name) for one, some in twins.items() for name in sorted(some))
+    return Names(meanings, fields, tuple(renamed), tuple(spellings), of_twins, _sorted(moments))
 
 
 def _present(connection: Connection) -> dict[int, tuple[Dataset, int]]:
@@ -191,12 +250,33 @@ def _renames(connection: Connection) -> dict[int, list[FieldRename]]:
 
 def _field_meanings(dataset: Dataset, begun: int, renames: Sequence[FieldRename]) -> Iterator[FieldMeaning]:
     moments = [BEGINNING, *sorted({one.at for one in renames}), FOREVER]
-    ends = {(one.former, one.at) for one in renames}
     for name in sorted({name for one in renames for name in one[1:]}):
         for since, until in pairwise(moments):
             first, own = first_name(renames, name, since)
             present = present_name(renames, first, own)
-            yield FieldMeaning(dataset, begun, name, since, until, first, own, present, (name, until) in ends)
+            yield FieldMeaning(dataset, begun, name, since, until, first, own, present)
+
+
+def _renamed_fields(
+    dataset: Dataset,
+    begun: int,
+    spelled: Iterable[FieldRename],
+    renames: Sequence[FieldRename],
+    own: Callable[[str], str],
+) -> Iterator[RenamedField]:
+    """The fields that events gave other names, by what these call them (`headwater.store.describing`)."""
+    for one in spelled:
+        former = own(one.former)
+        first, since = first_name(renames, former, one.at - 1)
+        present = present_name(renames, first, since)
+        yield RenamedField(dataset, begun, first, since, present, one.former if former == present else None)
+
+
+def _twins(connection: Connection) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    for dataset, name in connection.execute(select(schema.field_twin.c.dataset_id, schema.field_twin.c.name)):
+        found[dataset].add(name)
+    return found
 
 
 def _sorted(found: Mapping[Dataset, Iterable[int]]) -> Cuts:

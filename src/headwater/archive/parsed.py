@@ -62,28 +62,32 @@ EVENT = columns(
         shape=TEXT,
         namespace=TEXT,
         name=TEXT,
-        fields=ArrayType(TEXT),
+        fields=many(name=TEXT, own=TEXT),
         edges=many(
             field=TEXT,
+            own=TEXT,
             input_namespace=TEXT,
             input_name=TEXT,
             input_field=TEXT,
+            input_own=TEXT,
             subtype=TEXT,
             masking=FLAG,
             opaque=FLAG,
             description=TEXT,
         ),
     ),
-    schemas=many(schema=TEXT, fields=many(name=TEXT, type=TEXT)),
+    schemas=many(schema=TEXT, fields=many(name=TEXT, type=TEXT, own=TEXT)),
     gaps=many(kind=TEXT, what=TEXT, why=TEXT, output=TEXT),
     links=many(namespace=TEXT, name=TEXT, links=many(namespace=TEXT, name=TEXT, type=TEXT)),
+    twins=many(namespace=TEXT, name=TEXT, at=COUNT, names=ArrayType(TEXT)),
     renames=TEXT,
     payload=TEXT,
 )
 """What an event says; times are microseconds since 1970.
 
 ``shapes`` and ``schemas`` have what ``told`` and ``datasets`` refer to, at least once in each part of the archive.
-``links`` are other names, ``renames`` is the event itself where it changes names, without all else.
+``own`` is the name of a field in lower case. ``links`` are other names, ``twins`` fields that differ in case only.
+``renames`` is the event itself where it changes names, without all else.
 """
 
 REJECTED = columns(source=TEXT, place=TEXT, reason=TEXT, excerpt=TEXT)

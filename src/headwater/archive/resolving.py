@@ -7,8 +7,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from headwater.archive.keeping import Keep
-from headwater.archive.names import Cuts, FieldMeaning, Links, Meaning, Names, changed_names, names
-from headwater.archive.parsed import COUNT, FLAG, TEXT, columns
+from headwater.archive.names import Cuts, FieldMeaning, Links, Meaning, Names, Twins, changed_names, names
+from headwater.archive.parsed import COUNT, TEXT, columns
 from headwater.model import Dataset
 from headwater.store.schema import BEGINNING, FOREVER
 
@@ -25,8 +25,12 @@ _FIELD = columns(
     f_first=TEXT,
     f_begun=COUNT,
     f_present=TEXT,
-    f_ends=FLAG,
 )
+_RENAMED = columns(
+    r_namespace=TEXT, r_dataset=TEXT, r_begun=COUNT, r_first=TEXT, r_first_begun=COUNT, r_own=TEXT, r_former=TEXT
+)
+_SPELLED = columns(s_namespace=TEXT, s_dataset=TEXT, s_begun=COUNT, s_own=TEXT, s_spelling=TEXT)
+_TWIN = columns(t_namespace=TEXT, t_dataset=TEXT, t_begun=COUNT, t_name=TEXT)
 _CUT = columns(c_namespace=TEXT, c_name=TEXT, c_moments=COUNT)
 
 
@@ -46,6 +50,7 @@ class Resolver:
     names: Names
     meanings: DataFrame
     renamed: DataFrame
+    twins: DataFrame
 
     def datasets(self, frame: DataFrame, at: str, named: str = "", to: str = "") -> DataFrame:
         """Adds which dataset a name means at the moment in the column ``at`` (microseconds since 1970).
@@ -74,23 +79,31 @@ class Resolver:
         return frame.withColumns(added).drop(*_MEANING.fieldNames())
 
     def fields(self, frame: DataFrame, at: str, named: str, of: str = "") -> DataFrame:
-        """Adds which field of a dataset a name means at a moment: ``<of>field_id`` and ``<of>field``, its name now.
+        """Adds which field of a dataset a name means at a moment: ``<of>field_id`` and ``<of>own``, its own name now.
+
+        ``<of>spelled`` says whether the name is a spelling of that: NULL where the field has another name now.
 
         Args:
             frame: with what `datasets` has added as ``<of>…``.
             at: the column of the moment.
-            named: the column of the field's name.
+            named: the column of the field's name; that of the name in lower case is ``<of>own`` too.
             of: how the columns of the dataset begin.
         """
-        dataset, first = sf.col(f"{of}dataset_id"), sf.col(named)
+        dataset, first = sf.col(f"{of}dataset_id"), sf.col(f"{of}own")
+        if self.names.twins:
+            same = (dataset == sf.col("t_id")) & (first == sf.col("t_name"))
+            frame = frame.join(sf.broadcast(self.twins), same, "left")
+            own = sf.when(sf.col("t_id").isNotNull(), sf.col(named)).otherwise(first)
+            frame = frame.withColumn(f"{of}own", own).drop("t_id", *_TWIN.fieldNames())
         present, begun = first, sf.lit(None).cast("string")
         if self.names.fields:
             known = (sf.col("f_since") <= sf.col(at)) & (sf.col("f_until") > sf.col(at))
             same = (dataset == sf.col("f_id")) & (first == sf.col("f_name")) & known
             frame = frame.join(sf.broadcast(self.renamed), same, "left")
-            present, first = sf.coalesce("f_present", named), sf.coalesce("f_first", named)
+            present, first = sf.coalesce("f_present", first), sf.coalesce("f_first", first)
             begun = sf.nullif("f_begun", sf.lit(BEGINNING)).cast("string")
-        added = {f"{of}field_id": identity(dataset, first, begun), f"{of}field": present}
+        spelled = sf.when(present == sf.col(f"{of}own"), sf.col(named))
+        added = {f"{of}field_id": identity(dataset, first, begun), f"{of}own": present, f"{of}spelled": spelled}
         return frame.withColumns(added).drop("f_id", *_FIELD.fieldNames())
 
     def epochs(self, frame: DataFrame, named: Column, key: Sequence[str]) -> DataFrame | None:
@@ -117,27 +130,41 @@ class Resolver:
 
     def renamed_fields(self) -> DataFrame:
         """The fields that events have given other names, as `headwater.archive.edges.told_fields` has them."""
-        begun = sf.nullif("f_begun", sf.lit(BEGINNING)).cast("string")
-        return self.renamed.where("f_ends").select(
-            sf.col("f_id").alias("dataset_id"),
-            sf.col("f_namespace").alias("dataset_namespace"),
-            sf.col("f_dataset").alias("dataset"),
-            sf.nullif("f_dataset_begun", sf.lit(BEGINNING)).alias("begun"),
-            identity(sf.col("f_id"), sf.col("f_first"), begun).alias("field_id"),
-            sf.col("f_present").alias("field"),
+        rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.renamed]
+        own_id = identity(sf.col("r_namespace"), sf.col("r_dataset"), _text("r_begun"))
+        return self.spark.createDataFrame(rows, _RENAMED).select(
+            own_id.alias("dataset_id"),
+            sf.col("r_namespace").alias("dataset_namespace"),
+            sf.col("r_dataset").alias("dataset"),
+            sf.nullif("r_begun", sf.lit(BEGINNING)).alias("begun"),
+            identity(own_id, sf.col("r_first"), _text("r_first_begun")).alias("field_id"),
+            sf.col("r_own").alias("own"),
+            sf.col("r_former").alias("spelled"),
+            sf.lit(False).alias("written"),
         )
+
+    def rename_spellings(self) -> DataFrame:
+        """How renames spell present names: ``dataset_id``, ``own`` and ``renamed``."""
+        rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.spellings]
+        own_id = identity(sf.col("s_namespace"), sf.col("s_dataset"), _text("s_begun"))
+        spelled = sf.col("s_own").alias("own"), sf.col("s_spelling").alias("renamed")
+        return self.spark.createDataFrame(rows, _SPELLED).select(own_id.alias("dataset_id"), *spelled)
 
 
 def resolver(spark: SparkSession, events: DataFrame, keep: Keep) -> Resolver:
     """The meanings of all names in events, as `headwater.archive.parsed.EVENT` has them."""
     told = events.where("renames IS NOT NULL").select("renames").distinct()
     renames = sorted(row.renames for row in told.toLocalIterator())
-    found = names(renames, _links(spark, events, changed_names(renames)))
+    changed = changed_names(renames)
+    found = names(renames, _links(spark, events, changed), _twins(spark, events, changed))
     # Kept: a table of values of Python's is made by a Python worker each time that it is read.
     meanings = keep(spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING))
     fields = spark.createDataFrame(list(map(_field_row, found.fields)), _FIELD)
     of_dataset = identity(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
-    return Resolver(spark, found, meanings, keep(fields.withColumn("f_id", of_dataset)))
+    twins = spark.createDataFrame([(*_parts(one.dataset), *one[1:]) for one in found.twins], _TWIN)
+    of_twin = identity(sf.col("t_namespace"), sf.col("t_dataset"), _text("t_begun"))
+    renamed = keep(fields.withColumn("f_id", of_dataset))
+    return Resolver(spark, found, meanings, renamed, keep(twins.withColumn("t_id", of_twin)))
 
 
 def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Links]:
@@ -154,6 +181,19 @@ def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Li
     for row in first.toLocalIterator():
         others = tuple((Dataset(one.namespace, one.name), one.type) for one in row.links)
         yield Links(Dataset(row.namespace, row.name), others, row.at)
+
+
+def _twins(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Twins]:
+    shown = events.select(sf.explode("twins").alias("one")).select("one.*")
+    key = ["namespace", "name", "names"]
+    epoch: Column = sf.lit(BEGINNING)
+    if changed:
+        named = sf.array(sf.struct("namespace", "name"))
+        cuts = cuts_of(spark, shown.select(*key).distinct(), named, key, changed)
+        shown, epoch = shown.join(sf.broadcast(cuts), key, "left"), epoch_at("at")
+    first = shown.groupBy(*key, epoch.alias("epoch")).agg(sf.min("at").alias("at"))
+    for row in first.toLocalIterator():
+        yield Twins(Dataset(row.namespace, row.name), tuple(row.names), row.at)
 
 
 def cuts_of(spark: SparkSession, frame: DataFrame, named: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:

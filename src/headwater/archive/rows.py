@@ -10,6 +10,8 @@ from typing import Any
 
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.store.events import SUCCESSFUL, Event
+from headwater.store.facets import twins_of
+from headwater.store.fieldnames import caseless
 from headwater.store.json_text import canonical, read_json
 from headwater.store.jsonvalues import Record, record, records
 from headwater.store.keys import key_of
@@ -83,12 +85,13 @@ def row_of(event: Event, met: Met) -> Row:
         "told": [{"namespace": named.namespace, "name": named.name, "shape": shape} for named, _, shape in shapes],
         "shapes": [_shape_row(named, lineage, shape) for named, lineage, shape in shapes if met.new(met.shapes, shape)],
         "schemas": [
-            {"schema": digest, "fields": [{"name": one.name, "type": one.type} for one in seen.schema]}
+            {"schema": digest, "fields": list(map(_schema_field, seen.schema))}
             for seen, _, _ in described
             if seen.schema and met.new(met.schemas, digest := _schema(seen.schema))
         ],
         "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
         "links": [] if event.renames else list(_links(event)),
+        "twins": list(_twins(event)),
         "renames": names_alone(event.text) if event.renames and event.state in SUCCESSFUL else None,
         "payload": event.text.decode(),
     }
@@ -125,6 +128,24 @@ def _links(event: Event) -> Iterator[Row]:
             named = seen.dataset
             others = [{"namespace": one.namespace, "name": one.name, "type": kind} for one, kind in links]
             yield {"namespace": named.namespace, "name": named.name, "links": others}
+
+
+def _twins(event: Event) -> Iterator[Row]:
+    """The fields of datasets that differ in case only (`headwater.store.naming.joined_twins`)."""
+    if not event.twins or (event.renames and event.state not in SUCCESSFUL):
+        return
+    for seen in () if event.renames else event.inputs:
+        yield from _twins_of(seen.dataset, event.at, twins_of(seen), [one.name for one in seen.schema])
+    for output in event.outputs:
+        seen, lineage = output.description, output.lineage
+        names = [*(one.name for one in seen.schema), *(lineage.fields if lineage is not None else ())]
+        yield from _twins_of(seen.dataset, moment_of(output, event.at), output.twins, names)
+
+
+def _twins_of(named: Dataset, at: int, twins: frozenset[str], names: Iterable[str]) -> Iterator[Row]:
+    if twins:
+        spelled = sorted({name for name in names if caseless(name) in twins})
+        yield {"namespace": named.namespace, "name": named.name, "at": at, "names": spelled}
 
 
 def names_alone(text: bytes) -> str:
@@ -173,7 +194,7 @@ def _shape_row(output: Dataset, lineage: ToldLineage, shape: str) -> Row:
         "shape": shape,
         "namespace": output.namespace,
         "name": output.name,
-        "fields": list(lineage.fields),
+        "fields": [{"name": name, "own": caseless(name)} for name in lineage.fields],
         "edges": list(map(_edge, lineage.named())),
     }
 
@@ -182,14 +203,20 @@ def _edge(edge: Named) -> Row:
     name, source, way = edge
     return {
         "field": name,
+        "own": None if name is None else caseless(name),
         "input_namespace": source.dataset.namespace,
         "input_name": source.dataset.name,
         "input_field": source.name,
+        "input_own": caseless(source.name),
         "subtype": way.subtype.value,
         "masking": way.masking,
         "opaque": way.opaque,
         "description": way.description,
     }
+
+
+def _schema_field(one: SchemaField) -> Row:
+    return {"name": one.name, "type": one.type, "own": caseless(one.name)}
 
 
 def _schema(fields: Iterable[SchemaField]) -> str:

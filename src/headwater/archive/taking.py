@@ -9,7 +9,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.building import written
 from headwater.archive.differences import differences, without
-from headwater.archive.folded import EDGES, events_table, folded_tables, outputs_of, quarantine_table
+from headwater.archive.folded import (
+    EDGES,
+    events_table,
+    folded_tables,
+    outputs_of,
+    parts_of,
+    quarantine_table,
+    respelled_outputs,
+)
 from headwater.archive.keeping import Kept, few_parts
 from headwater.archive.lakes import Lake
 from headwater.archive.manifest import Marks, Stream, Taken
@@ -124,9 +132,13 @@ def _append(batch: Taking, name: str, mark: Any, rows: DataFrame, table: Table) 
 
 def _changed(batch: Taking, whole: Told, meanings: Resolver, outputs: DataFrame | None) -> dict[str, Any]:
     """The marks of the tables that are folded; of edges only those to some outputs are looked at."""
+    parts = parts_of(whole, meanings, batch.keep)
+    if outputs is not None:
+        before = {name: batch.place.read(name, batch.marks[name]) for name in ("fields", *EDGES)}
+        outputs = batch.keep(outputs.union(respelled_outputs(parts.fields, before)).distinct())
     some = "all" if outputs is None else f"{outputs.count():,}"
     batch.tell(f"Outputs whose edges are looked at: {some}")
-    folded = folded_tables(whole, meanings, batch.keep, outputs)
+    folded = folded_tables(whole, meanings, batch.keep, parts, outputs)
     return {name: _merged(batch, name, rows, outputs) for name, rows in folded.items()}
 
 
