@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from openlineage.client.event_v2 import RunEvent
 
-from headwater.capture.collector import paused
 from headwater.capture.executions import Executions, lost
 from headwater.capture.guard import guarded, tell_once
 from headwater.capture.rows import ExecutionRow
@@ -25,6 +24,7 @@ from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")
 _POLL_MILLISECONDS = 1000
+_GONE = "Spark's JVM was gone before the application ended"
 _LONGER = "what was not told is missing; raise HEADWATER_FLUSH_SECONDS"
 
 
@@ -78,6 +78,7 @@ class _Ending:
     error: str = ""
     read_until: float = 0.0
     tell_until: float = 0.0
+    held: bool = False
 
 
 class Agent:
@@ -91,6 +92,8 @@ class Agent:
         self._begun: dict[str, RunEvent] = {}
         self._asked = 0
         self._ending = _Ending()
+        self._gone = ""
+        self._gaps: tuple[Gap, ...] = ()
         self._stopping = threading.Event()
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
@@ -128,17 +131,27 @@ class Agent:
         """Watch the application from now on, and tell that it has begun."""
         self._thread.start()
 
-    def stop(self, state: RunState, seconds: float, error: str = "") -> None:
-        """Tell what is under way and how the application ended; wait for it, but no longer than ``seconds``."""
+    def stop(self, state: RunState, seconds: float, error: str = "", *, held: bool = False) -> None:
+        """Tell what is under way and how the application ended; wait for it, but no longer than ``seconds``.
+
+        ``held`` leaves how it ended to finish().
+        """
         now = time.monotonic()
-        self._ending = _Ending(state, error, now + seconds * 2 / 3, now + seconds)
+        self._ending = _Ending(state, error, now + seconds * 2 / 3, now + seconds, held)
         self._stopping.set()
-        with guarded("waking the tap"):
+        try:
             self._tap.wake()
+        except Exception as gone:
+            self._lose_jvm(gone)
         self._woken.set()
         self._thread.join(seconds + 0.5)  # what is not acknowledged by then is on disk, and its files are let go of
         if self._thread.is_alive():
             tell_once("flush", f"headwater: {seconds:g} seconds did not suffice to tell all lineage; {_LONGER}.")
+
+    def finish(self, state: RunState, seconds: float, error: str = "") -> None:
+        """Tell how an application ended whose stop() was held."""
+        self._ending = _Ending(state, error, tell_until=time.monotonic() + seconds)
+        self._tell_end()
 
     def _run(self) -> None:
         with guarded("loading extensions"):
@@ -147,13 +160,24 @@ class Agent:
         while not self._stopping.is_set():
             with guarded("watching the application"):
                 self._watch(_POLL_MILLISECONDS)
-        gaps: tuple[Gap, ...] = ()
         with guarded("reading the last executions"):
-            gaps = tuple(self._last())
-        for moment in self._executions.abandoned(datetime.now(UTC)):
+            self._gaps = tuple(self._unread_of_the_gone() if self._gone else self._last())
+        state, error = self._outcome()
+        for moment in self._executions.abandoned(datetime.now(UTC), state, error):
             self._tell(moment)
-        self._tell_application(self._ending.state, self._ending.error, gaps)
+        if not self._ending.held:
+            self._tell_end()
+
+    def _tell_end(self) -> None:
+        state, error = self._outcome()
+        self._tell_application(state, error, self._gaps)
         self._sink.close(max(0.5, self._ending.tell_until - time.monotonic()))
+
+    def _outcome(self) -> tuple[RunState, str]:
+        """How the application ended, and why: without its JVM it failed, whatever the program made of that."""
+        if self._gone and self._ending.state is RunState.COMPLETE:
+            return RunState.FAIL, self._gone
+        return self._ending.state, self._ending.error
 
     def _last(self) -> Iterator[Gap]:
         """Read what has happened and is not read; give the gaps that stay.
@@ -161,7 +185,9 @@ class Agent:
         The call that wakes a tap lies among its rows: one that came after the last reading would count as unread.
         """
         self._woken.wait(self._milliseconds_left() / 1000)
-        self._tap.settle(self._milliseconds_left())
+        if not self._settled():
+            yield from self._unread_of_the_gone()
+            return
         while self._milliseconds_left() and self._watch(0):
             pass
         yield from self._tap.gaps
@@ -169,6 +195,21 @@ class Agent:
             tell_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
             yield gap
         self._tap.disconnect()
+
+    def _settled(self) -> bool:
+        """Wait until all that happened can be polled; False without a JVM."""
+        try:
+            self._tap.settle(self._milliseconds_left())
+        except Exception as gone:
+            self._lose_jvm(gone)
+        return not self._gone
+
+    def _unread_of_the_gone(self) -> Iterator[Gap]:
+        yield Gap("dropped", "what was not read yet", f"{_GONE}: the lineage of what it had not handed over is missing")
+
+    def _lose_jvm(self, error: Exception) -> None:
+        _LOG.debug("the JVM is gone: %s", redact(repr(error)))
+        self._gone = f"{_GONE}: {type(error).__name__}: {error}"
 
     def _milliseconds_left(self) -> int:
         return max(0, int((self._ending.read_until - time.monotonic()) * 1000))
@@ -178,7 +219,7 @@ class Agent:
         try:
             found = self._tap.rows(milliseconds)
         except Exception as gone:
-            _LOG.debug("the JVM is gone: %s", redact(repr(gone)))
+            self._lose_jvm(gone)
             self._stopping.wait()
             return False
         self._take(found or [])
@@ -187,15 +228,12 @@ class Agent:
     def _take(self, found: list[ExecutionRow]) -> None:
         for row in found:
             with guarded("working out the lineage of a statement"):
-                with paused():
-                    moments = list(self._executions.moments(row))
-                for moment in moments:
+                for moment in list(self._executions.moments(row)):
                     self._tell(moment)
 
     def _tell(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):
-            with paused():
-                event = told_event(self._event(moment), moment, self.settings.extensions)
+            event = told_event(self._event(moment), moment, self.settings.extensions)
             if event is not None:
                 self._sink.deliver(event)
 

@@ -28,6 +28,7 @@ from headwater.redaction import redact
 _LOG = logging.getLogger("headwater")
 _lock = threading.Lock()
 _agents: dict[int, tuple[Any, Agent, Delivery, CaptureSettings]] = {}
+_held: list[tuple[Agent, Delivery, CaptureSettings]] = []
 _undo: list[Callable[[], None]] = []
 
 
@@ -78,22 +79,33 @@ def _watch_boundaries() -> None:
         _undo.append(watch_boundaries(agent_of))
 
 
-def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "") -> None:
-    """Stop watching a SparkContext, after all that happened has been told; others are left as they are."""
+def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "", *, held: bool = False) -> None:
+    """Stop watching a SparkContext, after all that happened has been told; others are left as they are.
+
+    ``held`` leaves the end of the application's own run to end_all().
+    """
     with _lock:
         found = _agents.pop(id(context), None)
     if found is None:
         return
     _, agent, sink, settings = found
     with guarded("ending the capture"):
-        agent.stop(state, settings.flush_seconds, error)
-        _say(agent, sink, settings)
+        agent.stop(state, settings.flush_seconds, error, held=held)
+        if held:
+            _held.append((agent, sink, settings))
+        else:
+            _say(agent, sink, settings)
 
 
 def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
     """Stop watching everything."""
     for context, *_ in list(_agents.values()):
         end(context, state, error)
+    while _held:
+        agent, sink, settings = _held.pop(0)
+        with guarded("ending the capture"):
+            agent.finish(state, settings.flush_seconds, error)
+            _say(agent, sink, settings)
     while _undo:
         _undo.pop()()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from headwater.capture import applications, boundaries
 from headwater.capture.connect.client import Applications, hook_client, is_connect, unhook_client
-from headwater.capture.faults import Uncaught
+from headwater.capture.faults import Ending
 from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
 from headwater.capture.settings import CaptureSettings, capture_settings, require_back_ends
@@ -63,7 +63,7 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
         init=kind.__init__,
         stop=kind.stop,
         process=os.getpid(),
-        uncaught=Uncaught(__file__, boundaries.__file__),
+        ending=Ending(__file__, boundaries.__file__),
     )
     kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
     _hooked["ours"] = (kind.__init__, kind.stop)
@@ -93,7 +93,7 @@ def unhook() -> None:
     if kind.__init__ is init and kind.stop is stop:
         kind.__init__, kind.stop = _hooked["init"], _hooked["stop"]
     unhook_client()
-    _hooked["uncaught"].let_go()
+    _hooked["ending"].let_go()
     atexit.unregister(_at_exit)
     _hooked.clear()
 
@@ -105,7 +105,8 @@ def _compile_while_spark_starts(kind: Any) -> None:
         return
 
     def ensure_initialized(cls: Any, *args: Any, **kwargs: Any) -> None:
-        original(*args, **kwargs)
+        with _frames_left_out:
+            original(*args, **kwargs)
         with guarded("compiling the tap"):
             if "settings" in _hooked and cls._gateway is not None:
                 prepare(cls._gateway)
@@ -117,7 +118,8 @@ def _compile_while_spark_starts(kind: Any) -> None:
 def _watching_init(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
+        with _frames_left_out:
+            original(self, *args, **kwargs)
         with guarded("attaching to Spark"):
             if "settings" in _hooked:
                 applications.begin(self, _hooked["settings"])
@@ -129,16 +131,32 @@ def _telling_stop(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def stop(self: Any) -> None:
         with guarded("ending the capture"):
-            applications.end(self)
-        original(self)
+            # An exception may be on its way through a finally: whether it ends the program is known at its end.
+            applications.end(self, held=sys.exc_info()[0] is not None and "ending" in _hooked)
+        with _frames_left_out:
+            original(self)
 
     return stop
+
+
+class _FramesLeftOut:
+    """Around a call of the program's: its exceptions are shown without the wrapper that made the call."""
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and "ending" in _hooked:
+            _hooked["ending"].leave_out_frames()
+
+
+_frames_left_out = _FramesLeftOut()
 
 
 def _at_exit() -> None:
     if os.getpid() != _hooked.get("process"):
         return
-    error = str(_hooked["uncaught"].text)
+    error = str(_hooked["ending"].error)
     with guarded("ending the capture"):
         _remote.begun()
         applications.end_all(RunState.FAIL if error else RunState.COMPLETE, error)

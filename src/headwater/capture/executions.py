@@ -64,12 +64,16 @@ class Executions:
         if row.kind == "end" and row.id in self._open:
             yield self._ended(row)
 
-    def abandoned(self, time: datetime) -> Iterator[RunMoment]:
-        """The moments of the executions that never ended, as the application goes at ``time``."""
-        for moment in self._open.values():
-            yield replace(moment, state=RunState.ABORT, time=time)
+    def abandoned(self, time: datetime, state: RunState, error: str) -> Iterator[RunMoment]:
+        """The moments of the executions that never ended, as the application ends in ``state`` at ``time``.
+
+        They fail with an application that fails, for the same reason.
+        """
+        failed = state is RunState.FAIL
+        how = {"state": RunState.FAIL, "error": error} if failed else {"state": RunState.ABORT}
+        for moment in (*self._open.values(), *self._streams.abandoned(time)):
+            yield replace(moment, time=time, **how)
         self._open.clear()
-        yield from self._streams.abandoned(time)
 
     def _started(self, row: ExecutionRow) -> RunMoment | None:
         assert row.plan is not None

@@ -1,8 +1,11 @@
-"""The exception that ends a program: noted for the application's run, and shown as without headwater."""
+"""The exception or the exit status that ends a program: noted for the run of its application, shown as without us."""
 
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from opcode import opname
+from types import FrameType, TracebackType
 from typing import Any
 
 from headwater.capture.guard import guarded
@@ -10,31 +13,81 @@ from headwater.capture.guard import guarded
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
 
-class Uncaught:
-    """Stands in for ``sys.excepthook`` until let_go(); ``text`` is the exception that came by, empty for none.
+class Ending:
+    """Notes how the program ends until let_go().
 
     ``own_files`` are the modules whose wrappers stand between the program and Spark: tracebacks leave them out.
     """
 
     def __init__(self, *own_files: str) -> None:
-        self.text = ""
-        self._own_files = own_files
-        self._original: Hook = sys.excepthook
-        self._hook: Hook = self._seen
-        sys.excepthook = self._hook
+        self._own_files = (*own_files, __file__)
+        self._process = os.getpid()
+        self._earlier = _last_exception()
+        self._outermost = _outermost_frame()
+        self._status: object = None
+        self._exit = sys.exit
+        self._hook: Hook | None = None
+        self._original_hook: Hook = sys.excepthook
+        self._our_exit = self._exit_noted
+        sys.exit = self._our_exit
+
+    @property
+    def error(self) -> str:
+        """The uncaught exception or the exit status of a program that ends now; empty for a success."""
+        last, status = _last_exception(), self._status
+        if last is not None and last is not self._earlier and not hasattr(sys, "ps1"):  # an interpreter goes on
+            return f"{type(last).__name__}: {last}"
+        if status is None or status == 0 or _has_returned(self._outermost):
+            return ""
+        return f"The program exited with status {status}." if isinstance(status, int) else f"SystemExit: {status}"
 
     def let_go(self) -> None:
-        """Put ``sys.excepthook`` back, unless the program has put its own there."""
-        if sys.excepthook is self._hook:
-            sys.excepthook = self._original
+        """Put ``sys.exit`` and ``sys.excepthook`` back, unless the program has put its own there."""
+        self._outermost = None
+        if sys.exit is self._our_exit:
+            sys.exit = self._exit
+        if self._hook is not None and sys.excepthook is self._hook:
+            sys.excepthook = self._original_hook
 
-    def _seen(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
-        with guarded("noting an exception"):
-            if not hasattr(sys, "ps1"):  # an interactive interpreter goes on
-                self.text = f"{kind.__name__}: {error}"
+    def leave_out_frames(self) -> None:
+        """Have the exception that passes a wrapper now shown without it, should nobody catch it."""
+        if self._hook is None or sys.excepthook is not self._hook:
+            self._original_hook, self._hook = sys.excepthook, self._shown
+            sys.excepthook = self._hook
+
+    def _exit_noted(self, status: Any = None, /) -> Any:
+        with guarded("noting an exit"):
+            if os.getpid() == self._process and threading.current_thread() is threading.main_thread():
+                self._status = status if isinstance(status, int | None) else str(status)
+                self.leave_out_frames()
+        return self._exit(status)
+
+    def _shown(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
+        with guarded("showing an exception"):
             for one in _chain(error):
                 _leave_out(one.__traceback__, self._own_files)
-        return self._original(kind, error, trace)
+        return self._original_hook(kind, error, trace)
+
+
+def _last_exception() -> BaseException | None:
+    """The exception that Python showed last, which it sets before it ends."""
+    found = getattr(sys, "last_value", None)
+    return found if isinstance(found, BaseException) else None
+
+
+def _outermost_frame() -> FrameType | None:
+    """The first frame of the main thread, that of the program itself."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _has_returned(frame: FrameType | None) -> bool:
+    """True when a frame has run to its end: an exit that was noted before was caught."""
+    if frame is None or frame.f_lasti < 0:
+        return False
+    return opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

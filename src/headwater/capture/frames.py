@@ -9,7 +9,6 @@ from typing import Any
 from headwater.capture.agent import Agent
 from headwater.capture.applications import agent_of
 from headwater.capture.attach import context_of
-from headwater.capture.collector import paused
 from headwater.capture.connect.client import is_connect
 from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.settings import CaptureSettings, installed_extensions
@@ -118,8 +117,7 @@ def lineage(data_frame: Any) -> FrameLineage:
     else:
         plan = new_listener(context, CaptureSettings()).plan(data_frame)
     agent = agent_of(context) if context is not None else None
-    with paused():
-        found, gaps = column_lineage(plan, _settings(agent), agent.origins() if agent else Origins())
+    found, gaps = column_lineage(plan, _settings(agent), agent.origins() if agent else Origins())
     return FrameLineage(found, gaps)
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from headwater.capture.collector import paused
 from headwater.capture.connect.client import RemoteApplication
 from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.guard import tell_once
@@ -50,10 +49,7 @@ class SparkTap:
     def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
         """The next starts and ends of executions, None when there were none for that long."""
         reply = self.poll(milliseconds)
-        if reply is None:
-            return None
-        with paused():
-            return rows(reply)
+        return None if reply is None else rows(reply)
 
     def read(self, data_frame: Any) -> str:
         """The plan of a DataFrame that need not run, as the tap packs it."""
@@ -61,9 +57,7 @@ class SparkTap:
 
     def plan(self, data_frame: Any) -> Plan:
         """The plan of a DataFrame that need not run."""
-        text = unpack(self.read(data_frame))
-        with paused():
-            return decode(text)
+        return decode(unpack(self.read(data_frame)))
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
         """Have the plan of a DataFrame read, as its rows leave it: for its checkpoint, or without one as an RDD.

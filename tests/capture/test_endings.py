@@ -1,0 +1,131 @@
+"""How a program ends is how its application's run ends, whichever way headwater came in."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.capture.conftest import SPARK, Jobs, gaps, states
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITE = SPARK + "import os, signal, sys, time, threading\nitems.write.parquet('out')\n"
+SLOW = """\
+def slow(number):
+    time.sleep(60)
+    return number
+sleeping = items.select(sf.udf(slow, "long")("price").alias("slept"))
+threading.Thread(target=lambda: sleeping.write.parquet("slept"), daemon=True).start()
+while not spark.sparkContext.statusTracker().getActiveJobsIds():
+    time.sleep(0.1)
+time.sleep(2)
+"""
+KILL_JVM = """\
+from pyspark import SparkContext
+import subprocess
+process = SparkContext._gateway.proc
+children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True).stdout
+for pid in [*map(int, children.split()), process.pid]:
+    os.kill(pid, signal.SIGKILL)
+time.sleep(2)
+"""
+
+FAILS = {
+    "try:\n    sys.exit('password=hunter2 was wrong')\nfinally:\n    spark.stop()": (1, "was wrong"),
+    KILL_JVM: (0, "JVM was gone"),
+}
+ENDING = """\
+import atexit, sys
+from headwater.capture.faults import Ending
+ending = Ending()
+atexit.register(lambda: print(repr(ending.error)))
+"""
+ERRORS = {
+    "": "",
+    "sys.exit(0)": "",
+    "sys.exit()": "",
+    "exec('sys.exit(0)')": "",
+    "try:\n    sys.exit(3)\nexcept SystemExit:\n    pass": "",
+    "try:\n    1 / 0\nexcept ArithmeticError:\n    pass": "",
+    "import threading\none = threading.Thread(target=sys.exit, args=[3])\none.start()\none.join()": "",
+    "sys.exit(3)": "The program exited with status 3.",
+    "sys.exit('no more')": "SystemExit: no more",
+    "raise KeyError('x')": "KeyError: 'x'",
+    "try:\n    sys.exit(3)\nexcept SystemExit:\n    sys.exit(4)": "The program exited with status 4.",
+    "import argparse\nargparse.ArgumentParser().error('how?')": "The program exited with status 2.",
+    "raise KeyboardInterrupt": "KeyboardInterrupt: ",
+}
+
+
+@pytest.mark.parametrize("ending", ERRORS)
+def test_the_end_of_a_program_is_seen(jobs: Jobs, ending: str) -> None:
+    jobs.write(f"{ENDING}{ending}\n")
+    jobs.write(f"import sys\n{ending}\n", "plain.py")
+    plain, ended = jobs.plain("plain.py"), jobs.plain("job.py")
+    assert ended.out == f"{ERRORS[ending]!r}\n"
+    assert ended.code == plain.code
+    assert len(ended.err.splitlines()) == len(plain.err.splitlines())
+    assert jobs.plain("-m", "job").out == ended.out
+
+
+def test_the_hook_of_exceptions_is_only_used_for_one_that_passed_a_wrapper(jobs: Jobs) -> None:
+    jobs.write(f"{ENDING}before = sys.excepthook\nending.let_go()\nprint(sys.excepthook is before, sys.exit)\n")
+    assert jobs.plain("job.py").out.splitlines()[0] == "True <built-in function exit>"
+
+
+def last(jobs: Jobs) -> dict[str, Any]:
+    """The event of the application's end; there is one."""
+    ends = [one for one in jobs.events() if one["job"]["name"] == "shop" and one["eventType"] != "START"]
+    assert len(ends) == 1, states(jobs.events())
+    return ends[0]
+
+
+def reason(event: dict[str, Any]) -> str:
+    return str(event["run"]["facets"]["errorMessage"]["message"])
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("ending", FAILS)
+def test_a_program_that_fails_is_an_application_that_fails(jobs: Jobs, ending: str) -> None:
+    code, why = FAILS[ending]
+    jobs.write(WRITE + SLOW + ending + "\n")
+    ended = jobs.watched("job.py")
+    assert (ended.code, "headwater/capture" in ended.err) == (code, False)
+    assert (last(jobs)["eventType"], why in reason(last(jobs))) == ("FAIL", True)
+    assert "hunter2" not in (jobs.folder / "events.ndjson").read_text()
+    slept = [one for one in jobs.events() if one["job"]["name"].endswith(".slept")]
+    assert [one["eventType"] for one in slept][-1] in {"FAIL", "ABORT"}
+    if ending == KILL_JVM:
+        assert [one["eventType"] for one in slept] == ["START", "FAIL"]
+        assert reason(slept[-1]) == reason(last(jobs))
+        assert gaps(last(jobs)) == [("dropped", "what was not read yet")]
+
+
+@pytest.mark.spark
+def test_an_exception_that_is_handled_is_no_failure(jobs: Jobs) -> None:
+    jobs.write(WRITE + "try:\n    raise ValueError\nexcept ValueError:\n    spark.stop()\n")
+    assert jobs.watched("job.py").code == 0
+    assert last(jobs)["eventType"] == "COMPLETE"
+
+
+ATTACHED = "import headwater, os\nheadwater.attach(events='events.ndjson')\n"
+NOTEBOOK = """\
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_cell('%load_ext headwater')
+shell.run_cell({job!r})
+import sys
+sys.exit(3)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("how", ["attach", "pth", "notebook"])
+def test_each_entrance_sees_the_exit_status(jobs: Jobs, how: str) -> None:
+    job = WRITE + "sys.exit(3)\n"
+    jobs.write({"attach": ATTACHED + job, "pth": job, "notebook": NOTEBOOK.format(job=WRITE)}[how])
+    jobs.write(f"import site\nsite.addsitedir({str(ROOT / 'src')!r})\n", "site/sitecustomize.py")
+    path = os.pathsep.join([str(jobs.folder / "site"), jobs.environment.get("PYTHONPATH", "")])
+    environment = {"PYTHONPATH": path, "HEADWATER": "1"} if how == "pth" else {}
+    ended = jobs.plain("job.py", environment=environment)
+    assert ended.code == 3
+    assert (last(jobs)["eventType"], "status 3" in reason(last(jobs))) == ("FAIL", True)
