@@ -12,8 +12,12 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
     A query may give several columns one name: that name then has the edges of all of them.
     """
     fields: dict[str, frozenset[Dependency]] = {}
+    # Columns that one function fills share one set of paths, and so share one of edges.
+    shared: dict[Paths, frozenset[Dependency]] = {}
     for name, paths in zip(names, traces, strict=True):
-        found = _dependencies(paths)
+        if paths not in shared:
+            shared[paths] = _dependencies(paths)
+        found = shared[paths]
         fields[name] = fields[name] | found if name in fields else found
     return ColumnLineage(fields, _untold(_dependencies(deciding), fields.values()))
 
@@ -24,7 +28,7 @@ def _untold(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependen
     if not unseen:
         return deciding
     told = frozenset(edge.input for edge in deciding - unseen)
-    on_fields = [frozenset(edge.input for edge in edges) for edges in fields]
+    on_fields = [frozenset(edge.input for edge in edges) for edges in dict.fromkeys(fields)]
     told = told.union(frozenset.intersection(*on_fields)) if on_fields else told
     return deciding - frozenset(edge for edge in unseen if edge.input in told)
 

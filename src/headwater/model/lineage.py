@@ -3,7 +3,7 @@
 The closed sets are those of the OpenLineage ``columnLineage`` facet 1-2-0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -153,16 +153,22 @@ class ColumnLineage:
     def sources(self) -> Mapping[Dataset, tuple[str, ...]]:
         """The names of the fields that edges start from, by dataset."""
         named: dict[Dataset, set[str]] = {}
-        for _, one in self.edges:
+        for one in self._dependencies():
             named.setdefault(one.input.dataset, set()).add(one.input.name)
         return MappingProxyType({dataset: tuple(sorted(names)) for dataset, names in named.items()})
 
     @cached_property
     def transformations(self) -> tuple[Transformation, ...]:
         """Every way in which an edge acts, once."""
-        return tuple(dict.fromkeys(one.transformation for _, one in self.edges))
+        return tuple(dict.fromkeys(one.transformation for one in self._dependencies()))
 
     @property
     def inputs(self) -> frozenset[Dataset]:
         """Every dataset that an edge starts from."""
         return frozenset(self.sources)
+
+    def _dependencies(self) -> Iterator[Dependency]:
+        """The dependencies of each set once: fields that a function fills from the same columns share theirs."""
+        for inputs in dict.fromkeys(self.fields.values()):
+            yield from inputs
+        yield from self.dataset

@@ -1,6 +1,6 @@
 """The ``columnLineage`` dataset facet, 1-2-0, within a limit that never costs an edge in silence."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -13,6 +13,7 @@ from headwater.openlineage.facets import FacetSettings
 from headwater.redaction import redact_sql
 
 _OPAQUE = "opaque"
+_MOST_PAIRS = 10_000
 _COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="said for the whole dataset to save space")
 
 
@@ -45,17 +46,55 @@ def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[Colum
 
     Coarser is never less: an edge on the dataset covers every column of it.
     """
+    lineage, notes = _said_once(lineage, settings)
     own, limit = _size(lineage), settings.max_edges
-    notes: list[tuple[str, str]] = []
+    if notes:
+        return (lineage, notes) if own <= limit else _within(lineage, own, limit, notes)
     if not settings.dataset_lineage_enabled and lineage.dataset and lineage.fields:
         spread = own + len(lineage.dataset) * (len(lineage.fields) - 1)
         if spread <= limit:
             return _on_every_field(lineage), notes
         notes.append(("dataset lineage", f"On every field it would be {spread} edges, more than {limit}: kept apart."))
-    if own <= limit:
-        return lineage, notes
+    return (lineage, notes) if own <= limit else _within(lineage, own, limit, notes)
+
+
+def _within(
+    lineage: ColumnLineage, own: int, limit: int, notes: list[tuple[str, str]]
+) -> tuple[ColumnLineage, list[tuple[str, str]]]:
     coarse, note = _coarsened(lineage, limit)
     return coarse, [*notes, ("edges", f"{own} edges are more than {limit}: {note}")]
+
+
+def _said_once(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:
+    """The lineage with the edges of a function from each of many columns to each of many on the dataset.
+
+    That is exact where they lead to every field; where some fields are not the function's they are covered too, which
+    is marked and noted.
+    """
+    sharing = Counter(lineage.fields.values())
+    many = {edges: opaque for edges in sharing if len(opaque := _opaque_of(edges)) * sharing[edges] > _MOST_PAIRS}
+    if not many:
+        return lineage, []
+    notes = []
+    if not settings.dataset_lineage_enabled:
+        pairs = sum(len(opaque) * sharing[edges] for edges, opaque in many.items())
+        why = f"On every field a function's edges would be {pairs}, more than {_MOST_PAIRS}: kept apart."
+        notes.append(("dataset lineage", why))
+    everywhere = frozenset[Dependency].intersection(*many.values()) if len(many) == len(sharing) else frozenset()
+    coarse = {edge.input for opaque in many.values() for edge in opaque - everywhere}
+    if coarse:
+        count = sum(sharing[edges] for edges in many)
+        notes.append(
+            ("edges", f"A function fills {count} of {len(lineage.fields)} columns: its inputs stand for the dataset.")
+        )
+    left = {edges: edges - many[edges] if edges in many else edges for edges in sharing}
+    fields = {name: left[edges] for name, edges in lineage.fields.items()}
+    on_all = lineage.dataset | everywhere | {Dependency(column, _COARSE) for column in coarse}
+    return ColumnLineage(fields, on_all), notes
+
+
+def _opaque_of(edges: frozenset[Dependency]) -> frozenset[Dependency]:
+    return frozenset(edge for edge in edges if edge.transformation.opaque and edge.transformation.direct)
 
 
 def _size(lineage: ColumnLineage) -> int:

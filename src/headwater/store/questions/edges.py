@@ -73,6 +73,8 @@ class Edges:
     @cached_property
     def whole(self) -> bool:
         """Whether there is any edge to a whole dataset at all: a look at the first spares many others."""
+        if self._asked.bounds.edge_type is EdgeType.DIRECT and not self._guess:
+            return _has_opaque(self._connection)
         questions = _lookups(self._asked, DATASET_EDGES, Direction.UP)
         return self._guess or any(one.any(self._connection) for one in questions)
 
@@ -109,11 +111,8 @@ class _Asked(NamedTuple):
 
 @lru_cache(100)
 def _lookups(asked: _Asked, tables: Tables, direction: Direction) -> tuple[Lookup, ...]:
-    """What to ask about the near ends of edges; none where no edge can be one of those that are asked for."""
+    """What to ask about the near ends of edges."""
     output = "output_field" if tables is FIELD_EDGES else "output_dataset"
-    # Edges to whole datasets are always INDIRECT (OpenLineage columnLineage facet 1-2-0, ``dataset``).
-    if tables is DATASET_EDGES and asked.bounds.edge_type is EdgeType.DIRECT:
-        return ()
     way = (output, "input_field") if direction is Direction.UP else ("input_field", output)
     valid = _valid(tables, asked.bounds.as_of)
     return tuple(Lookup(_question(asked, table, way).where(*then), table.c[way[0]]) for table, then in valid)
@@ -157,7 +156,7 @@ class EdgesInMemory:
         self._ways = set(connection.execute(select(_WAY.c.id).where(*kinds)).scalars()) if kinds else None
         # Filters look at all of a link.
         self._only_ends = only_ends and not self._jobs and not kinds
-        self.whole = bounds.edge_type is not EdgeType.DIRECT and bool(known.datasets)
+        self.whole = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
 
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
@@ -195,6 +194,12 @@ def edges_within(connection: Connection, bounds: Bounds, *, only_ends: bool = Fa
         if known is not None:
             return EdgesInMemory(connection, known, bounds, only_ends=only_ends)
     return Edges(connection, bounds, only_ends=only_ends)
+
+
+def _has_opaque(connection: Connection) -> bool:
+    """Whether a value may come to all columns of a dataset alike: by a function that cannot be looked into."""
+    opaque = select(_WAY.c.id).where(_WAY.c.type == "DIRECT", _WAY.c.opaque).limit(1)
+    return connection.execute(opaque).first() is not None
 
 
 def _kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
