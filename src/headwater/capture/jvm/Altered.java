@@ -67,7 +67,7 @@ public class Altered {
   private static Object inCatalog(Object catalog, Object identifier, Object tables) {
     if (!(identifier instanceof Identifier)) return null;
     Identifier name = (Identifier) identifier;
-    if ("spark_catalog".equals(Reflection.call(catalog, "name"))) {
+    if (Tables.isOfSession(catalog)) {
       scala.Option database = name.namespace().length == 1 ? new scala.Some(name.namespace()[0]) : scala.Option.empty();
       return known(tables, new TableIdentifier(name.name(), database));
     }

@@ -23,7 +23,7 @@ public class FactWriter {
   private static final int MOST_DROPPED = 1000;
   /** Option keys that say where data is; every other value may be a secret and stays in the JVM. */
   private static final Set PLACES = new HashSet(Arrays.asList(new Object[] {
-    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.servers", "checkpointlocation", "header"}));
+    "path", "paths", "url", "dbtable", "table", "topic", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.servers", "checkpointlocation", "header", "host", "endpoint", "database", "collection"}));
 
   private final JsonGenerator out;
   private final Map positions;

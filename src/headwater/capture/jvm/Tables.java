@@ -21,8 +21,13 @@ public class Tables {
 
   /** {place, version}: where a catalog has the table of a name, or will put it, and what it is now. It may ask a metastore. */
   public static Object[] found(Object session, Object catalog, Identifier identifier) {
-    if ("spark_catalog".equals(Reflection.call(catalog, "name"))) return inSessionCatalog(session, catalog, identifier);
+    if (isOfSession(catalog)) return inSessionCatalog(session, catalog, identifier);
     return Reflection.has(catalog, "icebergCatalog") ? inIcebergCatalog(catalog, identifier) : new Object[2];
+  }
+
+  /** Whether a catalog has the tables of Spark's own catalog: Iceberg's SparkCatalog by that name has its own. */
+  public static boolean isOfSession(Object catalog) {
+    return "spark_catalog".equals(Reflection.call(catalog, "name")) && !"org.apache.iceberg.spark.SparkCatalog".equals(catalog.getClass().getName());
   }
 
   private static Object[] inSessionCatalog(Object session, Object catalog, Identifier identifier) {
@@ -155,7 +160,7 @@ public class Tables {
     Object identifier = Reflection.call(name, "identifier");
     if (!(identifier instanceof Identifier)) return null;
     try {
-      if (Reflection.has(catalog, "icebergCatalog") && !"spark_catalog".equals(Reflection.call(catalog, "name"))) {
+      if (Reflection.has(catalog, "icebergCatalog") && !isOfSession(catalog)) {
         Object inner = uncached(catalog);
         return ofIceberg(Reflection.call(inner, "loadTable", icebergName(inner, (Identifier) identifier)), null);
       }

@@ -8,6 +8,7 @@ from typing import Any
 from headwater.extract.queries import is_query
 from headwater.extract.relations.catalog_facts import in_own_catalog, in_session_catalog, stored
 from headwater.extract.relations.given import also_known_as, named_by, of_relation
+from headwater.extract.relations.python_sources import PYTHON_TABLE, python_dataset
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.jdbc import jdbc_table
@@ -232,7 +233,17 @@ def _v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> 
         found = in_catalog(facts, parts, location, extraction)
         return (_about(found, parts[-1]),) if table.get("metadata") else (found,)
     name = str(table.get("name") or "")
-    return (DatasetDescription(Dataset("inmemory://", name)),) if name else ()
+    options = given(node_values.get("options") or {}) if table.get("class") == PYTHON_TABLE else {}
+    return (_of_source(name, options, extraction),) if name else ()
+
+
+def _of_source(name: str, options: Mapping[str, str], extraction: Extraction) -> DatasetDescription:
+    """A data source without a catalog; one written in Python says by options where its data is, by path as files do."""
+    path = options.get("path", "")
+    if _is_absolute(path):
+        return written_path(path, extraction)
+    found = python_dataset(name, options)
+    return DatasetDescription(found, source=found.namespace if options else "")
 
 
 def _about(table: DatasetDescription, kind: str) -> DatasetDescription:
