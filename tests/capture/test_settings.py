@@ -16,7 +16,7 @@ NO_NUMBERS: tuple[Any, ...] = ("", "many", "1e", "0x10", b"1", [], {}, object(),
 NO_WHOLE = (*NO_NUMBERS, -1, "-1", 1.5, "1.5", NAN, "nan", INF, "inf", 10**30, "9" * 5000)
 NO_SECONDS = (*NO_NUMBERS, -1, "-0.5", NAN, "nan", INF, "-inf", 10**30, "1e300")
 NO_SWITCHES: tuple[Any, ...] = ("maybe", "2", 2, -1, NAN, "truthy", "", b"1", [], object())
-NO_PLACES: tuple[Any, ...] = (5, 1.5, True, b"x", [], {}, object(), " ", "a\0b", "/")
+NO_PLACES: tuple[Any, ...] = (5, 1.5, True, b"x", [], {}, object(), " ", "a\0b")
 UNUSABLE: dict[str, tuple[Any, ...]] = {
     "store": (
         *NO_PLACES,
@@ -29,11 +29,12 @@ UNUSABLE: dict[str, tuple[Any, ...]] = {
             "sqlite://x",
             "sqlite:x",
         ),
-        *("jdbc:postgresql://h/d", "file:///x", "s3a://b/x", "sqlite:////", "postgresql+nonsense://h/d", "x://h"),
+        *("jdbc:postgresql://h/d", "file:///x", "s3a://b/x", "postgresql+nonsense://h/d", "x://h"),
     ),
     "events": (*NO_PLACES, "http://h/x", "s3://b/x"),
     "config": (
         *NO_PLACES,
+        "/",
         "/nonexistent",
         "http://h/x.yml",
         "broken.yml",

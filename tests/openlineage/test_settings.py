@@ -9,8 +9,10 @@ from tests.extract.recordings import recorded
 
 from headwater.capture.executions import Executions
 from headwater.capture.rows import ExecutionRow
+from headwater.errors import SettingError
 from headwater.extract import ExtractSettings
 from headwater.model import Dataset, Engine, Job, Run, RunMoment, RunState
+from headwater.openlineage.delivery import client_targets
 from headwater.openlineage.events import run_event, to_json
 from headwater.openlineage.facets import FacetSettings
 from headwater.openlineage.resolvers import ConfiguredNames
@@ -216,3 +218,36 @@ def test_the_parts_of_a_job_name_follow_the_conf() -> None:
     keys = conf(jobName__appendDatasetName="false", jobName__replaceDotWithUnderscore="true")
     assert statement_of(keys)[0].run.job.name == f"{application}_{command}"
     assert dataset
+
+
+UNUSABLE = ("-1", "nan", "inf", "9" * 5000, "4294967296", "1.5", "x", "password=hunter2", "(a+", "\0")
+CHECKED = {
+    **dict.fromkeys(("columnLineage__maxEdges", "columnLineage__maxDescription"), UNUSABLE),
+    **dict.fromkeys(("columnLineage__datasetLineageEnabled", "disabled", "facets__sql__disabled"), UNUSABLE),
+    **dict.fromkeys(("columnLineage__descriptionsEnabled", "columnLineage__explicitLineageEnabled"), UNUSABLE),
+    **dict.fromkeys(("jobName__appendDatasetName", "jobName__replaceDotWithUnderscore"), UNUSABLE),
+    **dict.fromkeys(("applicationRunId", "dataset__disabledTrimmers"), UNUSABLE),
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in CHECKED.items() for value in values])
+def test_a_value_that_cannot_be_used_is_one_short_problem_and_its_default_is_used(key: str, value: str) -> None:
+    settings = settings_from(conf(**{key: value}), {})
+    (problem,) = settings.problems
+    assert settings == Settings(problems=settings.problems)
+    assert key.replace("__", ".") in problem
+    assert len(problem) < 400
+    assert "hunter2" not in problem
+
+
+def test_a_namespace_that_is_no_text_is_a_problem() -> None:
+    settings = settings_from({}, {}, {"namespace": ["password=hunter2"]})
+    assert settings.namespace == "default"
+    assert settings.problems == ("namespace in openlineage.yml: ['password=… was found where a text was expected.",)
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "x", "9" * 5000])
+def test_a_timeout_that_cannot_be_used_stops_at_the_transport(value: str) -> None:
+    known = settings_from(conf(transport__type="http", transport__url="http://h", transport__timeoutInMillis=value), {})
+    with pytest.raises(SettingError, match="its timeout is"):
+        client_targets(known.transport)

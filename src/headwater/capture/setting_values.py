@@ -10,7 +10,7 @@ from typing import Any
 from headwater.errors import SettingError
 from headwater.openlineage.delivery import read_config
 from headwater.redaction import redact
-from headwater.store.location import require_store_url, sqlite_path, store_url
+from headwater.store.location import require_store_url
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _DAY = 86_400
@@ -84,7 +84,6 @@ def _store(value: Any) -> str:
     text = _place(value)
     if text:
         require_store_url(text)
-        _require_no_folder(str(sqlite_path(store_url(text)) or ""))
     return text
 
 
@@ -92,13 +91,7 @@ def _events(value: Any) -> str:
     text = _place(value)
     if "://" in text:
         raise ValueError
-    _require_no_folder(text)
     return text
-
-
-def _require_no_folder(path: str) -> None:
-    if os.path.isdir(path):
-        raise ValueError
 
 
 def _config(value: Any) -> str:

@@ -20,8 +20,10 @@ from headwater.openlineage.job_settings import owners_from, tags_from
 from headwater.openlineage.resolvers import ConfiguredNames, Resolver, resolvers_from
 from headwater.openlineage.spark_transport import client_transport, nested
 from headwater.openlineage.trimming import Trimming, trimming_from
+from headwater.redaction import redact
 
 PREFIX = "spark.openlineage."
+_MOST = 2**31 - 1
 DEFAULT_NAMESPACE = "default"
 
 _Value = TypeVar("_Value")
@@ -134,10 +136,14 @@ class _Reading:
             transport=self._transport(),
         )
         self._tell_unknown_keys()
-        return replace(settings, problems=tuple(self._problems))
+        return replace(settings, problems=tuple(redact(problem) for problem in self._problems))
 
     def _text(self, key: str, variable: str, in_file: str) -> str:
-        return self._spark.get(key) or self._environment.get(variable, "").strip() or str(self._config.get(in_file, ""))
+        known = self._config.get(in_file, "")
+        if not isinstance(known, str):
+            self._problems.append(f"{in_file} in openlineage.yml: {_shown(known)} was found where a text was expected.")
+            known = ""
+        return self._spark.get(key) or self._environment.get(variable, "").strip() or known
 
     def _parsed(self, key: str, parse: Callable[[str], _Value], default: _Value) -> _Value:
         return self._attempt(self._spark.get(key, ""), PREFIX + key, parse, default)
@@ -261,22 +267,28 @@ class _Reading:
                 self._problems.append(f"{PREFIX}{key} is no setting that headwater knows; {hint}")
 
 
+def _shown(value: object) -> str:
+    """The value as a message may have it."""
+    text = redact(repr(value))
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
 def _uuid(text: str) -> str:
     try:
         return str(UUID(text))
     except ValueError:
-        raise SettingError(f"{text!r} is no UUID, as the id of a run must be.") from None
+        raise SettingError(f"{_shown(text)} is no UUID, as the id of a run must be.") from None
 
 
 def _boolean(text: str) -> bool:
     if text.strip().lower() not in {"true", "false"}:
-        raise SettingError(f"{text!r} was found where true or false was expected.")
+        raise SettingError(f"{_shown(text)} was found where true or false was expected.")
     return text.strip().lower() == "true"
 
 
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise SettingError(f"{text!r} was found where a whole number was expected.")
+    if not text.isascii() or not text.isdigit() or len(text) > 10 or int(text) > _MOST:
+        raise SettingError(f"{_shown(text)} was found where a whole number was expected, {_MOST} at most.")
     return int(text)
 
 
@@ -285,7 +297,7 @@ def _run(text: str) -> Run:
     rest, _, run_id = text.strip().rpartition("/")
     namespace, _, name = rest.partition("/")
     if not namespace or not name:
-        raise SettingError(f"{text!r} was found where <job namespace>/<job name>/<run id> was expected.")
+        raise SettingError(f"{_shown(text)} was found where <job namespace>/<job name>/<run id> was expected.")
     return Run(_uuid(run_id), Job(namespace, name))
 
 

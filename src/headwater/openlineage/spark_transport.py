@@ -1,5 +1,6 @@
 """The ``spark.openlineage.transport`` keys of the Spark integration, in the words of the Python client."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,7 +40,7 @@ def _in_python_words(transport: Mapping[str, Any]) -> dict[str, Any]:
     written = dict(transport)
     milliseconds = str(written.pop("timeoutInMillis", ""))
     if milliseconds:  # what is no number is told of where the transport is made
-        written["timeout"] = int(milliseconds) / 1000 if milliseconds.isdigit() else milliseconds
+        written["timeout"] = int(milliseconds) / 1000 if re.fullmatch(r"[0-9]{1,9}", milliseconds) else milliseconds
     if written.get("type") == "file" and "location" in written:
         written |= {"log_file_path": written.pop("location"), "append": True}
     children = written.get("transports")

@@ -165,7 +165,7 @@ def _trim_pattern(name: str, pattern: re.Pattern[str]) -> str:
 def _rules(name: str) -> tuple[str, ...]:
     found = _CLIENT_NAMES.get(name.rpartition(".")[2], (name,))
     if found[0] not in RULES:
-        raise SettingError(f"No trimming rule is called {name!r}; expected one of {', '.join(RULES)}.")
+        raise SettingError(f"No trimming rule is called {name[:80]!r}; expected one of {', '.join(RULES)}.")
     return found
 
 
@@ -174,6 +174,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         # Java writes a named group without the P.
         return re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", text.strip()))
     except re.error as error:
+        shown = text.strip()[:80]
         raise SettingError(
-            f"The trimming pattern {text.strip()!r} is no regular expression ({error}); correct it or leave it out."
+            f"The trimming pattern {shown!r} is no regular expression ({error}); correct it or leave it out."
         ) from error
