@@ -1,6 +1,7 @@
 """How a program ends is how its application's run ends, whichever way headwater came in."""
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,20 @@ def test_a_program_that_fails_is_an_application_that_fails(jobs: Jobs, ending: s
         assert [one["eventType"] for one in slept] == ["START", "FAIL"]
         assert reason(slept[-1]) == reason(last(jobs))
         assert gaps(last(jobs)) == [("dropped", "what was not read yet")]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("ending", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGTERM)"])
+def test_a_process_that_ends_without_a_word_fails(jobs: Jobs, ending: str) -> None:
+    """The JVM outlives it, and has the last events delivered."""
+    jobs.write(WRITE + SLOW + "time.sleep(4)\n" + ending + "\n")
+    assert jobs.watched("job.py").code == (0 if "_exit" in ending else -15)
+    until = time.monotonic() + 120
+    while len([one for one in jobs.events() if one["eventType"] == "FAIL"]) < 2 and time.monotonic() < until:
+        time.sleep(0.5)
+    assert (last(jobs)["eventType"], "without a word" in reason(last(jobs))) == ("FAIL", True)
+    slept = [one for one in jobs.events() if one["job"]["name"].endswith(".slept")]
+    assert [one["eventType"] for one in slept] == ["START", "FAIL"]
 
 
 @pytest.mark.spark

@@ -3,14 +3,15 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from openlineage.client.event_v2 import RunEvent
 
-from headwater.capture.executions import Executions, lost
+from headwater.capture.aftermath import ENDED
+from headwater.capture.executions import Executions, lost, refused
 from headwater.capture.guard import guarded, tell_once
 from headwater.capture.rows import ExecutionRow
 from headwater.ext.telling import told_event
@@ -18,7 +19,7 @@ from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, Origins
 from headwater.model import Gap, RunMoment, RunState, Statement
 from headwater.openlineage.delivery import Target
-from headwater.openlineage.events import end_event, run_event
+from headwater.openlineage.events import end_event, run_event, to_json
 from headwater.openlineage.facets import FacetSettings
 from headwater.redaction import redact
 
@@ -41,8 +42,14 @@ class Tap(Protocol):
     def dropped(self) -> int:
         """How many executions were lost since this was last asked."""
 
+    def refused(self) -> int:
+        """How many events the listener queue of Spark had no room for."""
+
     def pending(self) -> int:
         """How many rows wait to be polled."""
+
+    def leave(self, last_words: str) -> None:
+        """Have this delivered should the program end without a word."""
 
     def wake(self) -> None:
         """End a call of rows() that waits."""
@@ -84,11 +91,20 @@ class _Ending:
 class Agent:
     """Watches one Spark application from start() to stop(), on a thread of its own: the job's threads never wait."""
 
-    def __init__(self, tap: Tap, sink: Sink, executions: Executions, facets: FacetSettings) -> None:
+    def __init__(
+        self,
+        tap: Tap,
+        sink: Sink,
+        executions: Executions,
+        facets: FacetSettings,
+        last_words: Callable[[Sequence[str]], str] = "\n".join,
+    ) -> None:
         self._tap = tap
         self._sink = sink
         self._executions = executions
         self._facets = facets
+        self._last_words = last_words
+        self._left: tuple[str, ...] | None = None
         self._begun: dict[str, RunEvent] = {}
         self._asked = 0
         self._ending = _Ending()
@@ -157,9 +173,12 @@ class Agent:
         with guarded("loading extensions"):
             self._sink.add(transport_targets(self.settings.extensions))
         self._tell_application(RunState.START)
+        with guarded("leaving last words"):
+            self._leave_last_words()
         while not self._stopping.is_set():
             with guarded("watching the application"):
-                self._watch(_POLL_MILLISECONDS)
+                if not self._watch(_POLL_MILLISECONDS):
+                    self._leave_last_words()
         with guarded("reading the last executions"):
             self._gaps = tuple(self._unread_of_the_gone() if self._gone else self._last())
         state, error = self._outcome()
@@ -167,6 +186,22 @@ class Agent:
             self._tell(moment)
         if not self._ending.held:
             self._tell_end()
+
+    def _leave_last_words(self) -> None:
+        """Name what would be left open; at moments of rest only, since most statements end before the next."""
+        executions = self._executions
+        runs = (executions.application, *(one.run for one in executions.open))
+        ids = tuple(run.id for run in runs)
+        if self._gone or self._stopping.is_set() or ids == self._left:
+            return
+        now = datetime.now(UTC)
+        known = (None, *(Statement() for _ in runs[1:]))
+        moments = (
+            RunMoment(run, RunState.FAIL, now, executions.engine, one, error=ENDED)
+            for run, one in zip(runs, known, strict=True)
+        )
+        self._tap.leave(self._last_words([to_json(run_event(moment, self._facets)) for moment in moments]))
+        self._left = ids
 
     def _tell_end(self) -> None:
         state, error = self._outcome()
@@ -191,7 +226,7 @@ class Agent:
         while self._milliseconds_left() and self._watch(0):
             pass
         yield from self._tap.gaps
-        for gap in lost(self._tap.dropped(), self._tap.pending()):
+        for gap in (*lost(self._tap.dropped(), self._tap.pending()), *refused(self._tap.refused())):
             tell_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
             yield gap
         self._tap.disconnect()

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from openlineage.client.uuid import generate_new_uuid
 
 from headwater import __version__
 from headwater.capture import spark
+from headwater.capture.aftermath import last_words
 from headwater.capture.agent import Agent
 from headwater.capture.boundaries import watch_boundaries
 from headwater.capture.destinations import destination, undelivered, whereabouts
@@ -61,7 +63,8 @@ def begin(context: Any, settings: CaptureSettings) -> None:
             denied_nodes=known.denied_nodes,
         )
         sink = destination(settings, known.transport or config)
-        agent = Agent(tap, sink, executions, known.facets)
+        words = partial(last_words, settings, known.transport or config)
+        agent = Agent(tap, sink, executions, known.facets, words)
         tap.connect()
         agent.start()
         _agents[id(context)] = (context, agent, sink, settings)

@@ -12,6 +12,7 @@ from headwater.capture.connect.client import Applications, hook_client, is_conne
 from headwater.capture.faults import Ending
 from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
+from headwater.capture.quiet import hush_libraries
 from headwater.capture.settings import CaptureSettings, capture_settings, require_back_ends
 from headwater.model import RunState
 
@@ -58,6 +59,7 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
     if "init" in _hooked:
         return
     kind = context_type or _context_type()
+    hush_libraries()
     _hooked.update(
         type=kind,
         init=kind.__init__,

@@ -50,6 +50,11 @@ class Executions:
         """How many columns they have."""
         return sum(self._written.values())
 
+    @property
+    def open(self) -> tuple[RunMoment, ...]:
+        """Those that have begun and not ended."""
+        return tuple(self._open.values())
+
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
         if row.kind in ("origin", "transposed"):
@@ -168,6 +173,16 @@ def _versioned(written: Statement | None, row: ExecutionRow) -> Statement | None
 def _edges(lineage: object) -> int:
     fields = getattr(lineage, "fields", {})
     return hash((tuple(fields), tuple(fields.values()), getattr(lineage, "dataset", None)))
+
+
+def refused(events: int) -> Iterator[Gap]:
+    """The gap of events that Spark's own queue of listeners dropped: starts and ends of statements are among them."""
+    if events:
+        why = (
+            "Spark's listener queue was full, so the lineage of their statements is missing or ends in ABORT; raise "
+            "spark.scheduler.listenerbus.eventqueue.headwater.capacity"
+        )
+        yield Gap("dropped", f"{events} event{'s' * (events != 1)} of SQL executions", why)
 
 
 def lost(dropped: int, late: int) -> Iterator[Gap]:

@@ -104,9 +104,16 @@ class ListenerTap:
         count, self._dropped = self._dropped, 0
         return count
 
+    def refused(self) -> int:
+        """Not known here."""
+        return 0
+
     def pending(self) -> int:
         """How many executions wait to be polled."""
         return self._ended.qsize() + len(self._held)
+
+    def leave(self, last_words: str) -> None:
+        """Nobody would deliver it here."""
 
     def wake(self) -> None:
         """End a call of rows() that waits."""

@@ -4,6 +4,7 @@ Nothing of headwater is between the job and the world: exit code, stdin, argumen
 and signals are Python's own, because the job is started by ``exec`` with one folder more on PYTHONPATH.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -29,8 +30,10 @@ def run(job: Sequence[str], settings: Mapping[str, object]) -> None:
     if job[0] != "-m" and not Path(job[0]).exists():
         raise SettingError(f"There is no job at {job[0]}; expected a Python file, as in: headwater run job.py.")
     require_back_ends(capture_settings(settings, {}, "--{}"))
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # a closed one is None
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
     os.execve(sys.executable, [sys.executable, *job], environment(settings))
 
 

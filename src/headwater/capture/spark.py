@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from headwater.capture.aftermath import COMMAND
 from headwater.capture.connect.client import RemoteApplication
 from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.guard import tell_once
@@ -79,9 +80,17 @@ class SparkTap:
         """How many executions did not fit into the queue since this was last asked."""
         return int(self._tap.dropped())
 
+    def refused(self) -> int:
+        """How many events the listener queue of Spark had no room for."""
+        return int(self._tap.refused(self._bus))
+
     def pending(self) -> int:
         """How many rows wait to be polled."""
         return int(self._tap.pending())
+
+    def leave(self, last_words: str) -> None:
+        """Have this delivered (`aftermath`) should the JVM end before disconnect()."""
+        self._tap.lastWords("\n".join(COMMAND), last_words)
 
     def wake(self) -> None:
         """End a poll that waits."""

@@ -76,4 +76,5 @@ def _hook(module: ModuleType) -> None:
     except Exception as error:
         from headwater.redaction import redact
 
-        print(f"headwater is off: {redact(str(error))}", file=sys.stderr)
+        if sys.stderr is not None:  # print() would take standard output then
+            print(f"headwater is off: {redact(str(error))}", file=sys.stderr)

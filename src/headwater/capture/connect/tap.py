@@ -90,9 +90,16 @@ class ConnectTap:
         count, self._dropped = self._dropped, 0
         return count
 
+    def refused(self) -> int:
+        """Not known here."""
+        return 0
+
     def pending(self) -> int:
         """How many actions wait to be polled."""
         return self._ended.qsize()
+
+    def leave(self, last_words: str) -> None:
+        """Nobody would deliver it here."""
 
     def wake(self) -> None:
         """End a call of rows() that waits."""

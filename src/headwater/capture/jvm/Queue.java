@@ -1,5 +1,6 @@
 package headwater;
 
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.AsyncEventQueue;
 import org.apache.spark.scheduler.LiveListenerBus;
@@ -15,14 +16,27 @@ import org.apache.spark.scheduler.SparkListenerInterface;
  */
 public class Queue extends AsyncEventQueue {
   public static final String NAME = "headwater";
+  private static final String CAPACITY = "spark.scheduler.listenerbus.eventqueue.headwater.capacity";
+  private static final int LEAST = 10000;
 
   private final Streams streams;
   private final Statistics statistics;
 
   public Queue(SparkContext context, LiveListenerBus bus, Streams streams, Statistics statistics) {
-    super(NAME, context.conf(), bus.metrics(), bus);
+    super(NAME, roomy(context.conf()), bus.metrics(), bus);
     this.streams = streams;
     this.statistics = statistics;
+  }
+
+  /** The job may want small queues for Spark's own listeners, which take every event of every task: this one takes few. */
+  private static SparkConf roomy(SparkConf conf) {
+    if (conf.contains(CAPACITY)) return conf;
+    return conf.clone().set(CAPACITY, String.valueOf(Math.max(LEAST, conf.getInt("spark.scheduler.listenerbus.eventqueue.capacity", LEAST))));
+  }
+
+  /** How many events a bus could not put into the queue of this name, full as it was. */
+  public static long refused(LiveListenerBus bus) {
+    return bus.metrics().metricRegistry().counter("queue." + NAME + ".numDroppedEvents").getCount();
   }
 
   public void post(SparkListenerEvent event) {

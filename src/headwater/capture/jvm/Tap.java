@@ -52,6 +52,7 @@ public class Tap extends SparkListener {
 
   private final Streams streams = new Streams();
   private final Statistics statistics = new Statistics();
+  private final LastWords lastWords = new LastWords();
   /** By execution inside another: the root, of those that are told of. */
   private final Map nested = new ConcurrentHashMap();
   private final Set roots = Collections.synchronizedSet(new HashSet());
@@ -240,14 +241,22 @@ public class Tap extends SparkListener {
     return true;
   }
 
+  /** The program to be started when this JVM ends before close(), and what it reads. */
+  public void lastWords(String command, String text) { lastWords.set(command.split("\n"), text); }
+
   /** Ends a poll that waits. */
   public void wake() { queue.add(WAKE); }
 
   public long dropped() { return dropped.getAndSet(0); }
 
+  /** Events that the bus dropped before this tap heard of them. */
+  public long refused(LiveListenerBus bus) {
+    try { return Queue.refused(bus); } catch (Throwable unlike) { return 0; }
+  }
+
   public long pending() { return queue.size(); }
 
-  public void close() { queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); }
+  public void close() { lastWords.set(null, null); queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); }
 
   /**
    * Up to 50 rows as JSON lines, or null after the wait.

@@ -26,6 +26,7 @@ SOURCES = (
     "Streams.java",
     "Statistics.java",
     "Queue.java",
+    "LastWords.java",
     "Tap.java",
 )
 """In the order in which they are compiled: each may use those before it."""

@@ -34,5 +34,6 @@ try:
 
     wait_for_pyspark()
 except Exception as error:
-    print(f"headwater is off: {error!r}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"headwater is off: {error!r}", file=sys.stderr)
 _step_aside()

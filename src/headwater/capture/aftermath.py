@@ -1,0 +1,40 @@
+"""Deliver the last events of an application whose process ended without a word; started by its JVM.
+
+``python -m headwater.capture.aftermath`` reads the settings, the transport and the events from standard input.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater.capture.destinations import destination
+from headwater.capture.settings import CaptureSettings
+from headwater.openlineage.events import read_event
+
+COMMAND = (sys.executable, "-P", "-m", "headwater.capture.aftermath")
+ENDED = "The process of the program ended without a word: a signal, os._exit, or no memory left."
+_SETTINGS = ("store", "events", "config")
+
+
+def last_words(settings: CaptureSettings, transport: Mapping[str, Any], events: Sequence[str]) -> str:
+    """The text that this module reads; its only home is the memory of the JVM, since URLs may hold passwords."""
+    known = {name: getattr(settings, name) for name in _SETTINGS}
+    return json.dumps([os.getcwd(), known, dict(transport), list(events)])
+
+
+def main() -> None:
+    """Deliver the events, or keep them where those of the application are kept."""
+    folder, known, transport, events = json.load(sys.stdin)
+    os.chdir(folder)
+    delivery = destination(CaptureSettings(**known), transport)
+    now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    for line in events:
+        delivery.deliver(read_event(json.dumps({**json.loads(line), "eventTime": now})))
+    delivery.close()
+
+
+if __name__ == "__main__":
+    main()
