@@ -93,6 +93,8 @@ def places(plan, writer):
 
 
 def write(spark, plan, common, writer):
+    # Where a data source is registered; sessions of readers before may be the active one.
+    spark._jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
     number = writer["number"]
     source, folder, kind = source_of(spark, plan, number)
     new = source.selectExpr(*NEW)

@@ -218,7 +218,7 @@ public class FactWriter {
     if (table != null) { out.writeFieldName("catalogTable"); writeValue(table, 0); }
   }
 
-  /** A path as Hadoop names it: a stream keeps the one that the user gave, without a scheme or relative. */
+  /** A path as Hadoop names it: a stream, and who reads its files, keep the one that the user gave, without a scheme or relative. */
   private static Object qualified(Object path, Object session) {
     if (path == null) return null;
     Path given = new Path(String.valueOf(path));
@@ -316,7 +316,7 @@ public class FactWriter {
   private void writeFiles(Object relation) throws IOException {
     Object location = Reflection.call(relation, "location");
     Object options = Reflection.call(relation, "options");
-    writePlaces("paths", Targets.folders(location, options));
+    writePlaces("paths", Targets.folders(location, options), Reflection.call(relation, "sparkSession"));
     String format = Reflection.simpleName(Reflection.call(relation, "fileFormat"));
     writeText("format", format);
     Object schema = Reflection.call(relation, "dataSchema");
@@ -335,9 +335,9 @@ public class FactWriter {
     out.writeEndArray();
   }
 
-  private void writePlaces(String name, List places) throws IOException {
+  private void writePlaces(String name, List places, Object session) throws IOException {
     out.writeArrayFieldStart(name);
-    for (int i = 0; i < places.size(); i++) out.writeString(Secrets.place(String.valueOf(places.get(i))));
+    for (int i = 0; i < places.size(); i++) out.writeString(Secrets.place(String.valueOf(qualified(places.get(i), session))));
     out.writeEndArray();
   }
 
