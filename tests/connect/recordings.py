@@ -2,13 +2,15 @@
 
 ``python -m tests.connect.recordings sc://host:port [family[/name] ...]`` makes them anew; the server must be able
 to write to the folder in which the program runs. A case that uses what Spark Connect does not have is left out.
+``formats`` in the place of families makes those of statements that change rows, of a server with Delta and Iceberg.
 """
 
 import gzip
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,18 +22,20 @@ from tests.extract.case_tables import SETTINGS, TABLES
 from tests.extract.edge_text import last_component
 
 from headwater.capture.connect.actions import Action, action
-from headwater.capture.connect.plans import Told, told
+from headwater.capture.connect.plans import ExplainedPlan, explained_plan
 from headwater.capture.connect.server import Server
 from headwater.extract import column_lineage, statement
 from headwater.model import ColumnLineage, Gap
 from headwater.plan.text import TextFacts
 
 FILE = Path(__file__).parent / "told.jsonl.gz"
+OF_FORMATS = Path(__file__).parent / "formats.jsonl.gz"
+CHANGES_ROWS = re.compile(r"(?i)\b(merge|update|delete)\b")
 
 
 def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tuple[Gap, ...]] | None:
     """The lineage of the output of a case, from what was told; None when nothing writes it."""
-    plan = _told(recorded).plan()
+    plan = _explained(recorded).plan()
     if case.frame:
         return column_lineage(plan)
     found = statement(plan)
@@ -43,23 +47,31 @@ def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tup
     return None
 
 
+def format_cases() -> tuple[Case, ...]:
+    """The cases of Delta and Iceberg whose statements change rows."""
+    found = cases(Path(__file__).parents[1] / "formats" / "cases")
+    return tuple(case for case in found if case.family in ("delta", "iceberg") and CHANGES_ROWS.search(case.code))
+
+
 @cache
-def recordings() -> Mapping[str, Mapping[str, Any]]:
+def recordings(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
     """What was told, by case; ``failed`` instead where the case does not run there."""
-    lines = gzip.decompress(FILE.read_bytes()).decode().splitlines() if FILE.exists() else []
+    lines = gzip.decompress(file.read_bytes()).decode().splitlines() if file.exists() else []
     return {line.pop("case"): line for line in map(json.loads, lines)}
 
 
-def _told(recorded: Mapping[str, Any]) -> Told:
+def _explained(recorded: Mapping[str, Any]) -> ExplainedPlan:
     sources = {int(key): value for key, value in recorded["sources"].items()}
     facts = TextFacts(recorded["tables"], sources, recorded["session"])
-    return Told(recorded["text"], facts, recorded["command"], recorded["target"])
+    more = tuple(map(_explained, recorded.get("more", ())))
+    return ExplainedPlan(recorded["text"], facts, recorded["command"], recorded["target"], more)
 
 
-def _document(found: Told) -> dict[str, Any]:
+def _document(found: ExplainedPlan) -> dict[str, Any]:
     facts = found.facts
     parts = {"tables": facts.tables, "sources": facts.sources, "session": facts.session}
-    return {"text": found.text, **parts, "command": found.command, "target": found.target}
+    more = {"more": [_document(part) for part in found.more]} if found.more else {}
+    return {"text": found.text, **parts, "command": found.command, "target": found.target, **more}
 
 
 class _Recorder:
@@ -97,13 +109,13 @@ class _Recorder:
             yield from iterate(request, *args, **kwargs)
             asked = action(request.plan)
             if asked is not None and asked.command:
-                found.append(_document(told(asked, server)))
+                found.append(_document(explained_plan(asked, server)))
 
         session.client._execute_and_fetch_as_iterator = watched
         frame = run(case, session, own)
         if frame is not None:
             relation = frame._plan.to_proto(session.client).root
-            found = [_document(told(Action(relation), server))]
+            found = [_document(explained_plan(Action(relation), server))]
         wanted = [document for document in found if lineage(case, document) is not None]
         if not wanted:
             raise LookupError(f"none of {len(found)} actions writes {case.output!r}")
@@ -112,6 +124,10 @@ class _Recorder:
 
 
 def _drop_all_but_the_tables(session: Any) -> None:
+    if session.conf.get("spark.sql.catalog.ice.type", ""):
+        session.sql("CREATE DATABASE IF NOT EXISTS ice.d")
+        for table in session.sql("SHOW TABLES IN ice.d").collect():
+            session.sql(f"DROP TABLE ice.d.{table.tableName} PURGE")
     for table in session.catalog.listTables("default"):
         if table.name not in TABLES and not table.isTemporary:
             kind = "VIEW" if table.tableType == "VIEW" else "TABLE"
@@ -122,14 +138,17 @@ def main(arguments: Sequence[str]) -> int:
     """Record; print what could not be."""
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark.sql.functions are then those of Spark Connect
     url, *asked = arguments
-    found = dict(recordings())
+    of_formats = asked == ["formats"]
+    file, chosen = (OF_FORMATS, format_cases()) if of_formats else (FILE, cases())
+    asked = [] if of_formats else asked
+    found = dict(recordings(file))
     with TemporaryDirectory(dir=".") as folder:
         recorder = _Recorder(url, Path(folder).absolute())
         first = recorder.session()
         _drop_all_but_the_tables(first)
         for name, query in TABLES.items():
             first.sql(f"CREATE TABLE IF NOT EXISTS {name} USING parquet AS {query}")
-        for case in cases():
+        for case in chosen:
             if asked and case.family not in asked and str(case) not in asked:
                 continue
             try:
@@ -138,14 +157,13 @@ def main(arguments: Sequence[str]) -> int:
                 found[str(case)] = {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
                 print(case, found[str(case)]["failed"], flush=True)
                 _drop_all_but_the_tables(recorder.session())
-            _write(found)
+            _write(file, found, {str(case) for case in chosen})
     return 0
 
 
-def _write(found: Mapping[str, Mapping[str, Any]]) -> None:
-    known = {str(case) for case in cases()}
+def _write(file: Path, found: Mapping[str, Mapping[str, Any]], known: Set[str]) -> None:
     lines = (json.dumps({"case": name, **line}) for name, line in sorted(found.items()) if name in known)
-    FILE.write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
+    file.write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
 
 
 if __name__ == "__main__":

@@ -4,17 +4,20 @@ import pyspark
 import pytest
 
 from headwater.capture.connect.actions import action, reads
-from headwater.capture.connect.plans import Told
+from headwater.capture.connect.plans import ExplainedPlan
+from headwater.capture.connect.row_changes import is_row_change, row_change
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts
 
-pytestmark = pytest.mark.skipif(pyspark.__version__ < "4", reason="statements of Spark 3.5 are not read")
 proto = pytest.importorskip("pyspark.sql.connect.proto", reason="needs pyspark[connect]")
 
 
 def statement(query: str) -> "proto.Plan":
     plan = proto.Plan()
-    plan.command.sql_command.input.sql.query = query
+    if pyspark.__version__ < "4":
+        plan.command.sql_command.sql = query
+    else:
+        plan.command.sql_command.input.sql.query = query
     return plan
 
 
@@ -42,12 +45,71 @@ def test_a_write_names_its_target_and_how() -> None:
     assert (found.command, found.path, found.mode) == ("InsertIntoHadoopFsRelationCommand", "/data/out", "Overwrite")
 
 
-def test_a_stream_is_told_of_and_not_read() -> None:
+def test_the_start_of_a_stream_names_its_sink_and_its_target() -> None:
     plan = proto.Plan()
-    plan.command.write_stream_operation_start.input.range.end = 3
+    start = plan.command.write_stream_operation_start
+    start.input.range.end = 3
+    start.format, start.path, start.query_name = "parquet", "/data/out", "copy"
     found = action(plan)
     assert found is not None
-    assert found.unread == "write_stream_operation_start"
+    assert (found.command, found.sink, found.path, found.name) == (
+        "WriteToStream",
+        "FileStreamSink",
+        "/data/out",
+        "copy",
+    )
+
+
+def test_only_the_end_of_a_stream_is_an_action_on_it() -> None:
+    plan = proto.Plan()
+    command = plan.command.streaming_query_command
+    command.query_id.run_id = "r"
+    command.status = True
+    assert action(plan) is None
+    command.stop = True
+    found = action(plan)
+    assert found is not None
+    assert (found.command, found.run) == ("StreamingQuery", "r")
+
+
+CHANGES = {
+    "UPDATE t AS x SET x.a = upper(b), c = c, s.f = 1 WHERE a > (SELECT max(b) FROM u)": (
+        "SELECT UPPER(b) AS `a`, named_struct('f', 1) AS `s` FROM t AS x WHERE a > (SELECT MAX(b) FROM u)",
+    ),
+    "DELETE FROM t": ("SELECT 1 FROM t",),
+    "MERGE INTO c.t USING (SELECT a, b FROM u) v ON t.a = v.a WHEN MATCHED AND v.b > 1 THEN DELETE"
+    " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND b < 3 THEN INSERT (a, s) VALUES (v.a, 'x')"
+    " WHEN NOT MATCHED BY SOURCE THEN UPDATE SET b = t.b + 1": (
+        "SELECT NULL AS `a`, NULL AS `b`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a",
+        "SELECT NULL AS `a`, NULL AS `b`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a"
+        " WHERE v.b > 1",
+        "SELECT NULL AS `a`, NULL AS `b`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a",
+        "SELECT `a` AS `a`, `b` AS `b`, NULL AS `s` FROM (SELECT a, b FROM u) AS v",
+        "SELECT v.a AS `a`, NULL AS `b`, 'x' AS `s` FROM (SELECT a, b FROM u) AS v WHERE b < 3",
+        "SELECT NULL AS `a`, t.b + 1 AS `b`, NULL AS `s` FROM c.t",
+    ),
+}
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_each_clause_of_a_statement_that_changes_rows_is_a_query(statement: str) -> None:
+    assert is_row_change(statement)
+    change, source = row_change(statement), ("a", "b")
+    columns = change.columns(("a", "b", "c", "s"), source if "*" in statement else ())
+    assert tuple(change.queries(columns, source)) == CHANGES[statement]
+
+
+def test_columns_that_the_target_lacks_are_assigned_where_it_evolves() -> None:
+    text = "INTO t USING u ON t.a = u.a WHEN NOT MATCHED THEN INSERT *"
+    assert row_change(f"MERGE {text}").columns(("a",), ("a", "new")) == ("a",)
+    assert row_change(f"MERGE WITH SCHEMA EVOLUTION {text}").columns(("a",), ("a", "new")) == ("a", "new")
+
+
+@pytest.mark.parametrize("text", ["MERGE INTO t", "UPDATE", "DELETE t u v", "/* x */ -- y\n MERGE"])
+def test_a_change_of_rows_that_cannot_be_read_is_refused_in_words(text: str) -> None:
+    assert is_row_change(text)
+    with pytest.raises(PlanError):
+        row_change(text)
 
 
 def test_the_reads_of_a_request_come_in_order() -> None:
@@ -58,7 +120,7 @@ def test_the_reads_of_a_request_come_in_order() -> None:
     assert list(reads(relation)) == [{"paths": ("/a",)}, {"paths": ("/b",)}]
 
 
-@pytest.mark.parametrize("command", ["MergeIntoCommand", "ReplaceData", "AppendData"])
+@pytest.mark.parametrize("command", ["MergeIntoCommand", "ReplaceData"])
 def test_a_command_whose_text_says_too_little_has_no_lineage_rather_than_a_wrong_one(command: str) -> None:
     with pytest.raises(PlanError, match=f"The text of {command} does not say enough"):
-        Told(f"{command} something\n+- LocalRelation [a#1]", TextFacts()).plan()
+        ExplainedPlan(f"{command} something\n+- LocalRelation [a#1]", TextFacts()).plan()

@@ -8,11 +8,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
 from tests.capture.conftest import Jobs, gaps, statements, states
 from tests.capture.conftest import jobs as jobs  # noqa: PLC0414 - a fixture
+from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.ports import free_port
 
 pytestmark = [
@@ -62,6 +64,47 @@ spark.stop()
 """
 
 
+CHANGES = """\
+import sys
+from pyspark.sql import SparkSession, functions as sf
+
+spark = SparkSession.builder.appName("lake").getOrCreate()
+folder = sys.argv[1]
+spark.range(4).selectExpr("id", "id * 2 AS price", "'x' AS note").write.parquet(folder + "/items")
+items = spark.read.parquet(folder + "/items")
+items.createOrReplaceTempView("items")
+spark.sql("CREATE TABLE goods USING delta AS SELECT id, price, note FROM items")
+spark.sql("INSERT INTO goods SELECT price, id, upper(note) FROM items WHERE id > 1")
+spark.sql("UPDATE goods SET note = concat(note, price) WHERE id > 2")
+spark.sql("DELETE FROM goods WHERE price > 5")
+spark.sql("MERGE INTO goods g USING items i ON g.id = i.id WHEN MATCHED AND i.note = 'x'"
+          " THEN UPDATE SET price = i.price WHEN NOT MATCHED THEN INSERT *")
+items.alias("i").mergeInto("goods", sf.col("goods.id") == sf.col("i.price")).whenMatched().update(
+    {"note": sf.upper(sf.col("i.note"))}
+).merge()
+spark.sql("CREATE TABLE ice.d.parts USING iceberg AS SELECT id FROM goods")
+stream = spark.readStream.schema(items.schema).parquet(folder + "/items").selectExpr("price AS p", "note")
+query = stream.writeStream.queryName("copy").option("checkpointLocation", folder + "/c").trigger(availableNow=True)
+query.start(folder + "/copied").awaitTermination()
+stream = spark.readStream.table("goods").writeStream.option("checkpointLocation", folder + "/d")
+running = stream.trigger(availableNow=True).toTable("streamed")
+while running.isActive:
+    pass
+spark.stop()
+"""
+EDGES = {
+    "goods:create": "id<-IDENTITY id, note<-IDENTITY note, price<-IDENTITY price",
+    "goods:insert": "*<-FILTER id, id<-IDENTITY price, note<-TRANSFORMATION note, price<-IDENTITY id",
+    "goods:update": "*<-FILTER id, note<-TRANSFORMATION note, note<-TRANSFORMATION price",
+    "goods:delete": "*<-FILTER price",
+    "goods:merge": "*<-FILTER note, *<-JOIN id, id<-IDENTITY id, note<-IDENTITY note, price<-IDENTITY price",
+    "goods:mergeInto": "*<-JOIN id, *<-JOIN price, note<-TRANSFORMATION note",
+    "parts": "id<-IDENTITY id",
+    "copied": "note<-IDENTITY note, p<-IDENTITY price",
+    "streamed": "id<-IDENTITY id, note<-IDENTITY note, price<-IDENTITY price",
+}
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of this test's own."""
@@ -69,6 +112,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     conf = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": folder / "warehouse"}
     conf |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 1}
+    conf |= {key: value.format(folder=folder) for key, value in LAKE.items()} if DELTA and ICEBERG else {}
     words = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
@@ -129,3 +173,30 @@ def test_a_session_of_a_remote_server_can_be_attached_to(jobs: Jobs, server: str
     ended = jobs.plain("job.py", server, jobs.folder)
     assert ended.code == 0, ended.err
     assert list(statements(jobs.events())) == ["late.insert_into_hadoop_fs_relation_command.after"]
+
+
+def edges(output: dict[str, Any]) -> str:
+    """The edges of an output, by the names of columns alone."""
+    facet = output["facets"].get("columnLineage", {"fields": {}})
+    found = [(name, one) for name, field in facet["fields"].items() for one in field["inputFields"]]
+    found += [("*", one) for one in facet.get("dataset", [])]
+    texts = {f"{name}<-{step['subtype']} {one['field']}" for name, one in found for step in one["transformations"]}
+    return ", ".join(sorted(texts))
+
+
+@pytest.mark.skipif(not (DELTA and ICEBERG), reason="there is no build of Delta and Iceberg for this Spark")
+def test_changes_of_rows_and_streams_have_their_lineage_from_the_client(jobs: Jobs, server: str) -> None:
+    jobs.write(CHANGES)
+    ended = jobs.watched("job.py", jobs.folder, environment={"SPARK_REMOTE": server})
+    assert ended.code == 0, ended.err
+    completed = [event for event in jobs.events() if event["eventType"] == "COMPLETE" and event["outputs"]]
+    assert [(event["outputs"], gap) for event in completed for gap in gaps(event)] == []
+    found = [(event["outputs"][0]["name"].rpartition("/")[2], edges(event["outputs"][0])) for event in completed]
+    expected = [(name.partition(":")[0], text) for name, text in EDGES.items()]
+    assert sorted(one for one in found if one[0] != "items") == sorted(expected)
+    runs = [
+        event["job"]["name"]
+        for event in completed
+        if event["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    ]
+    assert runs == ["lake.copy", "lake.stream.streamed"]

@@ -71,6 +71,22 @@ def delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
     return changed(described(_target(node), extraction), target, (), deciding)
 
 
+def row_change(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """MERGE, UPDATE and DELETE as queries: the values that ``columns`` are given, and what decides about the rows.
+
+    A Connect client knows them only so; a driver has the command.
+    """
+    table, rows = naming.table_description(node.facts("tableDesc"), extraction), extraction.rows(node.inputs[0])
+    if table is None:
+        extraction.report("target", node.name, "the table that is changed could not be named")
+        return ()
+    names = tuple(node.values.get("columns") or ())
+    types = node.facts("tableDesc").get("types") or {}
+    schema = tuple(SchemaField(name, str(kind)) for name, kind in types.items())
+    traces = [flat(rows.column(place)) for place in range(len(names))]
+    return (Output(replace(table, schema=schema, version=""), lineage(names, traces, rows.deciding), table.version),)
+
+
 def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``ReplaceData`` and ``WriteDelta``: the rows that a MERGE, UPDATE or DELETE puts in the place of others."""
     table = node.operator("originalTable") or node.operator("table")

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.catalogs import clone, create_v2_table, create_v2_view, to_v2_table
-from headwater.extract.changes import delete, delta_merge, delta_update, row_level
+from headwater.extract.changes import delete, delta_merge, delta_update, row_change, row_level
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.procedures import call, convert, restore
 from headwater.extract.relations import given, naming
@@ -221,6 +221,7 @@ WRITES: Mapping[str, Write] = {
     "ReplaceData": row_level,
     "ReplaceTableAsSelect": create_v2_table,
     "RestoreTableCommand": restore,
+    "RowChange": row_change,
     "SaveAsV1TableCommand": to_table,
     "SaveIntoDataSourceCommand": to_source,
     "Union": several,

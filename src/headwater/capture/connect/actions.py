@@ -11,7 +11,9 @@ _MODES = {1: "Append", 2: "Overwrite", 3: "ErrorIfExists", 4: "Ignore"}
 _V2_MODES = {1: "CREATE", 2: "OVERWRITE", 3: "OVERWRITE", 4: "", 5: "REPLACE", 6: "REPLACE"}
 _INSERT_INTO = 2
 _COMMAND = 2  # Plan.CompressedOperation.OpType.OP_TYPE_COMMAND
-_UNREAD = ("write_stream_operation_start", "merge_into_table_command", "pipeline_command")
+_UNREAD = ("pipeline_command", "execute_external_command", "extension")
+START_STREAM, END_STREAM = "WriteToStream", "StreamingQuery"
+_SINKS = {"console": "ConsoleTable", "memory": "MemorySink", "noop": "NoopTable"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +21,9 @@ class Action:
     """One request. ``relation`` is what is read; of a statement in SQL it is the statement.
 
     ``command`` is the operator that a driver would have had at the root of the plan, ``table`` or ``path`` what is
-    written, ``mode`` how; ``by_position`` says that columns go by their order. ``unread`` names a command whose lineage
-    cannot be seen from the client.
+    written, ``mode`` how; ``by_position`` says that columns go by their order. ``sink`` and ``name`` are those of a
+    streaming query that starts; ``run`` is that of one that the client ends or waits for. ``unread`` names a command
+    whose lineage cannot be seen from the client.
     """
 
     relation: Any = None
@@ -30,6 +33,9 @@ class Action:
     mode: str = ""
     options: Mapping[str, str] | None = None
     by_position: bool = False
+    sink: str = ""
+    name: str = ""
+    run: str = ""
     unread: str = ""
 
     @property
@@ -51,7 +57,15 @@ def action(plan: Any) -> Action | None:
     name = command.WhichOneof("command_type")
     if name in _UNREAD:
         return Action(unread=name)
-    readers = {"write_operation": _written, "write_operation_v2": _written_v2, "sql_command": _statement}
+    if name == "sql_command":
+        return _statement(_query(command.sql_command, type(plan.root)))
+    readers = {
+        "write_operation": _written,
+        "write_operation_v2": _written_v2,
+        "merge_into_table_command": _merged,
+        "write_stream_operation_start": _streamed,
+        "streaming_query_command": _query_ended,
+    }
     return readers[name](getattr(command, name)) if name in readers else None
 
 
@@ -95,13 +109,48 @@ def _written_v2(write: Any) -> Action:
     return Action(write.input, "SaveAsV1TableCommand", write.table_name, mode=mode)
 
 
-def _statement(command: Any) -> Action | None:
+def _streamed(start: Any) -> Action:
+    """``df.writeStream.….start()`` (WriteStreamOperationStart)."""
+    functions = {"foreach_batch": "ForeachBatchSink", "foreach_writer": "ForeachWriterTable"}
+    function = next((sink for field, sink in functions.items() if start.HasField(field)), "")
+    return Action(
+        start.input,
+        START_STREAM,
+        start.table_name,
+        start.path,
+        options={key.lower(): value for key, value in start.options.items()},
+        sink=function or _SINKS.get(start.format.lower(), "FileStreamSink"),
+        name=start.query_name,
+    )
+
+
+def _query_ended(command: Any) -> Action | None:
+    """``query.stop()`` and ``query.awaitTermination()``; None for what only looks at one (StreamingQueryCommand)."""
+    ends = command.stop or command.HasField("await_termination")
+    return Action(command=END_STREAM, run=command.query_id.run_id) if ends else None
+
+
+def _merged(command: Any) -> Action:
+    """``df.mergeInto(…).merge()`` (MergeIntoTableCommand); the relation is the command itself."""
+    return Action(command, "MERGE", command.target_table_name)
+
+
+def _query(command: Any, kind: type[Any]) -> Any:
+    """The statement of a SqlCommand as a relation; Spark 3.5 has its text and arguments only."""
+    if hasattr(command, "input"):
+        return command.input
+    found = kind()
+    found.sql.query = command.sql
+    for name, value in command.args.items():
+        found.sql.args[name].CopyFrom(value)
+    found.sql.pos_args.extend(command.pos_args)
+    return found
+
+
+def _statement(relation: Any) -> Action | None:
     """``spark.sql(…)`` of a text that may write; temporary views and functions are no datasets."""
-    relation = getattr(command, "input", None)
-    if relation is None:  # Spark 3.5 has the statement as a text
-        return Action(unread="a statement of Spark 3.5") if _WRITES.search(command.sql) else None
-    relation = relation.with_relations.root if relation.HasField("with_relations") else relation
-    query = relation.sql.query if relation.HasField("sql") else ""
+    relation = relation.with_relations.root if relation.WhichOneof("rel_type") == "with_relations" else relation
+    query = relation.sql.query if relation.WhichOneof("rel_type") == "sql" else ""
     if not _WRITES.search(query) or _TEMPORARY.match(query):
         return None
     return Action(relation, "SQL")

@@ -115,8 +115,10 @@ def hook_client(kind: Any, watched: Applications, end: Callable[[RemoteApplicati
 
     @functools.wraps(iterate)
     def watched_iterate(self: Any, req: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        with _watching(watched, self, req):
-            yield from iterate(self, req, *args, **kwargs)
+        with _watching(watched, self, req) as answered:
+            for answer in iterate(self, req, *args, **kwargs):
+                answered(answer)
+                yield answer
 
     @functools.wraps(execute)
     def watched_execute(self: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
@@ -169,8 +171,8 @@ def unhook_client() -> None:
     _hooked.clear()
 
 
-def _watching(watched: Applications, client: Any, request: Any) -> AbstractContextManager[None]:
+def _watching(watched: Applications, client: Any, request: Any) -> AbstractContextManager[Callable[[Any], None]]:
     with guarded("watching a request"):
         if (tap := watched.tap(client)) is not None:
             return tap.watching(request.plan)
-    return nullcontext()
+    return nullcontext(lambda answer: None)

@@ -1,26 +1,44 @@
 """From an action of a Connect client to the plan that its driver would have had."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headwater.capture.connect.actions import Action, reads
+from headwater.capture.connect.actions import START_STREAM, Action, reads
+from headwater.capture.connect.merges import merge_queries
+from headwater.capture.connect.row_changes import RowChange, is_row_change, row_change
 from headwater.capture.connect.server import Server
 from headwater.errors import PlanError
 from headwater.extract.writes import WRITES
 from headwater.plan import Operator, Plan
-from headwater.plan.text import COMMANDS, TextFacts, analyzed_plan, decode_text
+from headwater.plan.text import COMMANDS, V2_COMMANDS, TextFacts, analyzed_plan, decode_text, result_columns
+from headwater.plan.tree import Expression, Node
+
+# The analyzed text of such a statement lacks the catalog of the table.
+_CREATED = re.compile(
+    r"\s*(?:create\s+(?:or\s+replace\s+)?|replace\s+)table\s+(?:if\s+not\s+exists\s+)?"
+    r"(?P<name>(?:`(?:[^`]|``)+`|[\w$]+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|[\w$]+))*)",
+    re.IGNORECASE,
+)
+
+
+_UNREAD = WRITES.keys() - COMMANDS.keys() - {command for command, _ in V2_COMMANDS.values()} - {"Union"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a server told of an action: the text of its plan, what stands beside it, and the command that writes."""
+class ExplainedPlan:
+    """The text of the plan of an action, what stands beside it, and the command that writes.
+
+    A command that changes rows has a text for each of its clauses, in ``more`` all but the first.
+    """
 
     text: str
     facts: TextFacts
     command: str = ""
     target: Mapping[str, Any] = field(default_factory=dict)
+    more: tuple["ExplainedPlan", ...] = ()
 
     def plan(self) -> Plan:
         """The plan, with the command at its root.
@@ -28,26 +46,49 @@ class Told:
         Raises:
             PlanError: the text cannot be read, or it is one of a command whose text does not say what it does.
         """
+        if self.command == "RowChange":
+            return self._row_change()
         plan = decode_text(self.text, self.facts)
         query = plan.root
-        if query is not None and (name := query.name.partition(",")[0]) in WRITES.keys() - COMMANDS.keys() - {"Union"}:
+        if query is not None and (name := query.name.partition(",")[0]) in _UNREAD:
             raise PlanError(f"The text of {name} does not say enough of what it writes: its lineage is missing.")
         if not self.command or query is None:
             return plan
         command = Operator(self.command, (query,), {"query": query}, self.target)
-        return Plan((*plan.nodes, command), (), plan.session)
+        session = plan.session
+        if self.command == START_STREAM:
+            session = {**session, "options": self.target["options"]}
+        return Plan((*plan.nodes, command), (), session)
+
+    def _row_change(self) -> Plan:
+        nodes: list[Node] = []
+        queries: list[Operator] = []
+        for part in (self, *self.more):
+            plan = decode_text(part.text, part.facts)
+            nodes += plan.nodes
+            if plan.root is not None:
+                queries.append(_retyped(plan.root, result_columns(part.text), self.target["types"]))
+        union = Operator("Union", tuple(queries))
+        command = Operator("RowChange", (union,), {"query": union}, self.target)
+        extra = [query for query in queries if query not in nodes]
+        return Plan((*nodes, *extra, union, command), (), self.facts.session)
 
 
-def told(action: Action, server: Server) -> Told:
-    """What the server tells of an action.
+def explained_plan(action: Action, server: Server) -> ExplainedPlan:
+    """The plan of an action as the server explains it.
 
     Raises:
         PlanError: the server does not tell the plan, or its text cannot be read.
     """
+    if action.command == "MERGE":
+        return _explained_merge(action, server)
+    if action.statement and is_row_change(action.relation.sql.query):
+        return _explained_change(action.relation, server)
     explained = server.explained_statement(action.relation) if action.statement else server.explained(action.relation)
-    found = Told(analyzed_plan(explained), server.facts(explained, list(reads(action.relation))))
+    found = ExplainedPlan(analyzed_plan(explained), server.facts(explained, list(reads(action.relation))))
     if action.statement:
-        tables = {name: server.table(name) for name in _written(found.plan())}
+        made = _CREATED.match(action.relation.sql.query)
+        tables = {name: server.table(made["name"] if made else name) for name in _written(found.plan())}
         with suppress(Exception):  # without it the relation has a gap, and the rest its lineage
             found = replace(found, facts=replace(found.facts, sources=server.sources_of(action.relation, found.text)))
         return replace(found, facts=found.facts.with_tables(tables))
@@ -56,19 +97,109 @@ def told(action: Action, server: Server) -> Told:
     return found
 
 
+def _explained_change(relation: Any, server: Server) -> ExplainedPlan:
+    """MERGE, UPDATE and DELETE in SQL."""
+    change = row_change(relation.sql.query)
+    table = _changed_table(change.target, server)
+    source = _source_columns(change, relation, server)
+    columns = change.columns(tuple(table["types"]), source)
+    queries = [_asking(relation, text) for text in change.queries(columns, source)]
+    return _changes(queries, table, columns, server)
+
+
+def _explained_merge(action: Action, server: Server) -> ExplainedPlan:
+    """``df.mergeInto(…).merge()``."""
+    table = _changed_table(action.table, server)
+    columns, queries = merge_queries(action.relation, tuple(table["types"]), server.columns)
+    return _changes(queries, table, columns, server)
+
+
+def _changes(queries: Iterable[Any], table: Mapping[str, Any], columns: Sequence[str], server: Server) -> ExplainedPlan:
+    parts = [_explained_query(query, server) for query in queries]
+    types = tuple(table["types"].get(name, "") for name in columns)
+    target = {"tableDesc": table, "columns": tuple(columns), "types": types}
+    return replace(parts[0], command="RowChange", target=target, more=tuple(parts[1:]))
+
+
+def _explained_query(relation: Any, server: Server) -> ExplainedPlan:
+    explained = server.explained(relation)
+    return ExplainedPlan(analyzed_plan(explained), server.facts(explained, list(reads(relation))))
+
+
+def _changed_table(name: str, server: Server) -> Mapping[str, Any]:
+    known = server.table(name)
+    if not known.get("types"):
+        raise PlanError(f"The server does not describe the table {name}: the lineage of what changes it is missing.")
+    return known
+
+
+def _source_columns(change: RowChange, relation: Any, server: Server) -> tuple[str, ...]:
+    """The columns of the source; none where no clause asks for all of them."""
+    if not any(clause.star for clause in change.clauses):
+        return ()
+    return server.columns(_asking(relation, f"SELECT * FROM {change.source}"))
+
+
+def _asking(relation: Any, text: str) -> Any:
+    """The request for a query in the place of a statement, with the same parameters."""
+    asked = type(relation)()
+    asked.CopyFrom(relation)
+    asked.sql.query = text
+    return asked
+
+
+def _retyped(query: Operator, found: Sequence[tuple[str, str]], types: Sequence[str]) -> Operator:
+    """The query with the casts that the write makes to the types of the table.
+
+    Types with others inside are not compared: a text may shorten them.
+    """
+    columns = [one for one in query.expressions("projectList") if one.label]
+    if not len(found) == len(types) == len(columns):
+        return query
+    changes = [
+        kind and known[1] not in ("void", kind) and "<" not in kind for known, kind in zip(found, types, strict=True)
+    ]
+    if not any(changes):
+        return query
+    reads_ = [Expression("AttributeReference", (), {}, {"id": one.expr_id, "name": one.label}) for one in columns]
+    listed = tuple(
+        Expression(
+            "Alias", (Expression("Cast", (read,), {}, {"same": False}),), {}, {"id": -2 - place, "name": read.label}
+        )
+        if change
+        else read
+        for place, (read, change) in enumerate(zip(reads_, changes, strict=True))
+    )
+    return Operator("Project", (query,), {"projectList": listed})
+
+
+def _table(name: str, server: Server) -> Mapping[str, Any]:
+    """A table as the server describes it, or by its name alone."""
+    identifier = tuple(part.strip("`") for part in re.findall(r"`[^`]*`|[^.]+", name))
+    return server.table(name) or {"identifier": identifier}
+
+
 def _written(plan: Plan) -> tuple[str, ...]:
     """The full names of the tables that the command at the root names."""
     root = plan.root
-    facts = [root.facts(key) for key in ("table", "catalogTable")] if root else []
+    facts = [root.facts(key) for key in ("table", "catalogTable", "tableDesc", "changed")] if root else []
     return tuple(".".join(known["identifier"]) for known in facts if "identifier" in known)
 
 
 def _target(action: Action, server: Server) -> dict[str, Any]:
+    if action.command == START_STREAM:
+        sink: dict[str, Any] = {"class": action.sink}
+        path = action.path or (action.options or {}).get("path", "")
+        known = {"catalogTable": _table(action.table, server)} if action.table else {}
+        return {
+            "sink": {**sink, **({"path": server.directory(path)} if path else {})},
+            "options": dict(action.options or {}),
+            **known,
+        }
     if action.path:
         return {"outputPath": server.directory(action.path), "mode": action.mode}
     if not action.table:
         return {"options": dict(action.options or {}), "mode": action.mode}
-    known = server.table(action.table)
-    table = known or {"identifier": tuple(part.strip("`") for part in action.table.split("."))}
-    names = tuple(known.get("types", ())) if action.by_position else ()
+    table = _table(action.table, server)
+    names = tuple(table.get("types", ())) if action.by_position else ()
     return {"tableDesc": table, "mode": action.mode, "outputColumnNames": names}

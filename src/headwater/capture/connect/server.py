@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from headwater.errors import PlanError
 from headwater.plan.text import TextFacts, analyzed_plan, tables_of
 
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}
@@ -76,6 +77,29 @@ class Server:
             return _described(self.sql(f"DESCRIBE TABLE EXTENDED {_quoted(name)}"))
         except Exception:
             return {}
+
+    def columns(self, relation: Any) -> tuple[str, ...]:
+        """The names of the columns of a relation, which is analyzed and not run."""
+        request = self._client._analyze_plan_request_with_metadata()
+        request.schema.plan.root.CopyFrom(relation)
+        return tuple(column.name for column in self._analyzed(request).schema.schema.struct.fields)
+
+    def query_ended(self, query: str, run: str) -> tuple[bool, str | None]:
+        """Whether a streaming query has ended, and what it failed with."""
+        status = self._query_result(query, run, "status").status
+        if status.is_active:
+            return False, None
+        return True, self._query_result(query, run, "exception").exception.exception_message or None
+
+    def _query_result(self, query: str, run: str, asked: str) -> Any:
+        request = self._client._execute_plan_request_with_metadata()
+        command = request.plan.command.streaming_query_command
+        command.query_id.id, command.query_id.run_id = query, run
+        setattr(command, asked, True)
+        for response in self._client._stub.ExecutePlan(request, metadata=self._metadata(), timeout=self._seconds):
+            if response.HasField("streaming_query_command_result"):
+                return response.streaming_query_command_result
+        raise PlanError(f"The server did not answer about the streaming query {query}.")
 
     def session(self) -> Mapping[str, Any]:
         """The current catalog and database, and where the catalog is."""
@@ -189,6 +213,7 @@ def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
         else:
             into.setdefault(name, str(value))
     identifier = tuple(details[key] for key in ("Catalog", "Database", "Table") if key in details)
+    identifier = identifier or tuple(filter(None, details.get("Name", "").split(".")))  # a table of the v2 API
     found = {"identifier": identifier, "location": details.get("Location", ""), "provider": details.get("Provider", "")}
     return {**{key: value for key, value in found.items() if value}, "types": types}
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headwater.plan.text.said import Said
+from headwater.plan.text.tokens import split
 
 Facts = dict[str, Any]
 
@@ -49,6 +50,45 @@ def insert_into_directory(said: Said) -> Facts:
     return {"storage": {"location": found[1] if found else ""}}
 
 
+def write_v2(said: Said) -> Facts:
+    """``AppendData RelationV2[a#1, b#2] c.db.t, false``: the last part says whether columns go by name."""
+    columns, _, name = said.parts[0].removeprefix("RelationV2[").rpartition("] ")
+    by_name = said.parts[-1] == "true"
+    names = () if by_name else tuple(column.rpartition("#")[0] for column in split(columns, {}))
+    return {
+        "tableDesc": {"identifier": tuple(name.split()[0].split("."))},
+        "mode": "Append",
+        "outputColumnNames": names,
+    }
+
+
+def overwrite_v2(said: Said) -> Facts:
+    """``OverwriteByExpression RelationV2[a#1] c.db.t, true, false``."""
+    return {**write_v2(said), "mode": "Overwrite"}
+
+
+def create_v2(said: Said) -> Facts:
+    """``CreateTableAsSelect TableSpec(…), false``, above it the name of the table as the catalog knows it."""
+    return {"tableDesc": {"identifier": _resolved(said)}, "mode": ""}
+
+
+def replace_v2(said: Said) -> Facts:
+    """``ReplaceTableAsSelect TableSpec(…), true``."""
+    return {**create_v2(said), "mode": "Overwrite"}
+
+
+def create_empty(said: Said) -> Facts:
+    """``CreateTable TableSpec(…), false`` and ``CreateDataSourceTableCommand `c`.`db`.`t`, false``."""
+    name = _resolved(said) or (_parts(said.parts[0]) if said.parts else ())
+    return {"changed": {"identifier": name}, "ignoreIfExists": bool(said.parts) and said.parts[-1] == "true"}
+
+
+def _resolved(said: Said) -> tuple[str, ...]:
+    """The name in ``ResolvedIdentifier org.….SparkCatalog@1a2b, db.t``, without its catalog."""
+    found = [plan.text("text") for plan in said.inputs if plan.name.startswith("ResolvedIdentifier")]
+    return tuple(found[0].rpartition(", ")[2].split(".")) if found else ()
+
+
 def _has_list(said: Said) -> bool:
     return len(said.parts) > 1 and said.parts[1].startswith("[")
 
@@ -70,3 +110,16 @@ COMMANDS: Mapping[str, Callable[[Said], Facts]] = {
     "InsertIntoHadoopFsRelationCommand": insert_into_files,
     "InsertIntoHiveTable": insert_into_hive,
 }
+"""Commands that stand in a plan's text as a driver has them."""
+
+V2_COMMANDS: Mapping[str, tuple[str, Callable[[Said], Facts]]] = {
+    "AppendData": ("SaveAsV1TableCommand", write_v2),
+    "CreateDataSourceTableCommand": ("CreateTable", create_empty),
+    "CreateTable": ("CreateTable", create_empty),
+    "CreateTableAsSelect": ("SaveAsV1TableCommand", create_v2),
+    "OverwriteByExpression": ("SaveAsV1TableCommand", overwrite_v2),
+    "OverwritePartitionsDynamic": ("SaveAsV1TableCommand", overwrite_v2),
+    "ReplaceTable": ("ReplaceTable", create_empty),
+    "ReplaceTableAsSelect": ("SaveAsV1TableCommand", replace_v2),
+}
+"""Commands whose text lacks the catalog's side of the table: the command that stands for each, and what it says."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from headwater.errors import PlanError
 
 _MARK = re.compile(r"^(?:(?P<indent>[ :]*?)(?P<mark>[+:]- ))?(?P<text>.*)$", re.DOTALL)
+# Before an operator's name stands "'" while it is unresolved, and "~" where it is of a stream.
 _INNER = 3
 
 
@@ -47,6 +48,19 @@ def analyzed_plan(explained: str) -> str:
     return text
 
 
+def result_columns(text: str) -> tuple[tuple[str, str], ...]:
+    """Name and type of each column of the result, which stand above an analyzed plan; none where they do not.
+
+    >>> result_columns("id: int, at: decimal(10,2)\\nProject [id#1, at#2]")
+    (('id', 'int'), ('at', 'decimal(10,2)'))
+    """
+    first, _, rest = text.partition("\n")
+    if not rest or not _is_schema(first):
+        return ()
+    found = [part.rpartition(": ") for part in re.split(r", (?![^<(]*[>)])", first)]
+    return tuple((name, kind) for name, _, kind in found)
+
+
 def tree(text: str) -> Line:
     """The tree of an analyzed plan; above it may stand a line with the columns of the result.
 
@@ -63,7 +77,7 @@ def tree(text: str) -> Line:
                 or not open_lines
                 or (root.text and not root.children and not root.inner and _is_schema(root.text))
             ):
-                root = Line(content, 0)
+                root = Line(content.removeprefix("~"), 0)
                 open_lines = [root]
             else:
                 open_lines[-1].text += "\n" + content
@@ -72,7 +86,7 @@ def tree(text: str) -> Line:
             open_lines.pop()
         if not open_lines:
             raise PlanError(f"A plan's lines are a tree, but this one has nothing above it: {content[:100]!r}.")
-        line = Line(content, column)
+        line = Line(content.removeprefix("~"), column)
         parent = open_lines[-1]
         (parent.inner if indent - parent.column == _INNER else parent.children).append(line)
         open_lines.append(line)

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from headwater.errors import PlanError
 from headwater.plan.text.columns import Columns
-from headwater.plan.text.commands import COMMANDS
+from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
 from headwater.plan.text.lines import Line, tree
 from headwater.plan.text.operators import READERS, output_of, unread
-from headwater.plan.text.relations import TextFacts, hive_relation, relation, relation_v2
+from headwater.plan.text.relations import LEAVES, TextFacts
 from headwater.plan.text.said import Said
 from headwater.plan.text.tokens import split
 from headwater.plan.tree import Expression, Node, Operator, Plan
@@ -74,16 +75,11 @@ class _Reading:
         return operator
 
     def _leaf(self, line: Line) -> Operator | None:
-        if line.name == "Relation":
-            return relation(line.rest, self._facts)
-        if line.name == "RelationV2":
-            return relation_v2(line.text.removeprefix("RelationV2"), self._facts)
-        if line.name == "HiveTableRelation":
-            return hive_relation(line.rest, self._facts)
         if line.name == "Range":
             self._ranges.append(Operator("Range", (), {}, {}))
             return self._ranges[-1]
-        return None
+        read = LEAVES.get(line.name)
+        return read(line.rest, self._facts) if read else None
 
     def _inside(self, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]) -> Operator:
         ids = list(dict.fromkeys(int(found) for found in _SUBQUERY.findall(line.text)))
@@ -91,7 +87,13 @@ class _Reading:
         said = Said(split(line.rest, self._names), Columns(self._names, self._types, plans), inputs)
         if line.name in COMMANDS:
             query = [*inputs, *inner]
-            return Operator(line.name, tuple(query), {"query": query[0]} if query else {}, self._located(said, line))
+            return Operator(
+                line.name, tuple(query), {"query": query[0]} if query else {}, self._located(COMMANDS[line.name](said))
+            )
+        if line.name in V2_COMMANDS:
+            return self._v2_command(said, line, inputs, inner)
+        if line.name == "ResolvedIdentifier":
+            return Operator(line.name, (), {}, {"text": line.rest})
         name = line.name if line.name in READERS else f"{line.name}, whose text is not read"
         references, values = READERS.get(line.name, unread)(said)
         if len(inner) > len(ids):
@@ -101,10 +103,22 @@ class _Reading:
             self._loops.append(operator)
         return operator
 
-    def _located(self, said: Said, line: Line) -> dict[str, Any]:
+    def _v2_command(
+        self, said: Said, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]
+    ) -> Operator:
+        """A command of the v2 API, as the command of the v1 API that writes the same columns to the same table."""
+        name, read = V2_COMMANDS[line.name]
+        values = self._located(read(replace(said, inputs=(*inputs, *inner))))
+        query = [plan for plan in (*inputs, *inner) if plan.name != "ResolvedIdentifier"]
+        if "changed" in values:
+            types = values["changed"].get("types", {})
+            columns = tuple({"name": column, "type": kind} for column, kind in types.items())
+            return Operator(name, (), {}, {**values, "columns": columns})
+        return Operator(name, tuple(query[-1:]), {"query": query[-1]} if query else {}, values)
+
+    def _located(self, values: dict[str, Any]) -> dict[str, Any]:
         """The facts of a command, its table completed by what the server said of it."""
-        values = COMMANDS[line.name](said)
-        for key in ("table", "catalogTable"):
+        for key in ("table", "catalogTable", "tableDesc", "changed"):
             if key in values:
                 known = self._facts.tables.get(".".join(values[key]["identifier"]), {})
                 values[key] = {**values[key], **known}

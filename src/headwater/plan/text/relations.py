@@ -1,7 +1,7 @@
 """The leaves of a plan's text: which table, and what it says of files."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +41,8 @@ def tables_of(text: str) -> tuple[str, ...]:
 
 def _table(line: str) -> str:
     """The full name of the table that a line reads; empty when it reads none."""
+    if found := re.match(r"[ :]*(?:[+:]- )?~?StreamingRelationV2 ([^,@\n]+),", line):
+        return found[1]
     if found := re.match(r"[ :]*(?:[+:]- )?HiveTableRelation \[([^,\n]+),", line):
         return found[1].replace("`", "")
     found = re.match(r"[ :]*(?:[+:]- )?(?:Relation ([^\[\n]+)\[|RelationV2\[.*\] (\S+))", line)
@@ -56,7 +58,7 @@ def relation(text: str, facts: TextFacts) -> Operator:
     known = facts.tables.get(table, {})
     output = _columns(found["columns"], known.get("types", {}))
     if table:
-        values = {"catalogTable": known or {"identifier": tuple(table.split("."))}}
+        values: dict[str, Any] = {"catalogTable": {"identifier": tuple(table.split(".")), **known}}
     else:
         known = next((facts.sources[one.expr_id] for one in output if one.expr_id in facts.sources), {})
         values = {"relation": known}
@@ -78,6 +80,44 @@ def relation_v2(text: str, facts: TextFacts) -> Operator:
     return Operator("DataSourceV2Relation", (), {"output": output}, values)
 
 
+def streaming_relation(text: str, facts: TextFacts) -> Operator:
+    """The leaf of ``StreamingRelation DataSource(…, Map(path -> /d, …), None), FileSource[/d], [a#1]``."""
+    source: dict[str, Any] = {"options": _options(r"Map\((.*?)\),", " -> ", text)}
+    if path := source["options"].get("path"):
+        source["path"] = path
+    named = [re.search(rf"(?m)^{key}: (\S+)$", text) for key in ("Catalog", "Database", "Table")]
+    name = [found[1] for found in named if found]
+    if len(name) == len(named):
+        source["catalogTable"] = facts.tables.get(".".join(name), {"identifier": tuple(name)})
+    return Operator("StreamingRelation", (), {"output": _last_columns(text)}, {"dataSource": source})
+
+
+def streaming_relation_v2(text: str, facts: TextFacts) -> Operator:
+    """The leaf of ``StreamingRelationV2 source, name, table, [a=b], [a#1], catalog, db.t``."""
+    first, name, rest = (*text.split(", ", 2), "", "")[:3]
+    values: dict[str, Any] = {"sourceName": name, "extraOptions": _options(r", \[(.*?)\], \[", "=", f", {rest}")}
+    if "@" not in first and "." in first:
+        owner, *parts = first.split(".")
+        known = facts.tables.get(first, {})
+        values |= {
+            "table": {"location": known.get("location", ""), "provider": known.get("provider", ""), "name": first},
+            "catalog": {"name": owner},
+            "identifier": {"parts": tuple(parts)},
+        }
+    return Operator("StreamingRelationV2", (), {"output": _last_columns(text)}, values)
+
+
+def _options(pattern: str, sign: str, text: str) -> dict[str, str]:
+    found = re.search(pattern, text, re.DOTALL)
+    pairs = (pair.partition(sign) for pair in found[1].split(", ")) if found else ()
+    return {key.strip(): value.strip() for key, _, value in pairs if value}
+
+
+def _last_columns(text: str) -> tuple[Expression, ...]:
+    lists = re.findall(r"\[((?:[^\[\]]*#\d+L?(?:, )?)+)\]", text)
+    return _columns(lists[-1], {}) if lists else ()
+
+
 def hive_relation(text: str, facts: TextFacts) -> Operator:
     """The leaf of ``HiveTableRelation [`catalog`.`db`.`t`, serde, Data Cols: [a#1], Partition Cols: [p#2]]``."""
     name = ".".join(re.findall(r"`([^`]+)`", text.partition(",")[0]))
@@ -97,3 +137,12 @@ def _typed(attribute: Expression, types: Mapping[str, str]) -> Expression:
     if attribute.label == "_metadata":  # of files, unless the data has a column of that name, which the types tell
         more = more or {"metadataColumn": True}
     return Expression("AttributeReference", (), {}, {**attribute.values, **more})
+
+
+LEAVES: Mapping[str, Callable[[str, TextFacts], Operator]] = {
+    "HiveTableRelation": hive_relation,
+    "Relation": relation,
+    "RelationV2": relation_v2,
+    "StreamingRelation": streaming_relation,
+    "StreamingRelationV2": streaming_relation_v2,
+}

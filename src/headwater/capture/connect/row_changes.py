@@ -1,0 +1,179 @@
+"""MERGE, UPDATE and DELETE from a Connect client: each clause as a query that the server can explain.
+
+What a server shows of such a command differs between table formats, and of Delta's it leaves the source out. So each
+clause becomes the query of the values that it assigns: ``WHEN MATCHED AND c THEN UPDATE SET a = e`` is
+``SELECT e AS a FROM target JOIN source ON … WHERE c``. The queries together have the edges of the statement: ON is a
+join, conditions are filters, and only what is assigned has values.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+
+from headwater.errors import PlanError
+
+_STATEMENT = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(merge|update|delete)\b", re.IGNORECASE | re.DOTALL)
+_EVOLUTION = re.compile(r"\bWITH\s+SCHEMA\s+EVOLUTION\b", re.IGNORECASE)
+_DIALECT = "databricks"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What one clause does to rows: ``values`` by column of the target, as SQL; the query that they are taken from.
+
+    ``star`` is SET * and INSERT *: the columns of the source by name. ``rows`` is what follows FROM.
+    """
+
+    rows: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A statement that changes rows of ``target``, the name of a table; ``source`` is what follows USING.
+
+    ``evolves`` says that the target takes in the columns of the source that it lacks.
+    """
+
+    target: str
+    clauses: tuple[Clause, ...]
+    source: str = ""
+    evolves: bool = False
+
+    def columns(self, target: Sequence[str], source: Sequence[str]) -> tuple[str, ...]:
+        """The columns that any clause assigns, given those of both sides: first the target's, then new ones."""
+        named = {name.lower() for clause in self.clauses for name in clause.values}
+        if any(clause.star for clause in self.clauses):
+            theirs = {name.lower() for name in source}
+            named |= theirs if self.evolves else theirs & {name.lower() for name in target}
+        known = {name.lower() for name in target}
+        return tuple(
+            name for name in (*target, *(one for one in source if one.lower() not in known)) if name.lower() in named
+        )
+
+    def queries(self, columns: Sequence[str], source: Sequence[str]) -> Iterator[str]:
+        """A query for each clause, with all of ``columns`` in order: NULL where the clause assigns nothing."""
+        for clause in self.clauses:
+            values = {name.lower(): value for name, value in clause.values.items()}
+            if clause.star:
+                values |= {name.lower(): f"`{name}`" for name in source}
+            listed = [f"{values.get(name.lower(), 'NULL')} AS `{name}`" for name in columns]
+            yield f"SELECT {', '.join(listed) or '1'} FROM {clause.rows}"
+
+
+def is_row_change(sql: str) -> bool:
+    """Whether a statement is a MERGE, UPDATE or DELETE."""
+    return _STATEMENT.match(sql) is not None
+
+
+def row_change(sql: str) -> RowChange:
+    """The clauses of a MERGE, UPDATE or DELETE.
+
+    Raises:
+        PlanError: the statement cannot be read.
+
+    >>> row_change("UPDATE t SET a = b + 1 WHERE c > 2").clauses[0].values
+    {'a': 'b + 1'}
+    """
+    try:
+        found = sqlglot.parse_one(_EVOLUTION.sub("", sql), dialect=_DIALECT)
+    except sqlglot.errors.SqlglotError as error:
+        raise PlanError(f"The statement could not be read ({error!s:.200}); its lineage is missing.") from error
+    read = _READERS.get(type(found))
+    if read is None or not isinstance(found, exp.Expression):
+        raise PlanError(f"A MERGE, UPDATE or DELETE was expected; met {type(found).__name__}.")
+    return read(found, _EVOLUTION.search(sql) is not None)
+
+
+def _merge(found: exp.Expression, evolves: bool) -> RowChange:
+    target, source = found.this, found.args["using"]
+    joined = f"{_sql(target)} JOIN {_sql(source)} ON {_sql(found.args['on'])}"
+    clauses = [Clause(joined)]
+    for when in found.args["whens"].expressions:
+        rows = joined if when.args.get("matched") else _sql(target) if when.args.get("source") else _sql(source)
+        clauses += _clauses(when.args["then"], _where(rows, when.args.get("condition")), _sql(source), target)
+    return RowChange(_name(target), tuple(clauses), _sql(source), evolves)
+
+
+def _clauses(then: exp.Expression, rows: str, source: str, target: exp.Expression) -> Iterator[Clause]:
+    """One clause; of SET * two, for its columns are those of the source alone, where no name is the target's too."""
+    if isinstance(then, exp.Update) and any(isinstance(one, exp.Star) for one in then.expressions):
+        yield Clause(rows)
+        yield Clause(source, star=True)
+    elif isinstance(then, exp.Update):
+        yield Clause(rows, _assigned(then.expressions, target))
+    elif isinstance(then, exp.Insert) and isinstance(then.this, exp.Star):
+        yield Clause(rows, star=True)
+    elif isinstance(then, exp.Insert):
+        names, values = then.this.expressions, then.expression.expressions
+        yield Clause(rows, {name.name: _sql(value) for name, value in zip(names, values, strict=True)})
+    else:
+        yield Clause(rows)
+
+
+def _update(found: exp.Expression, evolves: bool) -> RowChange:
+    target = found.this
+    rows = _where(_sql(target), _condition(found))
+    return RowChange(_name(target), (Clause(rows, _assigned(found.expressions, target)),), evolves=evolves)
+
+
+def _delete(found: exp.Expression, evolves: bool) -> RowChange:
+    rows = _where(_sql(found.this), _condition(found))
+    return RowChange(_name(found.this), (Clause(rows),), evolves=evolves)
+
+
+def _condition(found: exp.Expression) -> exp.Expression | None:
+    where = found.args.get("where")
+    return where.this if where is not None else None
+
+
+def _where(rows: str, condition: exp.Expression | None) -> str:
+    return f"{rows} WHERE {_sql(condition)}" if condition is not None else rows
+
+
+def _assigned(assignments: Sequence[exp.Expression], target: exp.Expression) -> dict[str, str]:
+    """The values by column; one that is assigned to itself is left alone, a field of a struct changes the struct."""
+    found: dict[str, str] = {}
+    for assignment in assignments:
+        column, value = assignment.this, assignment.expression
+        parts = [part.name for part in column.parts] if isinstance(column, exp.Column) else [column.name]
+        if len(parts) > 1 and parts[0].lower() in _aliases(target):
+            parts = parts[1:]
+        if _is_itself(parts, value, target):
+            continue
+        text = _sql(value)
+        found[parts[0]] = text if len(parts) == 1 else f"named_struct('{parts[-1]}', {text})"
+    return found
+
+
+def _is_itself(parts: Sequence[str], value: exp.Expression, target: exp.Expression) -> bool:
+    if len(parts) > 1 or not isinstance(value, exp.Column) or value.name.lower() != parts[0].lower():
+        return False
+    return not value.table or value.table.lower() in _aliases(target)
+
+
+def _aliases(table: exp.Expression) -> set[str]:
+    """The names by which the columns of a table may be called."""
+    return {table.alias_or_name.lower()}
+
+
+def _name(table: exp.Expression) -> str:
+    """The table's name as it stands in the statement, without its alias."""
+    bare = table.copy()
+    bare.set("alias", None)
+    return _sql(bare)
+
+
+def _sql(expression: exp.Expression) -> str:
+    return expression.sql(_DIALECT)
+
+
+_READERS: Mapping[type, Callable[[exp.Expression, bool], RowChange]] = {
+    exp.Merge: _merge,
+    exp.Update: _update,
+    exp.Delete: _delete,
+}
