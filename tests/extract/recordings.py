@@ -7,6 +7,7 @@ import gzip
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +18,9 @@ from tests.extract.case_run import run
 from tests.extract.case_tables import session_of_its_own, spark_for_cases
 from tests.extract.edge_text import last_component
 
-from headwater.extract import ExtractSettings, Origins, column_lineage, origin, statement
+from headwater.capture.assignments import Assignments
+from headwater.capture.rows import ExecutionRow
+from headwater.extract import ASSIGNMENTS, ExtractSettings, Origins, column_lineage, origin, statement
 from headwater.extract.origins import transposed_as
 from headwater.model import ColumnLineage, Gap, Output
 from headwater.plan import decode_document
@@ -36,6 +39,7 @@ def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
     for key, left in document.get("origins", ()):
         known_as = key if isinstance(key, int) else transposed_as(key[1])
         origins.remember(known_as, origin(decode_document(dict(left)), settings, origins))
+    assign(document.get("assignments", ()), settings, origins)
     if case.frame:
         return column_lineage(plan, settings, origins)
     found = statement(plan, settings, origins)
@@ -43,6 +47,13 @@ def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
         if case.output.lower() in _names(output):
             return output.lineage, found.gaps
     return None
+
+
+def assign(rows: Iterable[tuple[str, Any]], settings: ExtractSettings, origins: Origins) -> None:
+    """Remember the variables that the statements before a plan assigned."""
+    variables = Assignments(settings, origins)
+    for kind, plan in rows:
+        variables.take(ExecutionRow(kind, 0, datetime.now(UTC), decode_document(dict(plan))))
 
 
 def recorded(version: str, case: Case) -> Mapping[str, Any]:
@@ -93,7 +104,9 @@ class LivePlans:
             found = [self._read(frame)] if frame is not None else []
             rows = [json.loads(text.replace(str(self._folder), DATA)) for text in self._rows()]
         documents = [json.loads(text.replace(str(self._folder), DATA)) for text in found]
-        documents = documents or [row["plan"] for row in rows if "plan" in row and row["kind"] not in _LEFT]
+        documents = documents or list(_statements(rows))
+        if found and (assignments := _assignments(rows)):
+            documents = [document | {"assignments": assignments} for document in documents]
         origins = [(_key(row), row["plan"]) for row in rows if row["kind"] in _LEFT]
         documents = [document | ({"origins": origins} if origins else {}) for document in documents]
         wanted = [document for document in documents if lineage(case, document) is not None]
@@ -122,6 +135,27 @@ class LivePlans:
 
 def _key(row: Mapping[str, Any]) -> Any:
     return row["id"] if row["kind"] == "origin" else (row["kind"], row["id"])
+
+
+def _statements(rows: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The plans that write, each with the assignments before it."""
+    for place, row in enumerate(rows):
+        if "plan" in row and row["kind"] not in (*_LEFT, "query"):
+            before = _assignments(rows[:place])
+            yield row["plan"] | ({"assignments": before} if before else {})
+
+
+def _assignments(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
+    failed = {row["id"] for row in rows if "failure" in row}
+    return [
+        ("query" if row["kind"] == "query" else "end", row["plan"])
+        for row in rows
+        if "plan" in row and row["id"] not in failed and (row["kind"] == "query" or _root(row["plan"]) in ASSIGNMENTS)
+    ]
+
+
+def _root(plan: Mapping[str, Any]) -> str:
+    return str(plan["nodes"][-1][0]) if plan["nodes"] else ""
 
 
 def record(version: str, asked: Sequence[str]) -> Iterator[tuple[Case, str]]:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from openlineage.client.uuid import generate_new_uuid
 
+from headwater.capture.assignments import Assignments
 from headwater.capture.clock import Clock
 from headwater.capture.jobs import is_denied, last_part, numbered, snake
 from headwater.capture.rows import ExecutionRow
@@ -32,6 +33,7 @@ class Executions:
     job_names: JobNames = field(default_factory=JobNames)
     denied_nodes: frozenset[str] = frozenset()
     _streams: Streams = field(init=False)
+    _assignments: Assignments = field(init=False)
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
     _shapes: dict[str, list[Hashable]] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class Executions:
 
     def __post_init__(self) -> None:
         self._streams = Streams(self.application, self.engine, self.settings, self.origins, self._written)
+        self._assignments = Assignments(self.settings, self.origins)
 
     @property
     def outputs(self) -> list[Dataset]:
@@ -59,6 +62,9 @@ class Executions:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
         if row.kind in ("origin", "transposed"):
             self._remember(row)
+            return
+        if self._assignments.concern(row):
+            self._assignments.take(row)
             return
         if row.id not in self._open and self._streams.concern(row):
             yield from self._streams.moments(replace(row, time=self._clock.after(row.time)))

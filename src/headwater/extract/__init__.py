@@ -1,7 +1,22 @@
 """Plan to lineage, purely: no Spark, no network, no clock."""
 
-from headwater.extract.extractor import column_lineage, origin, statement, stream
-from headwater.extract.origins import Origins, Stream
+from headwater.extract.extractor import assignments, column_lineage, loop_query, origin, statement, stream
+from headwater.extract.origins import Origin, OriginKey, Origins, Stream
 from headwater.extract.scope import ExtractSettings
+from headwater.extract.variables import ASSIGNMENTS, loop_variable
 
-__all__ = ["ExtractSettings", "Origins", "Stream", "column_lineage", "origin", "statement", "stream"]
+__all__ = [
+    "ASSIGNMENTS",
+    "ExtractSettings",
+    "Origin",
+    "OriginKey",
+    "Origins",
+    "Stream",
+    "assignments",
+    "column_lineage",
+    "loop_query",
+    "loop_variable",
+    "origin",
+    "statement",
+    "stream",
+]

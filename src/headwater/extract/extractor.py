@@ -7,6 +7,7 @@ from types import MappingProxyType
 from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.running import Extensions
 from headwater.ext.telling import finished, finished_lineage
+from headwater.extract import variables
 from headwater.extract.delegates import RELATIONS, only_written
 from headwater.extract.edges import lineage
 from headwater.extract.interfaces import FIELD, told_by_interfaces
@@ -18,6 +19,7 @@ from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.sinks import kind_of
 from headwater.extract.told import told_outputs, told_rows
 from headwater.extract.trace import Placeholder, Trace, flat, union
+from headwater.extract.variables import assigned, loop_columns
 from headwater.extract.writes import WRITES, outputs
 from headwater.model import ColumnLineage, Gap, Output, Statement
 from headwater.plan import Operator, Plan
@@ -31,6 +33,7 @@ OPERATORS: Mapping[str, Visitor] = {
     **merge.OPERATORS,
     **opaque.OPERATORS,
     **RELATIONS,
+    **variables.OPERATORS,
 }
 
 _DEFAULTS = ExtractSettings()
@@ -75,6 +78,22 @@ def origin(
     rows = extraction.rows(plan.root)
     columns = tuple(rows.columns.get(column.expr_id, frozenset()) for column in plan.output)
     return _remembered(columns, rows, extraction)
+
+
+def assignments(
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
+) -> tuple[tuple[OriginKey, Origin], ...]:
+    """The variables that a SET VAR or DECLARE assigns, each with the origin of its value."""
+    extraction = _extract(plan, settings, origins)
+    return tuple(assigned(plan.root, extraction)) if plan.root else ()
+
+
+def loop_query(
+    plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
+) -> Mapping[str, Origin]:
+    """The columns of a query that a SQL script runs, by folded name."""
+    extraction = _extract(plan, settings, origins)
+    return loop_columns(plan.root, [column.name for column in plan.output], extraction) if plan.root else {}
 
 
 def stream(

@@ -32,6 +32,15 @@ def transposed_as(column: int) -> OriginKey:
     return ("transposed", column)
 
 
+VARIABLES = "variables"
+"""With the id of a session: the key that says that a query has filled a variable there."""
+
+
+def variable_of(session: object, parts: Iterable[object]) -> OriginKey:
+    """A variable of a session or a script, by the parts of its name, which have no case."""
+    return ("variable", str(session), *(str(part).casefold() for part in parts))
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Rows as a query made them: the trace of each column, what decides on the rows, what was read and not seen."""

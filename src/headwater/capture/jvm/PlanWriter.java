@@ -525,6 +525,7 @@ public class PlanWriter {
     Object state = Reflection.call(session, "sessionState");
     Object conf = Reflection.call(state, "conf");
     out.writeObjectFieldStart("session");
+    facts.writeText("id", Reflection.call(session, "sessionUUID"));
     facts.writeText("catalog", place[0]);
     facts.writeText("database", place[1]);
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));

@@ -100,6 +100,7 @@ public class Tap extends SparkListener {
     if (execution == null) return;
     Leaving.watch(execution.sparkSession());
     if (Altered.isMade(execution.logical())) return;
+    if (isOfScript(event, execution)) offer(new Object[] {"query", id, Long.valueOf(event.time()), execution, null, null, null, PlanWriter.place(execution), null});
     if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution), stream, Boolean.valueOf(Before.isNew(id))})) started.add(id);
   }
 
@@ -178,6 +179,12 @@ public class Tap extends SparkListener {
     if (Streams.isBatch(execution)) return false;
     if (reads) return true;
     try { return writes(execution.analyzed()); } catch (Throwable wrong) { return writes(execution.logical()) || Reflection.simpleName(execution.logical()).startsWith("Insert"); }
+  }
+
+  /** A query that ``sql`` itself runs is one of a SQL script: a FOR assigns its rows to variables. */
+  private static boolean isOfScript(SparkListenerSQLExecutionStart event, QueryExecution execution) {
+    if (!String.valueOf(event.description()).startsWith("sql at ") && !String.valueOf(event.details()).contains("SparkSession.sql(")) return false;
+    try { return !writes(execution.analyzed()) && !Reflection.simpleName(execution.analyzed()).equals("CommandResult"); } catch (Throwable wrong) { return false; }
   }
 
   /** A command, a write of a stream's batch, or several of them (FROM … INSERT … INSERT) with their CTEs. */

@@ -5,7 +5,8 @@ from typing import Any
 
 from headwater.extract.expressions.functions import function
 from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.origins import Origin, variable_of
+from headwater.extract.scope import Extraction, Scope
 from headwater.extract.trace import (
     NOTHING,
     Elements,
@@ -101,6 +102,25 @@ def with_definitions(node: Expression, children: tuple[Trace, ...], scope: Scope
     return substitute(children[0], lambda hole: found.get(hole.id) if hole.kind == "common" else None)
 
 
+def variable(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """A session variable or a script's: its value is that of the query that was assigned last."""
+    extraction = scope.extraction
+    parts = node.facts("identifier").get("parts", ())
+    found = extraction.origins.get(variable_of(extraction.session.get("id"), parts)) if parts else None
+    if found is None:
+        name = ".".join(map(str, parts)) or node.label
+        extraction.report("expression", f"variable {name}", "the query that it was assigned is not known")
+        return NOTHING
+    return variable_value(found, extraction)
+
+
+def variable_value(origin: Origin, extraction: Extraction) -> Trace:
+    """The trace of a remembered value, with what decided on it, as of a scalar subquery."""
+    extraction.datasets.update(dict.fromkeys(origin.datasets))
+    extraction.gaps.update(dict.fromkeys(origin.gaps))
+    return merge((*origin.columns, origin.deciding))
+
+
 def nothing(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """No value of a column gets through."""
     return NOTHING
@@ -124,6 +144,7 @@ EXPRESSIONS: Visitors = {
     "With": with_definitions,
     "TypedNullLiteral": nothing,
     **dict.fromkeys(("ArrayCompact", "NullIf", "Nvl", "Nvl2", "TryElementAt"), replaced),
+    "VariableReference": variable,
     **dict.fromkeys(
         (
             "AssertNotNull",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
-from headwater.extract.origins import Origin, batch_of, transposed_as
+from headwater.extract.origins import VARIABLES, Origin, batch_of, transposed_as
 from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -44,7 +44,16 @@ def local_relation(node: Operator, children: tuple[Rows, ...], extraction: Extra
     if node.values.get("program"):
         _report_program(extraction)
     output = tuple(map(attribute, node.expressions("output")))
+    if not node.values.get("program") and output and _has_variables(extraction):
+        why = "queries have filled variables of its session; of one that VALUES names, analysis leaves only the value"
+        extraction.report("relation", "VALUES", why)
     return Rows(output, {column.expr_id: NOTHING for column in output})
+
+
+def _has_variables(extraction: Extraction) -> bool:
+    """Whether the session has a variable that a query filled."""
+    session = extraction.session.get("id")
+    return session is not None and (VARIABLES, str(session)) in extraction.origins
 
 
 def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction) -> Rows:
