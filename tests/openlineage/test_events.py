@@ -392,6 +392,14 @@ def test_the_end_of_a_run_counts_what_was_read_and_written(check: Check) -> None
     assert "size" not in event["outputs"][0]["outputFacets"]["outputStatistics"]
 
 
+def test_what_two_writes_of_a_statement_count_is_at_the_end_as_at_the_start() -> None:
+    empty = Output(DatasetDescription(SALES), ColumnLineage())
+    counted = Output(DatasetDescription(SALES, statistics=Statistics(5)), ColumnLineage())
+    moment = replace(MOMENT, statement=Statement((), (counted, empty)))
+    begun = run_event(replace(moment, state=RunState.START))
+    assert json.loads(to_json(end_event(begun, moment))) == written(moment)
+
+
 NESTED = {
     "struct<city:string,at:struct<x:double,y:decimal(10,2)>>": {
         "city": "string",

@@ -1,7 +1,7 @@
 """OpenLineage run events, 2-0-2, from the moments of a run; and back from their JSON."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from enum import Enum
@@ -57,8 +57,8 @@ def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEF
     """
     facets = (begun.run.facets or {}) | end_facets(moment, settings)
     statement = moment.statement or Statement()
-    read = {seen.dataset: seen for seen in statement.inputs}
-    written = {one.description.dataset: one.description for one in statement.outputs}
+    read = _described_once(statement.inputs)
+    written = _described_once(one.description for one in statement.outputs)
     return attr.evolve(
         begun,
         eventType=RunState(moment.state.value),
@@ -193,10 +193,16 @@ def _merged(statement: Statement) -> Statement:
     outputs = tuple(by_dataset.values())
     named = frozenset[Dataset]().union(*(output.lineage.inputs for output in outputs))
     bare = (DatasetDescription(dataset) for dataset in sorted(named - by_dataset.keys()))
-    inputs: dict[Dataset, DatasetDescription] = {}
-    for seen in (*statement.inputs, *bare):
-        inputs[seen.dataset] = _one_description(inputs.get(seen.dataset, seen), seen)
+    inputs = _described_once((*statement.inputs, *bare))
     return Statement(tuple(inputs[dataset] for dataset in sorted(inputs)), outputs, statement.gaps)
+
+
+def _described_once(seen: Iterable[DatasetDescription]) -> dict[Dataset, DatasetDescription]:
+    """Each dataset with all that the descriptions say of it."""
+    found: dict[Dataset, DatasetDescription] = {}
+    for one in seen:
+        found[one.dataset] = _one_description(found[one.dataset], one) if one.dataset in found else one
+    return found
 
 
 def _one_output(first: Output, second: Output) -> Output:
