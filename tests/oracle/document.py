@@ -36,7 +36,8 @@ that column, on the field or on the dataset.
 - **Changes**: {changes}. Columns that the same edges cover are changed together; columns that an edge on the dataset
   covers need no change, as that edge covers everything.
 - **Queries**: every case of `tests/cases`; the TPC-DS and TPC-H queries (on DuckDB, `tests/tpc/test_oracle.py`); and
-  pipelines that hypothesis generates over SQL and the DataFrame API, one to four steps deep.
+  pipelines that hypothesis generates over SQL and the DataFrame API, one to four steps deep, among them packings:
+  leaves put into structs, arrays and maps and taken out again (`tests/oracle/packings.py`).
 - **Left out**: `sample`, `rand()` and their like, whose result changes without any change of the input; and queries
   whose result changes when the rows are met in another order, which are counted as discarded.
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tests.oracle.expressions import SCALARS, TYPES
 from tests.oracle.forms import AGGREGATES
+from tests.oracle.packings import PACKED_AGGREGATES, PACKED_SUBQUERIES, PACKED_WINDOWS, PACKINGS
 from tests.oracle.pipelines import BASES, Builder, Columns, Step, base
 
 
@@ -191,7 +192,48 @@ def function(b: Builder) -> None:
     b.sql(f"SELECT {items(values, names)} FROM {{prev}} AS t", Columns(dict(zip(names, ["int", *kinds], strict=True))))
 
 
+PACKED_GENERATORS: Mapping[str, tuple[str, ...]] = {
+    "inline(array({struct}, {struct}))": ("string", "int"),
+    "explode(filter(array({struct}, {struct}), s -> s.tier > {int}))": ("struct",),
+    "explode(map('a', {struct}, 'b', {struct}))": ("string", "struct"),
+    "inline(arrays_zip({strings}, array({int}, {int})))": ("string", "int"),
+}
+
+
+def packed(b: Builder) -> None:
+    """Values packed, handed on by row, window, subquery or generator, and taken out of it leaf by leaf."""
+    writer, kinds = b.writer("t"), b.kinds(1, 3, ("string", "int", "struct"))
+    tables = b.one_of((PACKINGS,), (PACKINGS,), (PACKED_WINDOWS, PACKINGS), (PACKED_SUBQUERIES, PACKINGS))
+    form = b.one_of("", *PACKED_GENERATORS)
+    made = PACKED_GENERATORS.get(form, ())
+    kept = b.columns.unique
+    values = [writer.value(kind, 3, tables) for kind in kinds]
+    names = b.names(len(values) + len(made) + len(kept))
+    new = ", ".join(f"x{place}" for place in range(len(made)))
+    view = f" LATERAL VIEW {writer.value('g', 2, ({'g': (form,)},))} g AS {new}" if form else ""
+    values += [f"g.x{place}" for place in range(len(made))] + [f"t.{name}" for name in kept]
+    types = [*kinds, *made, *(b.columns.types[name] for name in kept)]
+    unique = names[len(kinds) + len(made) :] if not form else ()
+    b.sql(
+        f"SELECT {items(values, names)} FROM {{prev}} AS t{view}",
+        Columns(dict(zip(names, types, strict=True)), unique),
+    )
+
+
+def packed_groups(b: Builder) -> None:
+    """Aggregates that return a packed value of one row, or all of them."""
+    writer, key = b.writer("t"), b.writer("t").scalar()
+    kinds = b.kinds(1, 2, tuple(PACKED_AGGREGATES))
+    kinds = [kind for kind in kinds if kind in PACKED_AGGREGATES] or ["int"]
+    values = [writer.value(kind, 2, (PACKED_AGGREGATES,)) for kind in kinds]
+    names = b.names(len(values))
+    text = f"SELECT {items(values, names)} FROM {{prev}} AS t GROUP BY {key}"
+    b.sql(text, Columns(dict(zip(names, kinds, strict=True))))
+
+
 STEPS: Mapping[str, Step] = {
+    "packed": packed,
+    "packed groups": packed_groups,
     "SELECT": select,
     "GROUP BY": grouped,
     "JOIN": joined,
