@@ -22,6 +22,7 @@ from headwater.archive.manifest import manifest_of
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
+from headwater.store import read_event
 
 from .test_archive_laws import worlds
 from .test_tables import edges, every_format, place
@@ -47,7 +48,8 @@ def put(folder: Path, name: str, events: list[dict[str, Any]]) -> None:
 
 
 def tells_names(event: dict[str, Any]) -> bool:
-    return "symlinks" in json.dumps(event) or "headwater_names" in json.dumps(event)
+    names = "symlinks" in json.dumps(event) or "headwater_names" in json.dumps(event)
+    return names or read_event(event).twins
 
 
 def parts(seed: int) -> list[list[dict[str, Any]]]:
