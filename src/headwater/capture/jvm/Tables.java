@@ -127,7 +127,8 @@ public class Tables {
     return deltaSnapshot(session, source, (String) Reflection.unwrap(((scala.collection.Map) options).get("path")));
   }
 
-  private static Object deltaSnapshot(Object session, Object delta, String path) {
+  /** The last snapshot of the Delta table at a path; ``delta`` is any object of Delta's. */
+  public static Object deltaSnapshot(Object session, Object delta, String path) {
     try {
       Class logs = delta.getClass().getClassLoader().loadClass("org.apache.spark.sql.delta.DeltaLog");
       Class sessions = delta.getClass().getClassLoader().loadClass("org.apache.spark.sql.SparkSession");

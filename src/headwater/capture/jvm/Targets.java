@@ -15,7 +15,7 @@ public class Targets {
     String name = Reflection.simpleName(command);
     Object schema = null;
     if (name.equals("SaveIntoDataSourceCommand")) schema = isMadeAnew(command) ? null : ofDelta(Tables.deltaSnapshot(session, Reflection.call(command, "dataSource"), Reflection.call(command, "options")));
-    else if (name.equals("WriteToStream")) schema = ofSink(command);
+    else if (name.equals("WriteToStream")) schema = ofSink(session, command);
     else if (name.equals("InsertIntoHiveTable")) schema = Reflection.call(Reflection.call(command, "table"), "schema");
     else if (name.equals("SaveAsV1TableCommand") || name.endsWith("TableAsSelectCommand")) schema = isAppend(command) ? Reflection.call(Altered.known(catalog, Altered.identifier(command)), "schema") : null;
     return schema instanceof StructType && ((StructType) schema).fields().length > 0 ? (StructType) schema : null;
@@ -29,12 +29,11 @@ public class Targets {
 
   private static Object ofDelta(Object snapshot) { return Reflection.call(Reflection.call(snapshot, "metadata"), "schema"); }
 
-  private static Object ofSink(Object command) {
-    Object table = Reflection.unwrap(Reflection.call(command, "catalogTable"));
-    if (table != null) return Reflection.call(table, "schema");
+  private static Object ofSink(Object session, Object command) {
     Object sink = Reflection.call(command, "sink");
-    Object log = Reflection.field(sink, "deltaLog");
-    return log != null ? ofDelta(Reflection.call(log, "unsafeVolatileSnapshot")) : Reflection.call(sink, "schema");
+    if (Reflection.simpleName(sink).equals("DeltaSink")) return ofDelta(Tables.deltaSnapshot(session, sink, String.valueOf(Reflection.field(sink, "path"))));
+    Object table = Reflection.unwrap(Reflection.call(command, "catalogTable"));
+    return Reflection.call(table != null ? table : sink, "schema");
   }
 
   /** Whether files of a format keep the names of columns; a header, which keeps them too, is looked at by whoever asks. */
