@@ -12,11 +12,11 @@ from headwater.capture.settings import CaptureSettings, capture_settings, enviro
 from headwater.errors import SettingError
 
 INF, NAN = float("inf"), float("nan")
-NO_NUMBERS: tuple[Any, ...] = ("", "many", "1e", "0x10", b"1", [], {}, object(), True, "1,5")
+NO_NUMBERS: tuple[Any, ...] = ("", "many", "1e", "0x10", b"1", [], {}, ..., True, "1,5")
 NO_WHOLE = (*NO_NUMBERS, -1, "-1", 1.5, "1.5", NAN, "nan", INF, "inf", 10**30, "9" * 5000)
 NO_SECONDS = (*NO_NUMBERS, -1, "-0.5", NAN, "nan", INF, "-inf", 10**30, "1e300")
-NO_SWITCHES: tuple[Any, ...] = ("maybe", "2", 2, -1, NAN, "truthy", "", b"1", [], object())
-NO_PLACES: tuple[Any, ...] = (5, 1.5, True, b"x", [], {}, object(), " ", "a\0b")
+NO_SWITCHES: tuple[Any, ...] = ("maybe", "2", 2, -1, NAN, "truthy", "", b"1", [], ...)
+NO_PLACES: tuple[Any, ...] = (5, 1.5, True, b"x", [], {}, ..., " ", "a\0b")
 UNUSABLE: dict[str, tuple[Any, ...]] = {
     "store": (
         *NO_PLACES,
@@ -50,9 +50,9 @@ UNUSABLE: dict[str, tuple[Any, ...]] = {
     "plan_seconds": NO_SECONDS,
     "flush_seconds": NO_SECONDS,
     "description_length": NO_WHOLE,
-    "masking_functions": (5, 1.5, True, b"x", {"a": 1}, [1], object()),
-    "extensions": (5, 1.5, True, b"x", {"a": 1}, object()),
-    "extensions_disabled": (5, 1.5, True, b"x", {"a": 1}, [1], object()),
+    "masking_functions": (5, 1.5, True, b"x", {"a": 1}, [1], ...),
+    "extensions": (5, 1.5, True, b"x", {"a": 1}, ...),
+    "extensions_disabled": (5, 1.5, True, b"x", {"a": 1}, [1], ...),
     "extension_seconds": NO_SECONDS,
 }
 CASES = [(name, value) for name, values in UNUSABLE.items() for value in values]

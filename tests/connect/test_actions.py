@@ -72,6 +72,9 @@ def test_only_the_end_of_a_stream_is_an_action_on_it() -> None:
     assert (found.command, found.run) == ("StreamingQuery", "r")
 
 
+NOTHING = (
+    "SELECT NULL AS `a`, NULL AS `b`, NULL AS `c`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a"
+)
 CHANGES = {
     "UPDATE t AS x SET x.a = upper(b), c = c, s.f = 1 WHERE a > (SELECT max(b) FROM u)": (
         "SELECT UPPER(b) AS `a`, named_struct('f', 1) AS `s` FROM t AS x WHERE a > (SELECT MAX(b) FROM u)",
@@ -80,13 +83,12 @@ CHANGES = {
     "MERGE INTO c.t USING (SELECT a, b FROM u) v ON t.a = v.a WHEN MATCHED AND v.b > 1 THEN DELETE"
     " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND b < 3 THEN INSERT (a, s) VALUES (v.a, 'x')"
     " WHEN NOT MATCHED BY SOURCE THEN UPDATE SET b = t.b + 1": (
-        "SELECT NULL AS `a`, NULL AS `b`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a",
-        "SELECT NULL AS `a`, NULL AS `b`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a"
-        " WHERE v.b > 1",
-        "SELECT NULL AS `a`, NULL AS `b`, NULL AS `s` FROM c.t JOIN (SELECT a, b FROM u) AS v ON t.a = v.a",
-        "SELECT `a` AS `a`, `b` AS `b`, NULL AS `s` FROM (SELECT a, b FROM u) AS v",
-        "SELECT v.a AS `a`, NULL AS `b`, 'x' AS `s` FROM (SELECT a, b FROM u) AS v WHERE b < 3",
-        "SELECT NULL AS `a`, t.b + 1 AS `b`, NULL AS `s` FROM c.t",
+        NOTHING,
+        f"{NOTHING} WHERE v.b > 1",
+        NOTHING,
+        "SELECT `a` AS `a`, `b` AS `b`, NULL AS `c`, NULL AS `s` FROM (SELECT a, b FROM u) AS v",
+        "SELECT v.a AS `a`, NULL AS `b`, NULL AS `c`, 'x' AS `s` FROM (SELECT a, b FROM u) AS v WHERE b < 3",
+        "SELECT NULL AS `a`, t.b + 1 AS `b`, NULL AS `c`, NULL AS `s` FROM c.t",
     ),
 }
 

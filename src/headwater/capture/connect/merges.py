@@ -37,6 +37,8 @@ def merge_queries(
             clauses += _clauses(action.merge_action, rows, command.source_table_plan)
     source = columns_of(command.source_table_plan) if any(clause.star for clause in clauses) else ()
     columns = _columns(clauses, target, source, command.with_schema_evolution)
+    if command.not_matched_actions:  # an INSERT gives NULL to the columns that it does not name
+        columns = (*target, *(name for name in columns if name not in target))
     return columns, [_projected(clause, columns, source) for clause in clauses]
 
 

@@ -24,12 +24,14 @@ _DIALECT = "databricks"
 class Clause:
     """What one clause does to rows: ``values`` by column of the target, as SQL; the query that they are taken from.
 
-    ``star`` is SET * and INSERT *: the columns of the source by name. ``rows`` is what follows FROM.
+    ``star`` is SET * and INSERT *: the columns of the source by name. ``rows`` is what follows FROM. A clause that
+    ``inserts`` gives NULL to the columns that it does not name.
     """
 
     rows: str
     values: Mapping[str, str] = field(default_factory=dict)
     star: bool = False
+    inserts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class RowChange:
             theirs = {name.lower() for name in source}
             named |= theirs if self.evolves else theirs & {name.lower() for name in target}
         known = {name.lower() for name in target}
+        if any(clause.inserts for clause in self.clauses):
+            named |= known
         return tuple(
             name for name in (*target, *(one for one in source if one.lower() not in known)) if name.lower() in named
         )
@@ -107,10 +111,11 @@ def _clauses(then: exp.Expression, rows: str, source: str, target: exp.Expressio
     elif isinstance(then, exp.Update):
         yield Clause(rows, _assigned(then.expressions, target))
     elif isinstance(then, exp.Insert) and isinstance(then.this, exp.Star):
-        yield Clause(rows, star=True)
+        yield Clause(rows, star=True, inserts=True)
     elif isinstance(then, exp.Insert):
         names, values = then.this.expressions, then.expression.expressions
-        yield Clause(rows, {name.name: _sql(value) for name, value in zip(names, values, strict=True)})
+        found = {name.name: _sql(value) for name, value in zip(names, values, strict=True)}
+        yield Clause(rows, found, inserts=True)
     else:
         yield Clause(rows)
 
