@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.connect.recordings import lineage, recordings
+from tests.connect.recordings import OF_FORMATS, format_cases, lineage, recordings
 from tests.extract.case_file import Case, cases, difference
 
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text())
@@ -34,6 +34,18 @@ def test_a_limit_misses_no_input(case: Case) -> None:
         assert wanted <= {(edge.input.dataset.name.rpartition("/")[2], edge.input.name) for edge in met}
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in format_cases() if str(case) not in LIMITS["not_there"] + LIMITS["without_generated_columns"]],
+    ids=str,
+)
+def test_a_change_of_rows_has_the_lineage_of_its_case(case: Case) -> None:
+    found = lineage(case, recordings(OF_FORMATS)[str(case)])
+    assert found is not None
+    assert difference(case, *found) == ""
+
+
 def test_every_case_was_asked_of_a_server() -> None:
-    failed = {name for name, told in recordings().items() if "failed" in told}
+    both = {**recordings(), **recordings(OF_FORMATS)}
+    failed = {name for name, told in both.items() if "failed" in told}
     assert failed == set(LIMITS["not_there"]), "make them anew: python -m tests.connect.recordings"

@@ -21,9 +21,9 @@ class Action:
     """One request. ``relation`` is what is read; of a statement in SQL it is the statement.
 
     ``command`` is the operator that a driver would have had at the root of the plan, ``table`` or ``path`` what is
-    written, ``mode`` how; ``by_position`` says that columns go by their order. ``sink`` and ``name`` are those of a
-    streaming query that starts; ``run`` is that of one that the client ends or waits for. ``unread`` names a command
-    whose lineage cannot be seen from the client.
+    written, ``mode`` how; ``by_position`` says that columns go by their order. ``format`` and ``partitions`` are those
+    of files, ``sink`` and ``name`` those of a streaming query that starts; ``run`` is that of one that the client ends
+    or waits for. ``unread`` names a command whose lineage cannot be seen from the client.
     """
 
     relation: Any = None
@@ -33,6 +33,8 @@ class Action:
     mode: str = ""
     options: Mapping[str, str] | None = None
     by_position: bool = False
+    format: str = ""
+    partitions: tuple[str, ...] = ()
     sink: str = ""
     name: str = ""
     run: str = ""
@@ -99,7 +101,8 @@ def _written(write: Any) -> Action:
     options = dict(write.options)
     path = write.path or options.get("path", "")
     command = "InsertIntoHadoopFsRelationCommand" if path else "SaveIntoDataSourceCommand"
-    return Action(write.input, command, path=path, mode=mode, options=options)
+    partitions = tuple(write.partitioning_columns)
+    return Action(write.input, command, "", path, mode, options, format=write.source, partitions=partitions)
 
 
 def _written_v2(write: Any) -> Action:
@@ -119,6 +122,8 @@ def _streamed(start: Any) -> Action:
         start.table_name,
         start.path,
         options={key.lower(): value for key, value in start.options.items()},
+        format=start.format,
+        partitions=tuple(start.partitioning_column_names),
         sink=function or _SINKS.get(start.format.lower(), "FileStreamSink"),
         name=start.query_name,
     )

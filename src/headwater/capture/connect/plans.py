@@ -9,7 +9,7 @@ from typing import Any
 from headwater.capture.connect.actions import START_STREAM, Action, reads
 from headwater.capture.connect.merges import merge_queries
 from headwater.capture.connect.row_changes import RowChange, is_row_change, row_change
-from headwater.capture.connect.server import Server
+from headwater.capture.connect.server import Server, parts_of
 from headwater.errors import PlanError
 from headwater.extract.writes import WRITES
 from headwater.plan import Operator, Plan
@@ -54,11 +54,20 @@ class ExplainedPlan:
             raise PlanError(f"The text of {name} does not say enough of what it writes: its lineage is missing.")
         if not self.command or query is None:
             return plan
-        command = Operator(self.command, (query,), {"query": query}, self.target)
+        partitions = tuple(_named(name) for name in self.target.get("partitions", ()))
+        references = {"query": query, "partitionColumns": partitions}
+        command = Operator(self.command, (query,), references, self._target_values())
         session = plan.session
         if self.command == START_STREAM:
             session = {**session, "options": self.target["options"]}
         return Plan((*plan.nodes, command), (), session)
+
+    def _target_values(self) -> Mapping[str, Any]:
+        """The values of the command: files have the columns of its query, a table that is appended to its own."""
+        if "fileFormat" in self.target:
+            return {**self.target, "outputColumnNames": tuple(name for name, _ in result_columns(self.text))}
+        types = self.target.get("tableDesc", {}).get("types", {})
+        return {**self.target, "target": tuple(types.items())} if self.target.get("mode") == "Append" else self.target
 
     def _row_change(self) -> Plan:
         nodes: list[Node] = []
@@ -173,10 +182,13 @@ def _retyped(query: Operator, found: Sequence[tuple[str, str]], types: Sequence[
     return Operator("Project", (query,), {"projectList": listed})
 
 
+def _named(name: str) -> Expression:
+    return Expression("AttributeReference", (), {}, {"name": name})
+
+
 def _table(name: str, server: Server) -> Mapping[str, Any]:
     """A table as the server describes it, or by its name alone."""
-    identifier = tuple(part.strip("`") for part in re.findall(r"`[^`]*`|[^.]+", name))
-    return server.table(name) or {"identifier": identifier}
+    return server.table(name) or {"identifier": parts_of(name)}
 
 
 def _written(plan: Plan) -> tuple[str, ...]:
@@ -187,8 +199,10 @@ def _written(plan: Plan) -> tuple[str, ...]:
 
 
 def _target(action: Action, server: Server) -> dict[str, Any]:
+    header = {key.lower(): value for key, value in (action.options or {}).items() if key.lower() == "header"}
     if action.command == START_STREAM:
-        sink: dict[str, Any] = {"class": action.sink}
+        files = {"format": action.format, "partitions": action.partitions, **header}
+        sink: dict[str, Any] = {"class": action.sink, **files}
         path = action.path or (action.options or {}).get("path", "")
         known = {"catalogTable": _table(action.table, server)} if action.table else {}
         return {
@@ -197,7 +211,8 @@ def _target(action: Action, server: Server) -> dict[str, Any]:
             **known,
         }
     if action.path:
-        return {"outputPath": server.directory(action.path), "mode": action.mode}
+        of_files: dict[str, Any] = {"fileFormat": action.format, "options": header, "partitions": action.partitions}
+        return {"outputPath": server.directory(action.path), "mode": action.mode, **of_files}
     if not action.table:
         return {"options": dict(action.options or {}), "mode": action.mode}
     table = _table(action.table, server)

@@ -202,6 +202,15 @@ def _quoted(name: str) -> str:
     return ".".join(f"`{part.strip('`')}`" for part in name.split("."))
 
 
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of a table's name, which may stand in backticks.
+
+    >>> parts_of("delta.`/lake/t.v2`"), parts_of("ice.d.t")
+    (('delta', '/lake/t.v2'), ('ice', 'd', 't'))
+    """
+    return tuple(found[1] or found[0] for found in re.finditer(r"`([^`]*)`|[^.]+", name))
+
+
 def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
     """The rows of DESCRIBE TABLE EXTENDED: columns, an empty line, details."""
     types: dict[str, str] = {}
@@ -213,7 +222,7 @@ def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
         else:
             into.setdefault(name, str(value))
     identifier = tuple(details[key] for key in ("Catalog", "Database", "Table") if key in details)
-    identifier = identifier or tuple(filter(None, details.get("Name", "").split(".")))  # a table of the v2 API
+    identifier = identifier or parts_of(details.get("Name", ""))  # a table of the v2 API
     found = {"identifier": identifier, "location": details.get("Location", ""), "provider": details.get("Provider", "")}
     return {**{key: value for key, value in found.items() if value}, "types": types}
 
