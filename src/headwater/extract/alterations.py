@@ -12,6 +12,7 @@ from headwater.extract.lifecycle import altered, columns_of, names_of, of_catalo
 from headwater.extract.relations import naming
 from headwater.extract.relations.leaves import note
 from headwater.extract.relations.moving import renamed_session_table, renamed_v2_table
+from headwater.extract.relations.positions import names_in_files
 from headwater.extract.scope import Attribute, Extraction
 from headwater.extract.trace import Paths, source
 from headwater.model import DatasetDescription, FieldChange, InputField, NameChange, Output, Subtype, Transformation
@@ -124,7 +125,7 @@ def truncate(node: Operator, extraction: Extraction) -> Sequence[Output]:
 def load(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``LOAD DATA``: nobody looks into the files, so each column is taken for that of its name there, and marked.
 
-    The values arrive as they are; those of the partition are literals.
+    In files without names it is that of its place. The values arrive as they are; those of the partition are literals.
     """
     files = node.text("files")
     table = table_of(node, extraction)
@@ -136,7 +137,10 @@ def load(node: Operator, extraction: Extraction) -> Sequence[Output]:
     extraction.report("opaque", "LOAD DATA", "the files are not looked into: their columns are taken for the table's")
     fixed = {name.lower() for name in node.facts("partition")}
     columns = columns_of(node)
-    traces = {column.name: _loaded(column.name, () if column.name.lower() in fixed else found) for column in columns}
+    names = [column.name for column in columns]
+    data = [name for name in names if name.lower() not in fixed]
+    stored = dict(zip(data, names_in_files(str(node.facts("changed").get("serde") or ""), None, data), strict=True))
+    traces = {name: _loaded(stored.get(name, name), found if name in stored else ()) for name in names}
     return altered(table, "OVERWRITE" if node.values.get("isOverwrite") is True else "", columns, traces=traces)
 
 

@@ -237,6 +237,7 @@ public class FactWriter {
     Object location = Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "locationUri"));
     if (location == null && "MANAGED".equals(Reflection.call(Reflection.call(table, "tableType"), "name"))) location = Reflection.call(catalog, "defaultTablePath", identifier);
     writePlace("location", location);
+    writeText("serde", Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "serde")));
     out.writeFieldName("partitions"); writeValue(Reflection.call(table, "partitionColumnNames"), 0);
     Object options = Reflection.call(Reflection.call(table, "storage"), "properties");
     if (options instanceof scala.collection.Map && ((scala.collection.Map) options).contains("url")) { out.writeFieldName("options"); writeOptions((scala.collection.Map) options); }

@@ -32,6 +32,7 @@ public class Targets {
   private static Object ofSink(Object session, Object command) {
     Object sink = Reflection.call(command, "sink");
     if (Reflection.simpleName(sink).equals("DeltaSink")) return ofDelta(Tables.deltaSnapshot(session, sink, String.valueOf(Reflection.field(sink, "path"))));
+    if (Reflection.simpleName(sink).contains("Kafka")) return null; // the columns of a topic that is read, of which a writer need not have all
     Object table = Reflection.unwrap(Reflection.call(command, "catalogTable"));
     return Reflection.call(table != null ? table : sink, "schema");
   }
