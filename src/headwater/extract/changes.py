@@ -14,11 +14,12 @@ from headwater.extract.operators.merge import row_level_target
 from headwater.extract.operators.predicates import predicate
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction, Rows, Scope
-from headwater.extract.trace import FILTER, JOIN, NOTHING, SAME, TRANSFORMED, Paths, flat, step, union
-from headwater.model import DatasetDescription, InputField, Output, SchemaField
+from headwater.extract.trace import FILTER, JOIN, NOTHING, TRANSFORMED, Paths, flat, step, union
+from headwater.model import DatasetDescription, Output, SchemaField
 from headwater.plan import Expression, Node, Operator
 
 _CLAUSES = ("matchedClauses", "notMatchedClauses", "notMatchedBySourceClauses")
+_ROW_OPERATION = "__row_operation"
 
 
 class Assignment(NamedTuple):
@@ -101,46 +102,50 @@ def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
         return changed(tables[0], target, _by_name(rows, target), rows.deciding)
     deciding = predicate(node.expression("condition"), FILTER, Scope(target.columns, extraction))
     updates = relation.facts("table")["operation"] == "UPDATE"
-    assigned = _updated(node.inputs[0], target, tables[0], extraction) if updates else ()
+    assigned = _updated(node, target, extraction) if updates else ()
     return changed(tables[0], target, assigned, deciding)
 
 
-def _updated(
-    query: Operator, target: Rows, changes: DatasetDescription, extraction: Extraction
-) -> Iterable[Assignment]:
-    """What ``SET`` assigns: in copy-on-write each column is ``IF(condition, new, old)``, else it is the new value."""
-    chosen = _choices(query)
-    if chosen is None:
-        own = {column.name: (InputField(changes.dataset, column.name), SAME) for column in target.output}
-        found = _by_name(extraction.rows(query), target)
-        return [Assignment(name, paths - {own[name]}) for name, paths in found if paths != {own[name]}]
-    scope = Scope(extraction.rows(chosen.inputs[0]).columns, extraction)
+def _updated(node: Operator, target: Rows, extraction: Extraction) -> Iterable[Assignment]:
+    """Assignments of an UPDATE: a column that has exactly itself for its new value is left alone."""
+    query, values = node.inputs[0], _written if node.name == "WriteDelta" else _chosen
+    below: Operator | None = query
+    while below is not None and not values(below):
+        below = below.inputs[0] if below.inputs else None
+    if below is None:
+        return _by_name(extraction.rows(query), target)
+    names = {column.name for column in target.output}
+    scope = Scope(extraction.rows(below.inputs[0]).columns, extraction)
     return [
-        Assignment(column.label, flat(evaluate(new, scope)))
-        for column in chosen.expressions("projectList")
-        if (new := _new_value(column, target)) is not None
+        Assignment(name, flat(evaluate(new, scope)))
+        for name, new in values(below)
+        if name in names and not is_own(new, name, target)
     ]
 
 
-def _choices(query: Operator) -> Operator | None:
-    """The Project below in which old and new values are chosen from; of a union the first branch has them."""
-    node = query
-    while node.inputs:
-        if node.name == "Project" and any(_choice(column) for column in node.expressions("projectList")):
-            return node
-        node = node.inputs[0]
-    return None
+def _chosen(node: Operator) -> list[tuple[str, Expression]]:
+    """New values of copy-on-write, ``IF(condition, new, old)`` in a Project; of a union the first branch has them."""
+    columns = node.expressions("projectList") if node.name == "Project" else ()
+    choices = [(column.label, _value(column)) for column in columns]
+    return [
+        (name, new)
+        for name, choice in choices
+        if choice.name == "If" and isinstance(new := choice.children[1], Expression)
+    ]
 
 
-def _choice(column: Expression) -> Node | None:
-    inner = column.children[0] if column.name == "Alias" else None
-    return inner if inner is not None and inner.name == "If" else None
+def _written(node: Operator) -> list[tuple[str, Expression]]:
+    """New values of merge-on-read: a Project, or the last projection of an Expand whose others delete the old rows."""
+    if node.name == "Expand":
+        columns, new = node.expressions("output"), node.references["projections"][-1]
+        return [(column.label, value) for column, value in zip(columns, new, strict=True)]
+    values = [(column.label, _value(column)) for column in node.expressions("projectList")]
+    return values if any(name == _ROW_OPERATION for name, _ in values) else []
 
 
-def _new_value(column: Expression, target: Rows) -> Expression | None:
-    choice = _choice(column)
-    new = choice.children[1] if choice else None
-    return new if isinstance(new, Expression) and not is_own(new, column.label, target) else None
+def _value(column: Expression) -> Expression:
+    inner = column.children[0] if column.name == "Alias" else column
+    return inner if isinstance(inner, Expression) else column
 
 
 def _by_name(rows: Rows, target: Rows) -> list[Assignment]:
