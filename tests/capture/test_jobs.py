@@ -59,7 +59,10 @@ def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
         _, err = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGTERM
     assert "Traceback" not in err
-    assert [state for _, state in states(jobs.events())] == ["START", "START", "COMPLETE"]
+    seen = [state for _, state in states(jobs.events())]
+    assert seen[:3] == ["START", "START", "COMPLETE"]
+    # The end of the application is written by a process of its own, which may be a moment behind.
+    assert seen[3:] in ([], ["FAIL"])
 
 
 LIVES = """
