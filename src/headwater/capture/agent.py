@@ -13,6 +13,7 @@ from openlineage.client.event_v2 import RunEvent
 from headwater.capture.aftermath import ENDED
 from headwater.capture.executions import Executions, lost, refused
 from headwater.capture.guard import guarded, tell_once
+from headwater.capture.rdd_actions import RddAction
 from headwater.capture.rows import ExecutionRow
 from headwater.ext.telling import told_event
 from headwater.ext.transports import transport_targets
@@ -59,6 +60,15 @@ class Tap(Protocol):
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
         """Have the plan read of a DataFrame whose rows leave it; False when that will not be."""
+
+    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
+        """Have the plan read of a DataFrame whose rows an RDD has as JSON; False when that will not be."""
+
+    def begin_action(self, action: RddAction) -> int:
+        """What happens to an RDD begins; 0 when that will not be known."""
+
+    def end_action(self, number: int, failure: Any) -> None:
+        """It has ended, by a failure unless that is None."""
 
     def disconnect(self) -> None:
         """Listen no longer."""
@@ -135,6 +145,20 @@ class Agent:
         wanted = self._tap.remember(data_frame, checkpoint)
         self._asked += wanted
         return wanted
+
+    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
+        """What is known of a DataFrame will be known of the RDD that has its rows as JSON."""
+        wanted = self._tap.remember_json(data_frame, rdd)
+        self._asked += wanted
+        return wanted
+
+    def begin_action(self, action: RddAction) -> int:
+        """What happens to an RDD begins; a number for end_action(), 0 when it will not be known."""
+        return self._tap.begin_action(action)
+
+    def end_action(self, number: int, failure: Any) -> None:
+        """It has ended, by a failure unless that is None."""
+        self._tap.end_action(number, failure)
 
     def origins(self, seconds: float = 2.0) -> Origins:
         """What is known of the rows of checkpoints and RDDs; waits so long for what was asked for last."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from headwater.capture import applications, boundaries
+from headwater.capture import applications, boundaries, rdd_actions
 from headwater.capture.connect.client import Applications, hook_client, is_connect, unhook_client
 from headwater.capture.faults import Ending
 from headwater.capture.guard import guarded
@@ -65,7 +65,7 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
         init=kind.__init__,
         stop=kind.stop,
         process=os.getpid(),
-        ending=Ending(__file__, boundaries.__file__),
+        ending=Ending(__file__, boundaries.__file__, rdd_actions.__file__),
     )
     kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
     _hooked["ours"] = (kind.__init__, kind.stop)

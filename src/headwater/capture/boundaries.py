@@ -1,6 +1,7 @@
 """Where Spark posts no event that says what happened: rows leave a plan (checkpoints, RDDs, ``transpose``), or CALL.
 
-A procedure is run while its CALL is analyzed (Spark 4, InvokeProcedures): there is no execution.
+What becomes of RDDs is in ``rdd_actions.py``. A procedure is run while its CALL is analyzed (Spark 4,
+InvokeProcedures): there is no execution.
 """
 
 import functools
@@ -9,16 +10,20 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from headwater.capture.guard import guarded
+from headwater.capture.rdd_actions import Acting, watched_actions
 
 _MAKING = ("checkpoint", "localCheckpoint", "transpose")
 _CALL = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*+CALL\b", re.IGNORECASE | re.DOTALL)
 
 
-class Remembering(Protocol):
+class Remembering(Acting, Protocol):
     """A tap that reads the plan of a DataFrame whose rows leave it, or that is the answer of a procedure."""
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
         """The rows are those of the DataFrame that was made of them, or without one of the DataFrame's RDD."""
+
+    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
+        """The rows of the RDD are those of the DataFrame as JSON."""
 
 
 def watch_boundaries(tap_of: Callable[[Any], Remembering | None]) -> Callable[[], None]:
@@ -31,7 +36,9 @@ def watch_boundaries(tap_of: Callable[[Any], Remembering | None]) -> Callable[[]
     ours: dict[tuple[Any, str], Any] = {
         **{(frame, name): _making(vars(frame)[name], tap_of) for name in making},
         (frame, "rdd"): _rdd(vars(frame)["rdd"], tap_of),
+        (frame, "toJSON"): _to_json(vars(frame)["toJSON"], tap_of),
         (session, "sql"): _calling(vars(session)["sql"], tap_of),
+        **watched_actions(tap_of),
     }
     originals = {(kind, name): vars(kind)[name] for kind, name in ours}
     for (kind, name), wrapper in ours.items():
@@ -87,6 +94,19 @@ def _calling(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
         return answer
 
     return sql
+
+
+def _to_json(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+    @functools.wraps(original)
+    def to_json(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(self, *args, **kwargs)
+        with guarded("remembering the JSON of a DataFrame"):
+            tap = tap_of(self.sparkSession.sparkContext)
+            if tap is not None:
+                tap.remember_json(self, made)
+        return made
+
+    return to_json
 
 
 def _rdd(original: Any, tap_of: Callable[[Any], Remembering | None]) -> property:

@@ -13,7 +13,8 @@ from headwater.capture.rows import ExecutionRow
 from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
-from headwater.extract.origins import transposed_as
+from headwater.extract.origins import as_json, transposed_as
+from headwater.extract.rdd_actions import TAKEN
 from headwater.model import Dataset, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.openlineage.settings import JobNames
 
@@ -60,7 +61,7 @@ class Executions:
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
-        if row.kind in ("origin", "transposed"):
+        if row.kind in ("origin", "json", "transposed"):
             self._remember(row)
             return
         if self._assignments.concern(row):
@@ -94,8 +95,8 @@ class Executions:
         found = statement(row.plan, self.settings, self.origins)
         if row.creates:
             found = replace(found, outputs=tuple(map(_created, found.outputs)))
-        is_unknown_call = bool(root and root.name == "Call" and found.gaps)
-        if not found.outputs and not is_unknown_call and not (self.reads and found.inputs):
+        leads_out = bool(root and root.name in ("Call", *TAKEN) and found.gaps)
+        if not found.outputs and not leads_out and not (self.reads and found.inputs):
             return None
         sql = str(row.plan.session.get("sql") or "")
         return self._begun(row, root.name if root else "unknown", found, sql)
@@ -105,7 +106,8 @@ class Executions:
         self.remembered += 1
         if row.plan is not None:
             key = transposed_as(row.id) if row.kind == "transposed" else row.id
-            self.origins.remember(key, origin(row.plan, self.settings, self.origins))
+            found = origin(row.plan, self.settings, self.origins)
+            self.origins.remember(key, as_json(found) if row.kind == "json" else found)
 
     def _unread(self, row: ExecutionRow) -> RunMoment | None:
         """A plan that could not be read is a run whose coverage says so."""

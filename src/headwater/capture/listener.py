@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.capture.guard import guarded
-from headwater.capture.questions import class_of, facts_of
+from headwater.capture.questions import asked, class_of, facts_of
+from headwater.capture.rdd_actions import RddAction, plan_unseen
 from headwater.capture.rows import ExecutionRow
 from headwater.capture.settings import CaptureSettings
 from headwater.extract.writes import WRITES
@@ -42,7 +43,8 @@ class ListenerTap:
         self._ended: queue.Queue[Callable[[], list[ExecutionRow]] | None] = queue.Queue()
         self._dropped = 0
         self._held: deque[tuple[float, ExecutionRow]] = deque()
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(1)
+        self._actions: dict[int, tuple[RddAction, datetime]] = {}
         self._registered: list[tuple[Any, Any]] = []
         self._streams: list[tuple[Any, Any]] = []
         self._heard: deque[int] = deque(maxlen=1000)
@@ -98,6 +100,30 @@ class ListenerTap:
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
         """False: what ``toJSON`` says of an RDD does not lead to what its rows were made of."""
         return False
+
+    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
+        """False: what is known of an RDD's rows is not looked up."""
+        return False
+
+    def begin_action(self, action: RddAction) -> int:
+        """Note what happens to an RDD; its number."""
+        number = next(self._numbers)
+        self._actions[number] = (action, datetime.now(UTC))
+        return number
+
+    def end_action(self, number: int, failure: Any) -> None:
+        """Note how it ended."""
+        action, began = self._actions.pop(number)
+        text = failure if failure is None or isinstance(failure, str) else str(failure.getMessage() or failure)
+        row = ExecutionRow("end", number, datetime.now(UTC), began=began, failure=text)
+        self._ended.put(lambda: [*self._held_back(), replace(row, plan=plan_unseen(action, self._qualified(action)))])
+
+    def _qualified(self, action: RddAction) -> str | None:
+        if action.path is None:
+            return None
+        path = self._context._jvm.org.apache.hadoop.fs.Path(action.path)
+        found = asked(lambda: path.getFileSystem(self._context._jsc.hadoopConfiguration()).makeQualified(path))
+        return str((found or path).toString())
 
     def dropped(self) -> int:
         """How many executions did not fit into the queue since this was last asked."""

@@ -8,6 +8,7 @@ from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.guard import tell_once
 from headwater.capture.janino import new_tap
 from headwater.capture.listener import ListenerTap
+from headwater.capture.rdd_actions import RddAction
 from headwater.capture.rows import ExecutionRow, rows, unpack
 from headwater.capture.settings import CaptureSettings
 from headwater.errors import CaptureError
@@ -66,6 +67,19 @@ class SparkTap:
         False when there is no room for it.
         """
         return bool(self._tap.remember(data_frame._jdf, None if checkpoint is None else checkpoint._jdf))
+
+    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
+        """Have the plan of a DataFrame read, as JSON of its rows is in an RDD; False when there is no room for it."""
+        return bool(self._tap.rememberJson(data_frame._jdf, rdd._jrdd))
+
+    def begin_action(self, action: RddAction) -> int:
+        """What happens to an RDD begins; a number for end_action(), 0 when there is no room for it."""
+        columns = ",".join(action.columns)
+        return int(self._tap.beginAction(action.operator, action.java_rdd, action.changed, action.path, columns))
+
+    def end_action(self, number: int, failure: Any) -> None:
+        """It has ended; by ``failure``, a text or the Java exception, unless that is None."""
+        self._tap.endAction(number, failure)
 
     def _whole(self, reply: str) -> str:
         """The reply with the pieces that the tap has kept back."""

@@ -5,10 +5,10 @@ A plan over a checkpoint or an RDD begins at a LogicalRDD, which does not say wh
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from headwater.extract.trace import NOTHING, Paths, Trace, flat, union
+from headwater.extract.trace import NOTHING, TRANSFORMED, Paths, Trace, flat, step, union
 from headwater.model import DatasetDescription, Gap, Statement
 
 _MOST_PATHS = 1_000_000
@@ -59,6 +59,11 @@ class Origin:
     def size(self) -> int:
         """About how much memory it takes, in paths."""
         return 1 + len(self.deciding) + sum(len(flat(trace)) for trace in self.columns)
+
+
+def as_json(rows: Origin) -> Origin:
+    """The rows as ``df.toJSON()`` has them: each in one text."""
+    return replace(rows, columns=(step(TRANSFORMED, rows.everything),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from headwater.capture.connect.actions import END_STREAM, START_STREAM, Action, 
 from headwater.capture.connect.plans import explained_plan
 from headwater.capture.connect.server import Server
 from headwater.capture.guard import guarded
+from headwater.capture.rdd_actions import RddAction
 from headwater.capture.rows import ExecutionRow
 from headwater.capture.settings import CaptureSettings
 from headwater.model import Gap
@@ -112,6 +113,17 @@ class ConnectTap:
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
         """What leaves a remote DataFrame is not followed."""
         return False
+
+    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
+        """A remote DataFrame has no RDD."""
+        return False
+
+    def begin_action(self, action: RddAction) -> int:
+        """A remote server has no RDDs for its clients."""
+        return 0
+
+    def end_action(self, number: int, failure: Any) -> None:
+        """Never called: no action begins."""
 
     def dropped(self) -> int:
         """How many actions did not fit into the queue since this was last asked."""

@@ -30,12 +30,23 @@ public class Origins {
   /** Another SparkContext counts its RDDs anew. */
   public static void forget() { KNOWN.clear(); }
 
-  /** Fields ``rdd``, the id; ``known``, ids of known RDDs above it or itself; and ``sources``, all others where it begins. */
-  public static void write(JsonGenerator out, RDD rdd) throws IOException {
+  /** By its dependencies as they are now: the id, ids of known RDDs above it or itself, all others where it begins, whether that is all. */
+  public static Object[] of(RDD rdd) {
     Set known = new LinkedHashSet();
     Set sources = new LinkedHashSet();
     boolean all = find(rdd, known, sources);
-    out.writeNumberField("rdd", rdd.id());
+    return new Object[] {Integer.valueOf(rdd.id()), known, sources, Boolean.valueOf(all)};
+  }
+
+  public static void write(JsonGenerator out, RDD rdd) throws IOException { write(out, of(rdd)); }
+
+  /** The fields ``rdd``, ``known`` and ``sources`` of what of() found. */
+  public static void write(JsonGenerator out, Object[] found) throws IOException {
+    writeFound(out, (Integer) found[0], (Set) found[1], (Set) found[2], ((Boolean) found[3]).booleanValue());
+  }
+
+  private static void writeFound(JsonGenerator out, Integer rdd, Set known, Set sources, boolean all) throws IOException {
+    out.writeNumberField("rdd", rdd.intValue());
     out.writeArrayFieldStart("known");
     java.util.Iterator ids = known.iterator();
     while (ids.hasNext()) out.writeNumber(((Integer) ids.next()).intValue());

@@ -224,6 +224,29 @@ public class Tap extends SparkListener {
     return false;
   }
 
+  /** The rows of an RDD are what ``toJSON`` made of a DataFrame; false when nothing will be known. */
+  public boolean rememberJson(Object dataFrame, Object rdd) {
+    QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
+    int id = ((RDD) Reflection.call(rdd, "rdd")).id();
+    if (!offer(new Object[] {"json", Long.valueOf(id), Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null})) return false;
+    Origins.know(id);
+    return true;
+  }
+
+  /** An RDD is about to be saved, or taken by a function: a number for endAction(), 0 when there is no room. */
+  public long beginAction(String name, Object rdd, boolean changed, String path, String columns) {
+    RddAction action = new RddAction(name, (RDD) Reflection.call(rdd, "rdd"), changed, path, columns);
+    Long id = Long.valueOf(lastCall.decrementAndGet());
+    if (offer(new Object[] {"start", id, Long.valueOf(System.currentTimeMillis()), action, null, null, null, null, null, null})) return id.longValue();
+    dropped.incrementAndGet();
+    return 0;
+  }
+
+  /** ``failure`` is what Spark or Python raised, null where nothing was. */
+  public void endAction(long id, Object failure) {
+    queue.add(new Object[] {"end", Long.valueOf(id), Long.valueOf(System.currentTimeMillis()), null, null, failure, null, null, null});
+  }
+
   /** Spark 4 runs a procedure while it analyzes CALL and posts no execution: it is queued as one that has ended. */
   private void called(QueryExecution execution) {
     if (execution.logical() instanceof Command) return;
@@ -304,6 +327,7 @@ public class Tap extends SparkListener {
     if (row[3] instanceof String) { out.writeFieldName("plan"); out.writeRawValue((String) row[3]); }
     else if (row[3] instanceof QueryExecution) writePlan(out, (QueryExecution) row[3], (String[]) row[7]);
     else if (row[3] instanceof Object[]) writePlan(out, ((Object[]) row[3])[0], (LogicalPlan) ((Object[]) row[3])[1], (String[]) row[7]);
+    else if (row[3] instanceof RddAction) writeAction(out, (RddAction) row[3]);
     else if (row[0].equals("stream")) writeQuery(out, row[3]);
     out.writeEndObject();
     out.close();
@@ -332,6 +356,17 @@ public class Tap extends SparkListener {
       out.writeRawValue(text);
     } catch (Throwable failed) {
       out.writeStringField("command", Reflection.simpleName(plan));
+      out.writeStringField("unreadable", Secrets.message(String.valueOf(failed)));
+    }
+  }
+
+  private static void writeAction(JsonGenerator out, RddAction action) throws IOException {
+    try {
+      String text = action.plan();
+      out.writeFieldName("plan");
+      out.writeRawValue(text);
+    } catch (Throwable failed) {
+      out.writeStringField("command", action.name);
       out.writeStringField("unreadable", Secrets.message(String.valueOf(failed)));
     }
   }

@@ -13,6 +13,7 @@ SOURCES = (
     "Before.java",
     "Targets.java",
     "Origins.java",
+    "RddAction.java",
     "Labels.java",
     "FactWriter.java",
     "Procedures.java",

@@ -1,0 +1,38 @@
+"""What becomes of an RDD: it is saved to a folder, or a function takes its rows.
+
+The operators are headwater's own (``capture/jvm/RddAction.java``), since Spark has no plan of these: below each is a
+LogicalRDD, whose columns are those that a reader of the folder finds.
+"""
+
+from collections.abc import Sequence
+
+from headwater.extract.relations import naming
+from headwater.extract.scope import Extraction
+from headwater.extract.written import query, written
+from headwater.model import Output
+from headwater.plan import Operator
+
+SAVED = (
+    "SaveAsHadoopDataset",
+    "SaveAsHadoopFile",
+    "SaveAsNewAPIHadoopDataset",
+    "SaveAsNewAPIHadoopFile",
+    "SaveAsPickleFile",
+    "SaveAsSequenceFile",
+    "SaveAsTextFile",
+)
+TAKEN = ("Foreach", "ForeachPartition")
+
+
+def to_hadoop(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``rdd.saveAsTextFile(path)`` and its kin."""
+    path = node.text("path")
+    target = naming.written_path(path, extraction) if path else None
+    return written(target, query(node, extraction), None, "", extraction)
+
+
+def to_function(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``foreach`` and ``foreachPartition`` of an RDD or a DataFrame."""
+    what = "foreachPartition" if node.name == "ForeachPartition" else "foreach"
+    extraction.report("opaque", what, "its rows are handed to a function: what it writes cannot be seen")
+    return ()
