@@ -1,6 +1,6 @@
 """Which edges were written, in the order of writing: what a copy of them in memory is kept current by."""
 
-import random
+import secrets
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class Version(NamedTuple):
 
 def note(connection: Connection, pairs: Iterable[Pair]) -> None:
     """Says in the transaction that writes them that the edges of (job, output) pairs may be others now."""
-    rows = [(random.getrandbits(62), job, output) for job, output in pairs]
+    rows = [(secrets.randbits(62), job, output) for job, output in pairs]
     add_rows(connection, _LOG, ("mark", "job_id", "output_id"), rows)
 
 
