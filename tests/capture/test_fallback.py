@@ -22,6 +22,11 @@ spark.newSession().range(2).write.parquet("other")
 items.count()
 print(headwater.lineage(spark.table("seen")).roots("b")[0].name)
 spark.table("seen").write.parquet("last")
+items.rdd.map(str).saveAsTextFile("texts")
+try:
+    items.rdd.foreach(lambda row: 1 / 0)
+except Exception:
+    pass
 raise SystemExit(2)
 """
 )
@@ -106,8 +111,20 @@ def test_every_write_is_told_once(ended: Ended, jobs: Jobs) -> None:
         f"{insert}.broken": ["START", "FAIL"],
         f"{insert}.other": ["START", "COMPLETE"],
         f"{insert}.last": ["START", "COMPLETE"],
+        "shop.save_as_text_file.texts": ["START", "COMPLETE"],
+        "shop.foreach.unknown": ["START", "FAIL"],
     }
     assert states(jobs.events())[-1] == ("shop", "COMPLETE")
+
+
+def test_what_an_rdd_is_made_of_is_a_gap(ended: Ended, jobs: Jobs) -> None:
+    by_name = {event["job"]["name"]: event for event in jobs.events()}
+    saved, failed = by_name["shop.save_as_text_file.texts"], by_name["shop.foreach.unknown"]
+    (output,) = saved["outputs"]
+    assert output["name"] == str(jobs.folder / "texts")
+    assert list(output["facets"]["columnLineage"]["fields"]) == ["value"]
+    assert gaps(saved) == [("relation", "LogicalRDD")]
+    assert "ZeroDivisionError" in failed["run"]["facets"]["errorMessage"]["message"]
 
 
 def test_the_coverage_says_that_it_is_a_makeshift(ended: Ended, jobs: Jobs) -> None:

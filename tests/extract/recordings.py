@@ -21,14 +21,14 @@ from tests.extract.edge_text import last_component
 from headwater.capture.assignments import Assignments
 from headwater.capture.rows import ExecutionRow
 from headwater.extract import ASSIGNMENTS, ExtractSettings, Origins, column_lineage, origin, statement
-from headwater.extract.origins import as_json, transposed_as
+from headwater.extract.origins import as_json, collected_as
 from headwater.model import ColumnLineage, Gap, Output
 from headwater.plan import decode_document
 
 FOLDER = Path(__file__).resolve().parents[1] / "plans"
 VERSIONS = ("3.5", "4.1", "4.3")
 DATA = "/data"
-_LEFT = ("origin", "json", "transposed")
+_LEFT = ("origin", "json", "collected")
 
 Found = tuple[ColumnLineage, tuple[Gap, ...]]
 
@@ -39,7 +39,7 @@ def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
     for key, left in document.get("origins", ()):
         kind, number = ("origin", key) if isinstance(key, int) else key
         rows = origin(decode_document(dict(left)), settings, origins)
-        known_as = transposed_as(number) if kind == "transposed" else number
+        known_as = collected_as(number) if kind == "collected" else number
         origins.remember(known_as, as_json(rows) if kind == "json" else rows)
     assign(document.get("assignments", ()), settings, origins)
     if case.frame:

@@ -1,8 +1,16 @@
-"""PySpark's DataFrame is wrapped while an application is watched, and is as it was afterwards."""
+"""PySpark's classes are wrapped while an application is watched, and are as they were afterwards."""
+
+import importlib
+import sys
+
+import pytest
+from pyspark import RDD
 
 from headwater.capture.boundaries import _data_frame_type, watch_boundaries
 
-NAMES = ("checkpoint", "localCheckpoint", "rdd")
+NAMES = ("checkpoint", "localCheckpoint", "rdd", "toJSON")
+OF_RDDS = ("foreach", "foreachPartition", "saveAsPickleFile", "saveAsTextFile")
+STATISTICS = "pyspark.ml.stat"
 
 
 def test_the_class_is_put_back_as_it_was() -> None:
@@ -25,3 +33,36 @@ def test_a_wrapper_that_another_put_over_ours_stays() -> None:
         assert vars(kind)["checkpoint"] is theirs
     finally:
         kind.checkpoint = before
+
+
+def test_the_class_of_rdds_is_put_back_too() -> None:
+    before = {name: vars(RDD)[name] for name in OF_RDDS}
+    undo = watch_boundaries(lambda context: None)
+    assert [name for name in OF_RDDS if vars(RDD)[name] is before[name]] == []
+    assert RDD.saveAsTextFile.__doc__ == before["saveAsTextFile"].__doc__
+    undo()
+    assert {name: vars(RDD)[name] for name in OF_RDDS} == before
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_statistics_are_watched_wherever_they_are_imported(earlier: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    finders = list(sys.meta_path)
+    importlib.import_module(STATISTICS)
+    if not earlier:
+        monkeypatch.delitem(sys.modules, STATISTICS)
+    undo = watch_boundaries(lambda context: None)
+    found = importlib.import_module(STATISTICS).Correlation
+    wrapped = vars(found)["corr"]
+    undo()
+    assert wrapped.__func__.__wrapped__ is vars(found)["corr"].__func__
+    assert found.corr.__doc__ == wrapped.__func__.__doc__
+    assert sys.meta_path == finders
+
+
+def test_statistics_that_nobody_imports_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    importlib.import_module(STATISTICS)
+    monkeypatch.delitem(sys.modules, STATISTICS)
+    finders = list(sys.meta_path)
+    watch_boundaries(lambda context: None)()
+    assert sys.meta_path == finders
+    assert STATISTICS not in sys.modules

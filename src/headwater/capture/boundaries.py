@@ -5,14 +5,19 @@ InvokeProcedures): there is no execution.
 """
 
 import functools
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, Protocol
 
 from headwater.capture.guard import guarded
 from headwater.capture.rdd_actions import Acting, watched_actions
+from headwater.capture.waiting import when_imported
 
 _MAKING = ("checkpoint", "localCheckpoint", "transpose")
+_STATISTICS = "pyspark.ml.stat"
+_COMPUTING = (("Correlation", "corr"), ("KolmogorovSmirnovTest", "test"))
 _CALL = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*+CALL\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -31,25 +36,44 @@ def watch_boundaries(tap_of: Callable[[Any], Remembering | None]) -> Callable[[]
 
     ``tap_of`` gives the tap of a SparkContext, None where it is not watched.
     """
-    frame, session = _data_frame_type(), _session_type()
+    frame, session, wrapped = _data_frame_type(), _session_type(), _Wrapped()
     making = [name for name in _MAKING if name in vars(frame)]  # transpose is new in Spark 4
-    ours: dict[tuple[Any, str], Any] = {
-        **{(frame, name): _making(vars(frame)[name], tap_of) for name in making},
-        (frame, "rdd"): _rdd(vars(frame)["rdd"], tap_of),
-        (frame, "toJSON"): _to_json(vars(frame)["toJSON"], tap_of),
-        (session, "sql"): _calling(vars(session)["sql"], tap_of),
-        **watched_actions(tap_of),
-    }
-    originals = {(kind, name): vars(kind)[name] for kind, name in ours}
-    for (kind, name), wrapper in ours.items():
-        setattr(kind, name, wrapper)
+    wrapped.put({(frame, name): _making(vars(frame)[name], tap_of) for name in making})
+    wrapped.put({(frame, "rdd"): _rdd(vars(frame)["rdd"], tap_of)})
+    wrapped.put({(frame, "toJSON"): _to_json(vars(frame)["toJSON"], tap_of)})
+    wrapped.put({(session, "sql"): _calling(vars(session)["sql"], tap_of)})
+    wrapped.put(watched_actions(tap_of))
+
+    def watch_statistics(module: ModuleType) -> None:
+        with guarded("watching MLlib's statistics"):
+            wrapped.put(_computing_in(module, tap_of))
+
+    forget = when_imported(_STATISTICS, watch_statistics)
 
     def undo() -> None:
-        for (kind, name), wrapper in ours.items():
-            if vars(kind)[name] is wrapper:
-                setattr(kind, name, originals[kind, name])
+        forget()
+        wrapped.undo()
 
     return undo
+
+
+class _Wrapped:
+    """Attributes of PySpark's classes that are ours, and what they were."""
+
+    def __init__(self) -> None:
+        self._ours: dict[tuple[Any, str], Any] = {}
+        self._originals: dict[tuple[Any, str], Any] = {}
+
+    def put(self, ours: Mapping[tuple[Any, str], Any]) -> None:
+        for (kind, name), wrapper in ours.items():
+            self._originals[kind, name], self._ours[kind, name] = vars(kind)[name], wrapper
+            setattr(kind, name, wrapper)
+
+    def undo(self) -> None:
+        """Put back what was there, but where another put its own over ours."""
+        for (kind, name), wrapper in self._ours.items():
+            if vars(kind)[name] is wrapper:
+                setattr(kind, name, self._originals[kind, name])
 
 
 def _data_frame_type() -> Any:
@@ -78,6 +102,28 @@ def _making(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
         return made
 
     return make
+
+
+def _computing_in(module: ModuleType, tap_of: Callable[[Any], Remembering | None]) -> dict[tuple[Any, str], Any]:
+    """The functions of MLlib that make a DataFrame of a number that the driver computed of a column."""
+    kinds = ((getattr(module, kind, None), name) for kind, name in _COMPUTING)
+    return {(kind, name): _computing(vars(kind)[name].__func__, tap_of) for kind, name in kinds if kind is not None}
+
+
+def _computing(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        with guarded("remembering what was computed of a DataFrame"):
+            data_frame, column, *_ = signature.bind(*args, **kwargs).arguments.values()
+            tap = tap_of(data_frame.sparkSession.sparkContext) if isinstance(data_frame, _data_frame_type()) else None
+            if tap is not None:
+                tap.remember(data_frame.select(column), made)
+        return made
+
+    return staticmethod(compute)
 
 
 def _calling(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:

@@ -13,7 +13,7 @@ from headwater.capture.rows import ExecutionRow
 from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
 from headwater.extract import ExtractSettings, Origins, origin, statement
-from headwater.extract.origins import as_json, transposed_as
+from headwater.extract.origins import as_json, collected_as
 from headwater.extract.rdd_actions import TAKEN
 from headwater.model import Dataset, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.openlineage.settings import JobNames
@@ -61,7 +61,7 @@ class Executions:
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
-        if row.kind in ("origin", "json", "transposed"):
+        if row.kind in ("origin", "json", "collected"):
             self._remember(row)
             return
         if self._assignments.concern(row):
@@ -102,10 +102,10 @@ class Executions:
         return self._begun(row, root.name if root else "unknown", found, sql)
 
     def _remember(self, row: ExecutionRow) -> None:
-        """Rows have left their plan: ``row.id`` is the id of the RDD, or the first column of what was transposed."""
+        """Rows have left their plan: ``row.id`` is the id of the RDD, or the first column of what the driver made."""
         self.remembered += 1
         if row.plan is not None:
-            key = transposed_as(row.id) if row.kind == "transposed" else row.id
+            key = collected_as(row.id) if row.kind == "collected" else row.id
             found = origin(row.plan, self.settings, self.origins)
             self.origins.remember(key, as_json(found) if row.kind == "json" else found)
 

@@ -27,9 +27,9 @@ def memory_of(sink: int) -> OriginKey:
     return ("memory", sink)
 
 
-def transposed_as(column: int) -> OriginKey:
-    """The rows that ``df.transpose()`` has collected, by the exprId of the first column of its result."""
-    return ("transposed", column)
+def collected_as(column: int) -> OriginKey:
+    """The rows that the driver made of collected ones (``df.transpose()``), by the exprId of their first column."""
+    return ("collected", column)
 
 
 VARIABLES = "variables"

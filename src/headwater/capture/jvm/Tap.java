@@ -215,8 +215,8 @@ public class Tap extends SparkListener {
   public boolean remember(Object dataFrame, Object checkpoint) {
     QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
     if (checkpoint == null && Procedures.isCall(execution.logical())) { called(execution); return false; }
-    Long transposed = checkpoint == null ? null : transposed(checkpoint);
-    if (transposed != null) return offer(new Object[] {"transposed", transposed, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null});
+    Long collected = checkpoint == null ? null : collected(checkpoint);
+    if (collected != null) return offer(new Object[] {"collected", collected, Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null});
     Object rdd = checkpoint == null ? execution.toRdd() : Reflection.call(((QueryExecution) Reflection.call(checkpoint, "queryExecution")).analyzed(), "rdd");
     if (!(rdd instanceof RDD)) return false;
     Long id = Long.valueOf(((RDD) rdd).id());
@@ -254,10 +254,11 @@ public class Tap extends SparkListener {
     if (!offer(new Object[] {"end", Long.valueOf(lastCall.decrementAndGet()), Long.valueOf(System.currentTimeMillis()), call, null, null, null, PlanWriter.place(execution), null})) dropped.incrementAndGet();
   }
 
-  /** The first column of the result of ``df.transpose()``, which holds its rows; null of other DataFrames. */
-  private static Long transposed(Object dataFrame) {
+  /** The first column of the result of ``df.transpose()``, or of a number the driver computed, which holds its rows; null of other DataFrames. */
+  private static Long collected(Object dataFrame) {
     LogicalPlan plan = ((QueryExecution) Reflection.call(dataFrame, "queryExecution")).analyzed();
-    if (!Reflection.simpleName(plan).equals("Transpose") || plan.output().isEmpty()) return null;
+    String name = Reflection.simpleName(plan);
+    if (plan.output().isEmpty() || !name.equals("Transpose") && !name.equals("LocalRelation")) return null;
     return Long.valueOf(((NamedExpression) plan.output().head()).exprId().id());
   }
 

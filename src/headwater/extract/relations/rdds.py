@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
-from headwater.extract.origins import VARIABLES, Origin, batch_of, transposed_as
+from headwater.extract.origins import VARIABLES, Origin, batch_of, collected_as
 from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -13,6 +13,7 @@ from headwater.model import DatasetDescription, InputField, SchemaField
 from headwater.plan import Operator
 
 PROGRAM = "rows of the program"
+STATISTICS = "statistics of MLlib"
 _TEXT = ("value",)
 
 
@@ -40,14 +41,33 @@ def _batch(rdd: int, output: tuple[Attribute, ...], extraction: Extraction) -> O
 
 
 def local_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """``VALUES``, or rows that the program handed to ``createDataFrame``."""
+    """``VALUES``, rows that the program handed to ``createDataFrame``, or a number that MLlib computed of a column."""
+    output = tuple(map(attribute, node.expressions("output")))
+    if (known := _collected(output, extraction)) is not None:
+        why = "it was computed by the driver: every row of every input column counts"
+        return _made_of(known, output, STATISTICS, why, extraction)
     if node.values.get("program"):
         _report_program(extraction)
-    output = tuple(map(attribute, node.expressions("output")))
-    if not node.values.get("program") and output and _has_variables(extraction):
+    elif output and _has_variables(extraction):
         why = "queries have filled variables of its session; of one that VALUES names, analysis leaves only the value"
         extraction.report("relation", "VALUES", why)
+    return _of_nothing(output)
+
+
+def _collected(output: tuple[Attribute, ...], extraction: Extraction) -> Origin | None:
+    return extraction.origins.get(collected_as(output[0].expr_id)) if output else None
+
+
+def _of_nothing(output: tuple[Attribute, ...]) -> Rows:
     return Rows(output, {column.expr_id: NOTHING for column in output})
+
+
+def _made_of(known: Origin, output: tuple[Attribute, ...], what: str, why: str, extraction: Extraction) -> Rows:
+    """Each column depends on every column of what was collected."""
+    _note(known, extraction)
+    extraction.report("opaque", what, why)
+    received = step(OPAQUE, known.everything)
+    return Rows(output, {column.expr_id: received for column in output}, known.deciding)
 
 
 def _has_variables(extraction: Extraction) -> bool:
@@ -106,21 +126,18 @@ def _report_others(facts: Facts, extraction: Extraction) -> None:
 
 
 def _report_program(extraction: Extraction) -> None:
-    why = "they were handed to createDataFrame: what the program made them of, collected rows perhaps, cannot be seen"
+    why = "the program had them in memory: what it made them of, collected rows perhaps, cannot be seen"
     extraction.report("relation", PROGRAM, why)
 
 
 def transposed(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``df.transpose()``: rows are columns now, and which goes where the rows alone know."""
     output = tuple(map(attribute, node.expressions("output")))
-    known = extraction.origins.get(transposed_as(output[0].expr_id)) if output else None
+    known = _collected(output, extraction)
     if known is None:
         extraction.report("relation", "Transpose", "its rows were collected: what they were made of is not known")
-        return Rows(output, {column.expr_id: NOTHING for column in output})
-    _note(known, extraction)
-    extraction.report("opaque", "Transpose", "each row became a column: every input column counts")
-    received = step(OPAQUE, known.everything)
-    return Rows(output, {column.expr_id: received for column in output}, known.deciding)
+        return _of_nothing(output)
+    return _made_of(known, output, "Transpose", "each row became a column: every input column counts", extraction)
 
 
 OPERATORS: Visitors = {
