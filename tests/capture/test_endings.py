@@ -32,6 +32,8 @@ time.sleep(2)
 
 FAILS = {
     "try:\n    sys.exit('password=hunter2 was wrong')\nfinally:\n    spark.stop()": (1, "was wrong"),
+    "raise SystemExit(3)": (3, "exited with status 3"),
+    "def main():\n    return 3\nwith spark:\n    raise SystemExit(main())": (3, "status 3"),
     KILL_JVM: (0, "JVM was gone"),
 }
 ENDING = """\
@@ -54,13 +56,31 @@ ERRORS = {
     "try:\n    sys.exit(3)\nexcept SystemExit:\n    sys.exit(4)": "The program exited with status 4.",
     "import argparse\nargparse.ArgumentParser().error('how?')": "The program exited with status 2.",
     "raise KeyboardInterrupt": "KeyboardInterrupt: ",
+    "raise GeneratorExit('no more')": "GeneratorExit: no more",
+    "raise SystemExit(3)": "The program exited with status 3.",
+    "raise SystemExit('no more')": "SystemExit: no more",
+    "if __name__ == '__main__':\n    raise SystemExit(3)": "The program exited with status 3.",
+    "raise SystemExit": "",
+    "raise SystemExit()": "",
+    "raise SystemExit(0)": "",
+    "raise SystemExit(None)": "",
+    "try:\n    raise SystemExit(3)\nexcept SystemExit:\n    pass": "",
+    "try:\n    raise SystemExit(3)\nexcept SystemExit:\n    raise SystemExit(4)": "The program exited with status 4.",
+    "try:\n    sys.exit(3)\nexcept SystemExit:\n    raise SystemExit(0)": "",
+    "try:\n    raise SystemExit(3)\nfinally:\n    ending.passing(sys.exc_info()[1])": (
+        "The program exited with status 3."
+    ),
+    # Python shows nobody the status of these:
+    "def main():\n    return 3\nraise SystemExit(main())": "",
+    "def main():\n    raise SystemExit(3)\nmain()": "",
 }
+NOTHING = "class ending:\n    passing = id\n"
 
 
 @pytest.mark.parametrize("ending", ERRORS)
 def test_the_end_of_a_program_is_seen(jobs: Jobs, ending: str) -> None:
     jobs.write(f"{ENDING}{ending}\n")
-    jobs.write(f"import sys\n{ending}\n", "plain.py")
+    jobs.write(f"import sys\n{NOTHING}{ending}\n", "plain.py")
     plain, ended = jobs.plain("plain.py"), jobs.plain("job.py")
     assert ended.out == f"{ERRORS[ending]!r}\n"
     assert ended.code == plain.code
@@ -113,6 +133,23 @@ def test_a_process_that_ends_without_a_word_fails(jobs: Jobs, ending: str) -> No
     assert (last(jobs)["eventType"], "without a word" in reason(last(jobs))) == ("FAIL", True)
     slept = [one for one in jobs.events() if one["job"]["name"].endswith(".slept")]
     assert [one["eventType"] for one in slept] == ["START", "FAIL"]
+
+
+@pytest.mark.spark
+def test_a_process_that_is_killed_together_with_its_jvm_has_begun_only(jobs: Jobs) -> None:
+    both = KILL_JVM.replace("time.sleep(2)", "os.kill(os.getpid(), signal.SIGKILL)")
+    jobs.write(WRITE + SLOW + "time.sleep(2)\n" + both)
+    assert jobs.watched("job.py").code == -9
+    time.sleep(5)
+    found = [(one["job"]["name"].rpartition(".")[2], one["eventType"]) for one in jobs.events()]
+    assert found == [("shop", "START"), ("out", "START"), ("out", "COMPLETE"), ("slept", "START")]
+
+
+@pytest.mark.spark
+def test_an_exit_after_the_end_of_the_application_is_not_its_own(jobs: Jobs) -> None:
+    jobs.write(WRITE + "spark.stop()\nsys.exit(3)\n")
+    assert jobs.watched("job.py").code == 3
+    assert last(jobs)["eventType"] == "COMPLETE"
 
 
 @pytest.mark.spark

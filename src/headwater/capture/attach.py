@@ -134,7 +134,10 @@ def _telling_stop(original: Callable[..., None]) -> Callable[..., None]:
     def stop(self: Any) -> None:
         with guarded("ending the capture"):
             # An exception may be on its way through a finally: whether it ends the program is known at its end.
-            applications.end(self, held=sys.exc_info()[0] is not None and "ending" in _hooked)
+            error = sys.exc_info()[1] if "ending" in _hooked else None
+            if error is not None:
+                _hooked["ending"].passing(error)
+            applications.end(self, held=error is not None)
         with _frames_left_out:
             original(self)
 

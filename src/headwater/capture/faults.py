@@ -4,13 +4,15 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from opcode import opname
+from dis import Instruction, get_instructions
 from types import FrameType, TracebackType
 from typing import Any
 
 from headwater.capture.guard import guarded
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
+
+_PREPARING = {"CACHE", "PRECALL", "PUSH_NULL", "RESUME"}
 
 
 class Ending:
@@ -34,10 +36,12 @@ class Ending:
     @property
     def error(self) -> str:
         """The uncaught exception or the exit status of a program that ends now; empty for a success."""
-        last, status = _last_exception(), self._status
+        last = _last_exception()
         if last is not None and last is not self._earlier and not hasattr(sys, "ps1"):  # an interpreter goes on
             return f"{type(last).__name__}: {last}"
-        if status is None or status == 0 or _has_returned(self._outermost):
+        codes = _last_codes(self._outermost)
+        status = _raised_status(codes, self._status)
+        if status is None or status == 0 or _has_returned(codes):
             return ""
         return f"The program exited with status {status}." if isinstance(status, int) else f"SystemExit: {status}"
 
@@ -55,10 +59,15 @@ class Ending:
             self._original_hook, self._hook = sys.excepthook, self._shown
             sys.excepthook = self._hook
 
+    def passing(self, error: BaseException | None) -> None:
+        """Note the status of an exit that is on its way, should nobody catch it."""
+        if isinstance(error, SystemExit):
+            self._status = _printed(error.code)
+
     def _exit_noted(self, status: Any = None, /) -> Any:
         with guarded("noting an exit"):
             if os.getpid() == self._process and threading.current_thread() is threading.main_thread():
-                self._status = status if isinstance(status, int | None) else str(status)
+                self._status = _printed(status)
                 self.leave_out_frames()
         return self._exit(status)
 
@@ -76,18 +85,51 @@ def _last_exception() -> BaseException | None:
 
 
 def _outermost_frame() -> FrameType | None:
-    """The first frame of the main thread, that of the program itself."""
+    """The first frame of the main thread that is of the program itself: below it ``python -m`` has some of its own."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
-    while frame is not None and frame.f_back is not None:
+    found = None
+    while frame is not None:
+        if found is None or frame.f_globals.get("__name__") == "__main__":
+            found = frame
         frame = frame.f_back
-    return frame
+    return found
 
 
-def _has_returned(frame: FrameType | None) -> bool:
-    """True when a frame has run to its end: an exit that was noted before was caught."""
+def _printed(status: object) -> int | str | None:
+    return status if isinstance(status, int | None) else str(status)
+
+
+def _last_codes(frame: FrameType | None) -> list[Instruction]:
+    """The instructions that a frame came to last, without those that only prepare a call."""
     if frame is None or frame.f_lasti < 0:
-        return False
-    return opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN")
+        return []
+    codes = [one for one in get_instructions(frame.f_code) if one.offset <= frame.f_lasti]
+    return [one for one in codes[-6:] if one.opname not in _PREPARING]
+
+
+def _has_returned(codes: list[Instruction]) -> bool:
+    """True when a frame has run to its end: an exit that was noted before was caught."""
+    return bool(codes) and codes[-1].opname.startswith("RETURN")
+
+
+def _raised_status(codes: list[Instruction], noted: object) -> object:
+    """The status of a ``raise SystemExit(3)`` by which a frame ended, where it is written out; else the one noted.
+
+    Python shows nobody the status of another one: the exception is gone when the program's last calls are made.
+    """
+    match [(one.opname, one.argval) for one in codes[-4:]]:
+        case [*_, ("LOAD_NAME", "SystemExit"), ("RAISE_VARARGS", 1)]:
+            return None
+        case [*_, ("LOAD_NAME", "SystemExit"), ("CALL", 0), ("RAISE_VARARGS", 1)]:
+            return None
+        case [
+            ("LOAD_NAME", "SystemExit"),
+            ("LOAD_CONST" | "LOAD_SMALL_INT", status),
+            ("CALL", 1),
+            ("RAISE_VARARGS", 1),
+        ]:
+            return _printed(status)
+    return noted
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
