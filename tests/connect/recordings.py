@@ -62,7 +62,8 @@ def recordings(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
 
 def _explained(recorded: Mapping[str, Any]) -> ExplainedPlan:
     sources = {int(key): value for key, value in recorded["sources"].items()}
-    facts = TextFacts(recorded["tables"], sources, recorded["session"])
+    functions, program = recorded.get("functions", {}), recorded.get("program", False)
+    facts = TextFacts(recorded["tables"], sources, recorded["session"], functions, program)
     more = tuple(map(_explained, recorded.get("more", ())))
     return ExplainedPlan(recorded["text"], facts, recorded["command"], recorded["target"], more)
 
@@ -70,7 +71,9 @@ def _explained(recorded: Mapping[str, Any]) -> ExplainedPlan:
 def _document(found: ExplainedPlan) -> dict[str, Any]:
     facts = found.facts
     parts = {"tables": facts.tables, "sources": facts.sources, "session": facts.session}
-    more = {"more": [_document(part) for part in found.more]} if found.more else {}
+    more: dict[str, Any] = {"more": [_document(part) for part in found.more]} if found.more else {}
+    more |= {"functions": facts.functions} if facts.functions else {}
+    more |= {"program": True} if facts.program else {}
     return {"text": found.text, **parts, "command": found.command, "target": found.target, **more}
 
 
@@ -107,6 +110,7 @@ class _Recorder:
 
         def watched(request: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             yield from iterate(request, *args, **kwargs)
+            server.note(request.plan)
             asked = action(request.plan)
             if asked is not None and asked.command:
                 found.append(_document(explained_plan(asked, server)))

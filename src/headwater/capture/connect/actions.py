@@ -13,6 +13,7 @@ _INSERT_INTO = 2
 _COMMAND = 2  # Plan.CompressedOperation.OpType.OP_TYPE_COMMAND
 _UNREAD = ("pipeline_command", "execute_external_command", "extension")
 START_STREAM, END_STREAM = "WriteToStream", "StreamingQuery"
+_ROWS = ("LocalRelation", "CachedLocalRelation", "ChunkedCachedLocalRelation")
 _SINKS = {"console": "ConsoleTable", "memory": "MemorySink", "noop": "NoopTable"}
 
 
@@ -73,15 +74,20 @@ def action(plan: Any) -> Action | None:
 
 def reads(message: Any) -> Iterator[dict[str, Any]]:
     """The relations without a name that a request reads, in order: the facts about each."""
+    return (_source(one) for one in _messages(message) if one.DESCRIPTOR.name == "DataSource")
+
+
+def has_rows(message: Any) -> bool:
+    """Whether a request reads rows of the program, which it has with it or has sent before."""
+    return any(one.DESCRIPTOR.name in _ROWS for one in _messages(message))
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    yield message
     for field, value in message.ListFields():
-        if field.message_type is None or field.message_type.GetOptions().map_entry:
-            continue
-        many = [value] if hasattr(value, "ListFields") else list(value)
-        for one in many:
-            if one.DESCRIPTOR.name == "DataSource":
-                yield _source(one)
-            else:
-                yield from reads(one)
+        if field.message_type is not None and not field.message_type.GetOptions().map_entry:
+            for one in [value] if hasattr(value, "ListFields") else list(value):
+                yield from _messages(one)
 
 
 def _source(source: Any) -> dict[str, Any]:

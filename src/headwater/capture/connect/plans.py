@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headwater.capture.connect.actions import START_STREAM, Action, reads
+from headwater.capture.connect.actions import START_STREAM, Action
 from headwater.capture.connect.merges import merge_queries
 from headwater.capture.connect.row_changes import RowChange, is_row_change, row_change
 from headwater.capture.connect.server import Server, parts_of
@@ -94,7 +94,7 @@ def explained_plan(action: Action, server: Server) -> ExplainedPlan:
     if action.statement and is_row_change(action.relation.sql.query):
         return _explained_change(action.relation, server)
     explained = server.explained_statement(action.relation) if action.statement else server.explained(action.relation)
-    found = ExplainedPlan(analyzed_plan(explained), server.facts(explained, list(reads(action.relation))))
+    found = ExplainedPlan(analyzed_plan(explained), server.facts(explained, action.relation))
     if action.statement:
         made = _CREATED.match(action.relation.sql.query)
         tables = {name: server.table(made["name"] if made else name) for name in _written(found.plan())}
@@ -132,7 +132,7 @@ def _changes(queries: Iterable[Any], table: Mapping[str, Any], columns: Sequence
 
 def _explained_query(relation: Any, server: Server) -> ExplainedPlan:
     explained = server.explained(relation)
-    return ExplainedPlan(analyzed_plan(explained), server.facts(explained, list(reads(relation))))
+    return ExplainedPlan(analyzed_plan(explained), server.facts(explained, relation))
 
 
 def _changed_table(name: str, server: Server) -> Mapping[str, Any]:

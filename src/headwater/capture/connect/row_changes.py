@@ -17,7 +17,7 @@ from headwater.errors import PlanError
 
 _STATEMENT = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(merge|update|delete)\b", re.IGNORECASE | re.DOTALL)
 _EVOLUTION = re.compile(r"\bWITH\s+SCHEMA\s+EVOLUTION\b", re.IGNORECASE)
-_DIALECT = "databricks"
+DIALECT = "databricks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def row_change(sql: str) -> RowChange:
     {'a': 'b + 1'}
     """
     try:
-        found = sqlglot.parse_one(_EVOLUTION.sub("", sql), dialect=_DIALECT)
+        found = sqlglot.parse_one(_EVOLUTION.sub("", sql), dialect=DIALECT)
     except sqlglot.errors.SqlglotError as error:
         raise PlanError(f"The statement could not be read ({error!s:.200}); its lineage is missing.") from error
     read = _READERS.get(type(found))
@@ -174,7 +174,7 @@ def _name(table: exp.Expression) -> str:
 
 
 def _sql(expression: exp.Expression) -> str:
-    return expression.sql(_DIALECT)
+    return expression.sql(DIALECT)
 
 
 _READERS: Mapping[type, Callable[[exp.Expression, bool], RowChange]] = {

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from headwater.capture.connect.actions import has_rows, reads
+from headwater.capture.connect.functions import SqlFunctions
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts, analyzed_plan, tables_of
 
@@ -26,6 +28,14 @@ class Server:
         self._client = client
         self._seconds = seconds
         self._session: Mapping[str, Any] = {}
+        self._functions = SqlFunctions(self.sql, self._explained_query)
+        self._views: set[str] = set()
+
+    def note(self, plan: Any) -> None:
+        """Take note of a request of the client: of a view over rows of the program, of a function that changes."""
+        self._functions.note(plan)
+        if plan.command.HasField("create_dataframe_view") and has_rows(plan.command.create_dataframe_view.input):
+            self._views.add(plan.command.create_dataframe_view.name)
 
     def explained(self, relation: Any) -> str:
         """The text of EXPLAIN EXTENDED for a relation, which is analyzed and not run."""
@@ -41,11 +51,17 @@ class Server:
         asked.sql.query = f"EXPLAIN EXTENDED {relation.sql.query}"
         return self._in_full(lambda: str(self._rows(asked)[0][0]))
 
-    def facts(self, explained: str, reads: list[Mapping[str, Any]]) -> TextFacts:
-        """What the text of a plan does not say: where its tables and files are. ``reads`` are those of the request."""
+    def _explained_query(self, text: str) -> str:
+        """The text of EXPLAIN EXTENDED for a query of headwater's own."""
+        return self._in_full(lambda: str(self.sql(f"EXPLAIN EXTENDED {text}")[0][0]))
+
+    def facts(self, explained: str, relation: Any) -> TextFacts:
+        """What the text of a plan does not say: where its tables and files are, and the bodies of SQL functions."""
         text = analyzed_plan(explained)
         tables = {name: known for name in tables_of(text) if (known := self.table(name))}
-        return TextFacts(tables, dict(_sources(text, explained, reads)), self.session())
+        sources = dict(_sources(text, explained, list(reads(relation))))
+        program = has_rows(relation) or any(f"View (`{view}`" in text for view in self._views)
+        return TextFacts(tables, sources, self.session(), self._functions.bodies(text), program)
 
     def sources_of(self, relation: Any, text: str) -> Mapping[int, Mapping[str, Any]]:
         """The facts of the relations without a name in a statement's plan, which shows no scan: those of its query.

@@ -85,6 +85,7 @@ class ConnectTap:
         """Note the action of a request when the block ends, well or not; what is given takes each answer."""
         found = None
         with guarded("reading a request"):
+            self._server.note(plan)
             found = action(plan)
         began, answers = datetime.now(UTC), _Answers()
         try:

@@ -56,7 +56,8 @@ def all_of(traces: Iterable[Trace]) -> Paths:
 
 def create_array(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``array(a, b)``."""
-    return elements(tuple(range(len(children))), tuple(shaped(TRANSFORMED, child) for child in children))
+    known = tuple(range(len(children))) if node.values.get("ordered", True) else None
+    return elements(known, tuple(shaped(TRANSFORMED, child) for child in children))
 
 
 def create_map(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

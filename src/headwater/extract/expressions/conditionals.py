@@ -29,7 +29,18 @@ def _is_struct_cast(node: Expression) -> bool:
     test, null, rebuilt = node.children
     if test.name != "IsNull" or null.children or rebuilt.name != "CreateNamedStruct":
         return False
-    return all(_leaf_of(value) is test.children[0] for value in rebuilt.children[1::2])
+    return all(_is_same(_leaf_of(value), test.children[0]) for value in rebuilt.children[1::2])
+
+
+def _is_same(one: Node, other: Node) -> bool:
+    """Whether both are one column, or one field of it: a plan from a text has a node for each mention."""
+    while one is not other:
+        if one.name != other.name or one.values != other.values or len(one.children) != len(other.children):
+            return False
+        if not one.children:
+            return one.name == "AttributeReference"
+        one, other = one.children[0], other.children[0]
+    return True
 
 
 def _leaf_of(value: Node) -> Node:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from headwater.plan.text.columns import Columns, attribute, unreadable
 from headwater.plan.text.functions import CASTS
-from headwater.plan.text.nodes import combined, function
+from headwater.plan.text.nodes import combined, function, literal
 from headwater.plan.text.tokens import Cursor, Token, Unreadable, split
 from headwater.plan.tree import Expression
 
@@ -82,6 +82,7 @@ class _Reader(Cursor):
         logic: list[str] = []
         terms: list[Expression] = []
         words: list[str] = []
+        begun = self.place
         while (token := self.peek()) is not None:
             plain = token.kind in ("sign", "word")
             if plain and (token.text in (",", ")", "]", *ends) or (self._open_end and token.text == "AS")):
@@ -95,8 +96,15 @@ class _Reader(Cursor):
                 terms, words = [], []
             elif (term := self._term(terms, words)) is not None:
                 terms.append(self._postfix(term))
-        last = combined(terms, words)
+        last = combined(terms, words) if terms or logic else literal(self._between(begun))
         return Expression(_LOGIC[logic[0]], (*parts, last)) if logic else last
+
+    def _between(self, begun: int) -> str:
+        """The text from a word up to the next, with its blanks, save the one that follows a comma."""
+        start = self.tokens[begun - 1].end if begun else 0
+        end = self.tokens[self.place].start if self.place < len(self.tokens) else len(self.text)
+        found = self.text[start:end]
+        return found[1:] if begun and self.tokens[begun - 1].text == "," else found
 
     def _term(self, terms: list[Expression], words: list[str]) -> Expression | None:
         token = self.next()

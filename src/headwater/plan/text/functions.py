@@ -18,12 +18,14 @@ AGGREGATES = frozenset(_AGGREGATES.split())
 RANKS = frozenset({"cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"})
 """Window functions whose arguments are the ORDER BY of their window."""
 
+UNREAD = "body_of_a_sql_function"
+"""The function that a text calls in the place of a SQL function whose body could not be read."""
+
 CASTS = frozenset({"ansi_cast", "cast", "try_cast"})
 
 CLASSES: Mapping[str, str] = {
     **dict.fromkeys(("any_value", "first", "first_value"), "First"),
     "approx_count_distinct": "HyperLogLogPlusPlus",
-    "array": "CreateArray",
     **dict.fromkeys(("array_agg", "collect_list", "collect_set"), "CollectSet"),  # any may be DISTINCT
     "coalesce": "Coalesce",
     "count": "Count",
@@ -32,6 +34,7 @@ CLASSES: Mapping[str, str] = {
     "hash": "Murmur3Hash",
     "hive-hash": "HiveHash",
     "ifnull": "Coalesce",
+    "isnull": "IsNull",
     "lag": "Lag",
     **dict.fromkeys(("last", "last_value"), "Last"),
     "lead": "Lead",

@@ -1,8 +1,9 @@
 """Expressions from the operands, operators and arguments that were read."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
-from headwater.plan.text.functions import AGGREGATES, CLASSES
+from headwater.plan.text.functions import AGGREGATES, CLASSES, UNREAD
 from headwater.plan.tree import Expression, Node
 
 _QUIET = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST", "distinct", "DISTINCT", "lambda"})
@@ -21,6 +22,12 @@ def combined(terms: list[Expression], words: list[str]) -> Expression:
     if len(terms) == 1 and (not loud or loud == ["NOT"]):
         return _negated(terms[0], bool(loud))
     return Expression("Operation", tuple(terms))
+
+
+def literal(text: str) -> Expression:
+    """A text without a column: the literal index of an array or the literal key of a map, which are of one kind."""
+    number = re.fullmatch(r"0|-?[1-9]\d{0,8}", text)
+    return Expression("Literal", (), {}, {"value": int(text)} if number else {"literal": text})
 
 
 def _negated(inner: Expression, negative: bool) -> Expression:
@@ -46,22 +53,39 @@ def function(name: str, arguments: Sequence[Node]) -> Expression:
     children = tuple(one for one in arguments if isinstance(one, Expression))
     if name.endswith(_CHECKS):
         return Expression("KnownNotNull", children)
-    if name == "nvl2":
-        return Expression("If", children)
-    if name == "decode" and len(children) > 2:
-        return _decode(children)
-    if name == "nullif":
-        return Expression("NullIfResult", (Expression("Operation", children), *children[:1]))
-    if name == "pivotfirst":
-        return Expression("PivotFirst", children[:2])
+    if name in _FORMS and not (name == "decode" and len(children) < 3):
+        return _FORMS[name](children)
     function = Expression(CLASSES.get(name, "Function"), children, {}, {"name": name})
     return Expression("AggregateExpression", (function,)) if name in AGGREGATES else function
 
 
-def _decode(children: Sequence[Expression]) -> Expression:
+def _array(children: tuple[Expression, ...]) -> Expression:
+    """``array(a, b)``: a comma within a literal may have moved what follows it."""
+    ordered = not any(child.name == "Literal" for child in children)
+    return Expression("CreateArray", children, {}, {"ordered": ordered})
+
+
+def _map(children: tuple[Expression, ...]) -> Expression:
+    """``map('a', x, 'b', y)``, where keys and values are seen to take turns."""
+    taking_turns = all((child.name == "Literal") is (place % 2 == 0) for place, child in enumerate(children))
+    return Expression("CreateMap" if taking_turns and len(children) % 2 == 0 else "Function", children)
+
+
+def _decode(children: tuple[Expression, ...]) -> Expression:
     """``decode(x, a, one, b, two, other)``: the value is compared, and chooses."""
     rest = children[1:]
     pairs = len(rest) // 2 * 2
     tests = [Expression("Operation", (children[0], one)) for one in rest[0:pairs:2]]
     chosen = [part for test, value in zip(tests, rest[1:pairs:2], strict=True) for part in (test, value)]
     return Expression("CaseWhen", (*chosen, *rest[pairs:]))
+
+
+_FORMS: Mapping[str, Callable[[tuple[Expression, ...]], Expression]] = {
+    "array": _array,
+    "decode": _decode,
+    "map": _map,
+    "nullif": lambda children: Expression("NullIfResult", (Expression("Operation", children), *children[:1])),
+    "nvl2": lambda children: Expression("If", children),
+    "pivotfirst": lambda children: Expression("PivotFirst", children[:2]),
+    UNREAD: lambda children: Expression("Unreadable", children, {}, {"text": "the body of a SQL function"}),
+}

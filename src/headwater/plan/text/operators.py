@@ -138,7 +138,7 @@ def function(said: Said) -> Fields:
 
 
 def rows(said: Said) -> Fields:
-    """``LocalRelation [a#1, b#2]``, ``LogicalRDD [a#1], false``, ``ScriptTransformation cat, [a#1], …``."""
+    """``LogicalRDD [a#1], false``, ``ScriptTransformation cat, [a#1], …``."""
     return {"output": attributes(said.last_list())}, {}
 
 
@@ -200,7 +200,6 @@ READERS: Mapping[str, Reader] = {
     "Intersect": set_operation,
     "Join": join,
     "LateralJoin": lateral_join,
-    "LocalRelation": rows,
     "LogicalRDD": rows,
     "Project": project,
     "ScriptTransformation": rows,

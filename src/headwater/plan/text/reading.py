@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.errors import PlanError
+from headwater.plan.text.bodies import Inlining
 from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
+from headwater.plan.text.functions import UNREAD
 from headwater.plan.text.lines import Line, tree
 from headwater.plan.text.operators import READERS, output_of, unread
 from headwater.plan.text.relations import LEAVES, TextFacts
@@ -44,6 +46,7 @@ class _Reading:
     def __init__(self, facts: TextFacts) -> None:
         self.nodes: list[Node] = []
         self._facts = facts
+        self._bodies = Inlining(facts.functions)
         self._names: dict[int, str] = {}
         self._types: dict[int, str] = {}
         self._ranges: list[Operator] = []
@@ -65,6 +68,7 @@ class _Reading:
     def _operator(self, line: Line, done: dict[Line, Operator]) -> Operator:
         inputs = tuple(done[child] for child in line.children)
         inner = tuple(done[plan] for plan in line.inner)
+        line.text = self._with_bodies(line.text, inputs)
         operator = self._leaf(line) or self._inside(line, inputs, inner)
         for node in _shown(operator):
             self._names[node.expr_id] = node.label
@@ -73,6 +77,14 @@ class _Reading:
                 self._types[node.expr_id] = kind
         self.nodes.append(operator)
         return operator
+
+    def _with_bodies(self, text: str, inputs: tuple[Operator, ...]) -> str:
+        """The text with the bodies of SQL functions; one that cannot be read may be of all that there is."""
+        found = self._bodies.inlined(text)
+        if f"{UNREAD}(" not in found:
+            return found
+        every = ", ".join(f"{one.label}#{one.expr_id}" for below in inputs for one in output_of(below))
+        return found.replace(f"{UNREAD}(", f"{UNREAD}({every}, ")
 
     def _leaf(self, line: Line) -> Operator | None:
         if line.name == "Range":
@@ -97,7 +109,7 @@ class _Reading:
         name = line.name if line.name in READERS else f"{line.name}, whose text is not read"
         references, values = READERS.get(line.name, unread)(said)
         if len(inner) > len(ids):
-            references = _with_hidden(references, inner[len(ids) :] if ids else inner)
+            references = _with_hidden(references, inner)
         operator = Operator(name, inputs, references, values)
         if line.name == "UnionLoop":
             self._loops.append(operator)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from headwater.plan.text.bodies import Body
 from headwater.plan.text.said import column
 from headwater.plan.tree import Expression, Operator
 
@@ -18,12 +19,15 @@ class TextFacts:
 
     ``tables`` has the facts of catalog tables by their full name, as extraction expects them of a ``CatalogTable``,
     with the types of the columns under ``types``. ``sources`` are the facts of the relations without a name, by the
-    exprIds of their columns. ``session`` is that of `Plan`.
+    exprIds of their columns. ``session`` is that of `Plan`. ``functions`` are the bodies of SQL functions by the names
+    that the text has for them; ``program`` says that the request has rows of the program.
     """
 
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sources: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     session: Mapping[str, Any] = field(default_factory=dict)
+    functions: Mapping[str, Body] = field(default_factory=dict)
+    program: bool = False
 
     def with_tables(self, tables: Mapping[str, Mapping[str, Any]]) -> "TextFacts":
         """The same with further tables."""
@@ -107,6 +111,12 @@ def streaming_relation_v2(text: str, facts: TextFacts) -> Operator:
     return Operator("StreamingRelationV2", (), {"output": _last_columns(text)}, values)
 
 
+def local_relation(text: str, facts: TextFacts) -> Operator:
+    """The leaf of ``LocalRelation [a#1, b#2]``; without rows ``LocalRelation <empty>, [a#1]``."""
+    program = facts.program and not text.startswith("<empty>")
+    return Operator("LocalRelation", (), {"output": _last_columns(text)}, {"program": program})
+
+
 def _options(pattern: str, sign: str, text: str) -> dict[str, str]:
     found = re.search(pattern, text, re.DOTALL)
     pairs = (pair.partition(sign) for pair in found[1].split(", ")) if found else ()
@@ -141,6 +151,7 @@ def _typed(attribute: Expression, types: Mapping[str, str]) -> Expression:
 
 LEAVES: Mapping[str, Callable[[str, TextFacts], Operator]] = {
     "HiveTableRelation": hive_relation,
+    "LocalRelation": local_relation,
     "Relation": relation,
     "RelationV2": relation_v2,
     "StreamingRelation": streaming_relation,
