@@ -62,8 +62,8 @@ class Origin:
 
 
 def as_json(rows: Origin) -> Origin:
-    """The rows as ``df.toJSON()`` has them: each in one text."""
-    return replace(rows, columns=(step(TRANSFORMED, rows.everything),))
+    """The rows as ``df.toJSON()`` has them: a text with all columns, then the columns for who reads it as JSON."""
+    return replace(rows, columns=(step(TRANSFORMED, rows.everything), *rows.columns))
 
 
 @dataclass(frozen=True, slots=True)

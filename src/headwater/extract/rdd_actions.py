@@ -1,10 +1,12 @@
 """What becomes of an RDD: it is saved to a folder, or a function takes its rows.
 
 The operators are headwater's own (``capture/jvm/RddAction.java``), since Spark has no plan of these: below each is a
-LogicalRDD, whose columns are those that a reader of the folder finds.
+LogicalRDD, whose columns are those that a reader of the folder finds. Lines of ``df.toJSON()`` are read in two ways: as
+``value``, and as the columns of the frame.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction
@@ -28,7 +30,13 @@ def to_hadoop(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``rdd.saveAsTextFile(path)`` and its kin."""
     path = node.text("path")
     target = naming.written_path(path, extraction) if path else None
-    return written(target, query(node, extraction), None, "", extraction)
+    return [_each_once(output) for output in written(target, query(node, extraction), None, "", extraction)]
+
+
+def _each_once(output: Output) -> Output:
+    """A frame that is saved as JSON may have a column ``value``, which the lines of text are called too."""
+    description = output.description
+    return replace(output, description=replace(description, schema=tuple(dict.fromkeys(description.schema))))
 
 
 def to_function(node: Operator, extraction: Extraction) -> Sequence[Output]:

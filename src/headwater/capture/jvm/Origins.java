@@ -3,8 +3,10 @@ package headwater;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.spark.rdd.RDD;
@@ -20,6 +22,7 @@ public class Origins {
   private static final String PATHS = "mapreduce.input.fileinputformat.inputdir";
   /** Ids of RDDs that were told of with the plan of a DataFrame; an application has one SparkContext, which counts them. */
   private static final Set KNOWN = Collections.synchronizedSet(new HashSet());
+  private static final Map JSON = Collections.synchronizedMap(new HashMap());
 
   /** From now on the way back of other RDDs ends at this one. */
   public static void know(int rdd) {
@@ -27,8 +30,18 @@ public class Origins {
     KNOWN.add(Integer.valueOf(rdd));
   }
 
+  /** And its rows are those of a DataFrame with these columns, as JSON. */
+  public static void knowJson(int rdd, String[] columns) {
+    know(rdd);
+    if (JSON.size() >= MOST_KNOWN) JSON.clear();
+    JSON.put(Integer.valueOf(rdd), columns);
+  }
+
+  /** The columns of the DataFrame whose rows an RDD has as JSON; null of others. */
+  public static String[] json(int rdd) { return (String[]) JSON.get(Integer.valueOf(rdd)); }
+
   /** Another SparkContext counts its RDDs anew. */
-  public static void forget() { KNOWN.clear(); }
+  public static void forget() { KNOWN.clear(); JSON.clear(); }
 
   /** By its dependencies as they are now: the id, ids of known RDDs above it or itself, all others where it begins, whether that is all. */
   public static Object[] of(RDD rdd) {

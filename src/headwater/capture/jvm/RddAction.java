@@ -2,6 +2,9 @@ package headwater;
 
 import java.io.IOException;
 import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.hadoop.fs.Path;
@@ -26,7 +29,14 @@ public class RddAction {
     this.rdd = rdd;
     this.origins = origins(rdd, changed);
     this.path = path;
-    this.columns = columns.isEmpty() ? new String[0] : columns.split(",");
+    this.columns = columns(columns.isEmpty() ? new String[0] : columns.split(","), changed ? null : Origins.json(rdd.id()));
+  }
+
+  /** Lines of JSON have the columns of the DataFrame for who reads them as such, after those they have as text. */
+  private static String[] columns(String[] own, String[] json) {
+    List found = new ArrayList(Arrays.asList(own));
+    for (int i = 0; json != null && i < json.length; i++) found.add(json[i]);
+    return (String[]) found.toArray(new String[0]);
   }
 
   /** Null where the dependencies cannot be followed, as of files that are not there. */

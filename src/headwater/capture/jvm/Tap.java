@@ -229,7 +229,7 @@ public class Tap extends SparkListener {
     QueryExecution execution = (QueryExecution) Reflection.call(dataFrame, "queryExecution");
     int id = ((RDD) Reflection.call(rdd, "rdd")).id();
     if (!offer(new Object[] {"json", Long.valueOf(id), Long.valueOf(System.currentTimeMillis()), execution, null, null, null, PlanWriter.place(execution), null})) return false;
-    Origins.know(id);
+    Origins.knowJson(id, execution.analyzed().schema().fieldNames());
     return true;
   }
 
