@@ -4,6 +4,7 @@ import pyspark
 import pytest
 
 from headwater.capture.connect.actions import action, reads
+from headwater.capture.connect.merges import merge_queries
 from headwater.capture.connect.plans import ExplainedPlan
 from headwater.capture.connect.row_changes import is_row_change, row_change
 from headwater.errors import PlanError
@@ -126,3 +127,37 @@ def test_the_reads_of_a_request_come_in_order() -> None:
 def test_a_command_whose_text_says_too_little_has_no_lineage_rather_than_a_wrong_one(command: str) -> None:
     with pytest.raises(PlanError, match=f"The text of {command} does not say enough"):
         ExplainedPlan(f"{command} something\n+- LocalRelation [a#1]", TextFacts()).plan()
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="mergeInto is new in Spark 4")
+@pytest.mark.parametrize(
+    ("clause", "then", "action_type", "evolves", "expected"),
+    [
+        ("MATCHED", "UPDATE SET b = s.b", 4, False, ("b",)),
+        ("MATCHED", "UPDATE SET *", 5, False, ("A", "b")),
+        ("MATCHED", "UPDATE SET *", 5, True, ("A", "b", "New")),
+        ("MATCHED", "DELETE", 1, False, ()),
+        ("NOT MATCHED", "INSERT (b) VALUES (s.b)", 2, False, ("A", "b", "c")),
+        ("NOT MATCHED", "INSERT *", 3, False, ("A", "b", "c")),
+        ("NOT MATCHED", "INSERT *", 3, True, ("A", "b", "c", "New")),
+    ],
+)
+def test_merge_into_assigns_the_columns_that_the_statement_does(
+    clause: str, then: str, action_type: int, evolves: bool, expected: tuple[str, ...]
+) -> None:
+    target, source = ("A", "b", "c"), ("a", "B", "New")
+    text = f"MERGE{' WITH SCHEMA EVOLUTION' * evolves} INTO t USING s ON t.a = s.a WHEN {clause} THEN {then}"
+    assert row_change(text).columns(target, source) == expected
+    command = proto.Command().merge_into_table_command
+    command.target_table_name, command.with_schema_evolution = "t", evolves
+    command.source_table_plan.read.named_table.unparsed_identifier = "s"
+    actions = command.match_actions if clause == "MATCHED" else command.not_matched_actions
+    merge = actions.add().merge_action
+    merge.action_type = action_type
+    if action_type in (2, 4):
+        assignment = merge.assignments.add()
+        assignment.key.unresolved_attribute.unparsed_identifier = "t.b"
+        assignment.value.unresolved_attribute.unparsed_identifier = "s.b"
+    columns, queries = merge_queries(command, target, lambda _: source)
+    assert columns == expected
+    assert {len(one.project.expressions) for one in queries} == {len(expected) or 1}

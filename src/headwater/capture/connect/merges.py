@@ -4,19 +4,13 @@ The same as `row_changes` does for a statement in SQL, over Spark's protocol (``
 ``Expression.MergeAction``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-_INSERT_STAR, _UPDATE_STAR = 3, 5
+from headwater.capture.connect.row_changes import Clause, assigned_columns
+
+_INSERT, _INSERT_STAR, _UPDATE_STAR = 2, 3, 5
 _JOIN_TYPE_INNER = 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    rows: Any
-    values: Mapping[str, Any]
-    star: bool = False
 
 
 def merge_queries(
@@ -27,7 +21,7 @@ def merge_queries(
     ``target`` are the columns of the table; ``columns_of`` gives those of a relation.
     """
     joined = _joined(command)
-    clauses = [_Clause(joined, {})]
+    clauses = [Clause(joined)]
     for actions, rows in (
         (command.match_actions, joined),
         (command.not_matched_actions, command.source_table_plan),
@@ -36,32 +30,18 @@ def merge_queries(
         for action in actions:
             clauses += _clauses(action.merge_action, rows, command.source_table_plan)
     source = columns_of(command.source_table_plan) if any(clause.star for clause in clauses) else ()
-    columns = _columns(clauses, target, source, command.with_schema_evolution)
-    if command.not_matched_actions:  # an INSERT gives NULL to the columns that it does not name
-        columns = (*target, *(name for name in columns if name not in target))
+    columns = assigned_columns(clauses, target, source, evolves=command.with_schema_evolution)
     return columns, [_projected(clause, columns, source) for clause in clauses]
 
 
-def _clauses(action: Any, rows: Any, source: Any) -> list[_Clause]:
+def _clauses(action: Any, rows: Any, source: Any) -> list[Clause[Any]]:
     filtered = _filtered(rows, action)
     if action.action_type == _UPDATE_STAR:
-        return [_Clause(filtered, {}), _Clause(source, {}, star=True)]
+        return [Clause(filtered), Clause(source, star=True)]
     if action.action_type == _INSERT_STAR:
-        return [_Clause(filtered, {}, star=True)]
+        return [Clause(filtered, star=True, inserts=True)]
     values = {_column(one.key): one.value for one in action.assignments}
-    return [_Clause(filtered, values)]
-
-
-def _columns(
-    clauses: Sequence[_Clause], target: Sequence[str], source: Sequence[str], evolves: bool
-) -> tuple[str, ...]:
-    assigned = {name.lower() for clause in clauses for name in clause.values}
-    known = {name.lower() for name in target}
-    if any(clause.star for clause in clauses):
-        theirs = {name.lower() for name in source}
-        assigned |= theirs if evolves else theirs & known
-    every = (*target, *(name for name in source if name.lower() not in known))
-    return tuple(name for name in every if name.lower() in assigned)
+    return [Clause(filtered, values, inserts=action.action_type == _INSERT)]
 
 
 def _column(key: Any) -> str:
@@ -98,7 +78,7 @@ def _filtered(rows: Any, action: Any) -> Any:
     return found
 
 
-def _projected(clause: _Clause, columns: Sequence[str], source: Sequence[str]) -> Any:
+def _projected(clause: Clause[Any], columns: Sequence[str], source: Sequence[str]) -> Any:
     values = {name.lower(): value for name, value in clause.values.items()}
     theirs = {name.lower() for name in source} if clause.star else set()
     found = type(clause.rows)()

@@ -9,6 +9,7 @@ join, conditions are filters, and only what is assigned has values.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -18,20 +19,36 @@ from headwater.errors import PlanError
 _STATEMENT = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(merge|update|delete)\b", re.IGNORECASE | re.DOTALL)
 _EVOLUTION = re.compile(r"\bWITH\s+SCHEMA\s+EVOLUTION\b", re.IGNORECASE)
 DIALECT = "databricks"
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
-    """What one clause does to rows: ``values`` by column of the target, as SQL; the query that they are taken from.
+class Clause(Generic[_Part]):
+    """The change of one clause: ``values`` by column of the target, and the ``rows`` that they are taken from.
 
-    ``star`` is SET * and INSERT *: the columns of the source by name. ``rows`` is what follows FROM. A clause that
-    ``inserts`` gives NULL to the columns that it does not name.
+    Both are SQL, of a client's ``mergeInto`` messages of Spark's protocol; ``rows`` is the text that follows FROM.
+    ``star`` is SET * and INSERT *: the columns of the source by name. A clause that ``inserts`` gives NULL to the
+    columns that it does not name.
     """
 
-    rows: str
-    values: Mapping[str, str] = field(default_factory=dict)
+    rows: _Part
+    values: Mapping[str, _Part] = field(default_factory=dict)
     star: bool = False
     inserts: bool = False
+
+
+def assigned_columns(
+    clauses: Sequence[Clause[Any]], target: Sequence[str], source: Sequence[str], *, evolves: bool
+) -> tuple[str, ...]:
+    """The columns that any clause assigns, of those of both sides: first the target's, then new ones."""
+    known, theirs = ({name.lower() for name in side} for side in (target, source))
+    named = {name.lower() for clause in clauses for name in clause.values}
+    if any(clause.star for clause in clauses):
+        named |= theirs if evolves else theirs & known
+    if any(clause.inserts for clause in clauses):
+        named |= known
+    every = (*target, *(name for name in source if name.lower() not in known))
+    return tuple(name for name in every if name.lower() in named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +59,13 @@ class RowChange:
     """
 
     target: str
-    clauses: tuple[Clause, ...]
+    clauses: tuple[Clause[str], ...]
     source: str = ""
     evolves: bool = False
 
     def columns(self, target: Sequence[str], source: Sequence[str]) -> tuple[str, ...]:
-        """The columns that any clause assigns, given those of both sides: first the target's, then new ones."""
-        named = {name.lower() for clause in self.clauses for name in clause.values}
-        if any(clause.star for clause in self.clauses):
-            theirs = {name.lower() for name in source}
-            named |= theirs if self.evolves else theirs & {name.lower() for name in target}
-        known = {name.lower() for name in target}
-        if any(clause.inserts for clause in self.clauses):
-            named |= known
-        return tuple(
-            name for name in (*target, *(one for one in source if one.lower() not in known)) if name.lower() in named
-        )
+        """The columns that the statement assigns, of those of both sides."""
+        return assigned_columns(self.clauses, target, source, evolves=self.evolves)
 
     def queries(self, columns: Sequence[str], source: Sequence[str]) -> Iterator[str]:
         """A query for each clause, with all of ``columns`` in order: NULL where the clause assigns nothing."""
@@ -103,7 +111,7 @@ def _merge(found: exp.Expression, evolves: bool) -> RowChange:
     return RowChange(_name(target), tuple(clauses), _sql(source), evolves)
 
 
-def _clauses(then: exp.Expression, rows: str, source: str, target: exp.Expression) -> Iterator[Clause]:
+def _clauses(then: exp.Expression, rows: str, source: str, target: exp.Expression) -> Iterator[Clause[str]]:
     """One clause; of SET * two, for its columns are those of the source alone, where no name is the target's too."""
     if isinstance(then, exp.Update) and any(isinstance(one, exp.Star) for one in then.expressions):
         yield Clause(rows)
