@@ -16,7 +16,7 @@ EDGES = ("column_edges", "dataset_edges")
 
 
 class Parts(NamedTuple):
-    """What several tables are made of: runs, what counts of their lineage, what is said of datasets, and fields."""
+    """Parts that several tables share: runs, the lineage of them that counts, descriptions of datasets, and fields."""
 
     runs: DataFrame
     heard: DataFrame
@@ -25,7 +25,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(told: Told, meanings: Resolver, keep: Keep) -> Parts:
-    """What the tables are made of that `folded_tables` folds; its arguments are the same."""
+    """Make the parts of the tables that `folded_tables` folds; its arguments are the same."""
     runs = folding.runs_of(told.events)
     heard = keep(folding.heard(told.events, runs, told.shapes, meanings))
     described = keep(describing.described(told.events, meanings))

@@ -147,7 +147,7 @@ def changed_names(renames: Iterable[str]) -> Cuts:
 
 
 def names(renames: Iterable[str], links: Iterable[Links], twins: Iterable[Twins] = ()) -> Names:
-    """What names mean after events that change names, and others that tell several names of one dataset, or twins."""
+    """The meanings of names after events that change names, and others with several names of one dataset, or twins."""
     # Names change first: who uses one at that moment means what it has come to mean.
     told = [(read_event(text).at, False, text) for text in renames]
     told += [(at, True, text) for at, text in _linking(links)]

@@ -191,7 +191,7 @@ class Agent:
     def finish(self, state: RunState, seconds: float, error: str = "") -> None:
         """Tell how an application ended whose stop() was held."""
         self._ending = _Ending(state, error, tell_until=time.monotonic() + seconds)
-        self._tell_end()
+        self._end_application()
 
     def _run(self) -> None:
         with guarded("loading extensions"):
@@ -209,7 +209,7 @@ class Agent:
         for moment in self._executions.abandoned(datetime.now(UTC), state, error):
             self._tell(moment)
         if not self._ending.held:
-            self._tell_end()
+            self._end_application()
 
     def _leave_last_words(self) -> None:
         """Name what would be left open; at moments of rest only, since most statements end before the next."""
@@ -227,7 +227,7 @@ class Agent:
         self._tap.leave(self._last_words([to_json(run_event(moment, self._facets)) for moment in moments]))
         self._left = ids
 
-    def _tell_end(self) -> None:
+    def _end_application(self) -> None:
         state, error = self._outcome()
         self._tell_application(state, error, self._gaps)
         self._sink.close(max(0.5, self._ending.tell_until - time.monotonic()))

@@ -42,7 +42,7 @@ def hush_libraries() -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """What this thread does in the block is headwater's."""
+    """Mark the work of this thread in the block as headwater's."""
     _threads.depth = getattr(_threads, "depth", 0) + 1
     try:
         yield

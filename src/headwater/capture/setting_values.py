@@ -19,7 +19,7 @@ _MOST = 2**31 - 1  # what Java counts with
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What is allowed, in words, and how a value is read; ``read`` raises ValueError or SettingError."""
+    """The allowed values, in words, and how one is read; ``read`` raises ValueError or SettingError."""
 
     allowed: str
     read: Callable[[Any], Any]

@@ -39,7 +39,7 @@ def _root_cells(root: Root, labels: Labels) -> list[Text]:
 
 
 def _known(root: Root | Roots) -> str:
-    """What is known of a column with nothing before it, and what may be meant instead."""
+    """The evidence on a column with nothing before it, and the names that are near its own."""
     near = f"; near: {', '.join(readable(str(one)) for one in root.near)}" if root.near else ""
     return f"{_EVIDENCE[root.evidence]}{near}" if root.evidence is not None else ""
 

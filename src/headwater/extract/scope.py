@@ -15,7 +15,7 @@ from headwater.plan import Expression, Operator
 
 @dataclass(frozen=True, slots=True)
 class ExtractSettings:
-    """What a user may set: names of further masking functions (lower case), how paths are trimmed, and extensions.
+    """Settings of a user: names of further masking functions (lower case), how paths are trimmed, and extensions.
 
     ``names`` are other names for datasets, given to all that a statement names.
     """

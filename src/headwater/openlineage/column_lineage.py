@@ -46,7 +46,7 @@ def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[Colum
 
     Coarser is never less: an edge on the dataset covers every column of it.
     """
-    lineage, notes = _said_once(lineage, settings)
+    lineage, notes = _without_products(lineage, settings)
     own, limit = _size(lineage), settings.max_edges
     if notes:
         return (lineage, notes) if own <= limit else _within(lineage, own, limit, notes)
@@ -65,7 +65,7 @@ def _within(
     return coarse, [*notes, ("edges", f"{own} edges are more than {limit}: {note}")]
 
 
-def _said_once(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:
+def _without_products(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:
     """The lineage with the edges of a function from each of many columns to each of many on the dataset.
 
     That is exact where they lead to every field; where some fields are not the function's they are covered too, which

@@ -20,7 +20,7 @@ _MOST_IN_MEMORY = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of one target's events: delivered, those of earlier processes too; waiting on disk; refused; lost."""
+    """Numbers of one target's events: delivered, those of earlier processes too; waiting on disk; refused; lost."""
 
     delivered: int = 0
     waiting: int = 0
@@ -59,7 +59,7 @@ class Outbox:
 
     @property
     def counts(self) -> Counts:
-        """What became of its events so far."""
+        """How many of its events were delivered, wait, were refused and are lost so far."""
         return Counts(self._delivered, self._spool.waiting, self._rejected, self._spool.lost)
 
     def post(self, line: str) -> None:

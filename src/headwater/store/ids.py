@@ -223,7 +223,7 @@ class Writer:
         """Finds or adds transformations, all at once."""
         keys = {_key_of_way(way): way for way in ways if way not in self._transformations}
         found, new = self._found_and_new(schema.transformation, keys)
-        rows = [(row, key, *_way_values(keys[key])) for key, row in new.items()]
+        rows = [(row, key, *_transformation_values(keys[key])) for key, row in new.items()]
         add_rows(self.connection, schema.transformation, _OF_TRANSFORMATION, rows)
         self._transformations |= {keys[key]: row for key, row in (found | new).items()}
 
@@ -297,5 +297,5 @@ def _key_of_way(way: Transformation) -> bytes:
 _OF_TRANSFORMATION = ("id", "key", "type", "subtype", "masking", "opaque", "description")
 
 
-def _way_values(way: Transformation) -> tuple[str, str, bool, bool, str]:
+def _transformation_values(way: Transformation) -> tuple[str, str, bool, bool, str]:
     return way.subtype.type.value, way.subtype.value, way.masking, way.opaque, way.description

@@ -158,7 +158,7 @@ class Pending:
             written.clear()
 
     def _told(self, table: Table, row: int) -> Iterator[Any]:
-        """What was told of a new row: attributes, each with its moment, and when it was spoken of first and last."""
+        """The attributes of a new row, each with its moment, and when events named it first and last."""
         for name in TOLD_OF[table]:
             at, value = self._offers.get((table, name), {}).pop(row, (None, None))
             yield from (value, at)

@@ -30,7 +30,7 @@ class StreamIds:
 
 @dataclass(slots=True)
 class _Answers:
-    """What a server answers to one request that starts or ends a streaming query."""
+    """The answers of a server to one request that starts or ends a streaming query."""
 
     query: StreamIds | None = None
     goes_on: bool = False

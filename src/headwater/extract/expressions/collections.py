@@ -50,7 +50,7 @@ def opened(trace: Trace) -> Elements:
 
 
 def all_of(traces: Iterable[Trace]) -> Paths:
-    """What functions depend on that compare or count what they get."""
+    """The paths that a function depends on which compares or counts its arguments."""
     return step(TRANSFORMED, union(map(flat, traces)))
 
 
@@ -135,7 +135,7 @@ def map_entries(node: Expression, children: tuple[Trace, ...], scope: Scope) -> 
 
 
 def _extent(packed: Trace) -> Paths:
-    """What decides which entries a map has."""
+    """The paths that decide which entries a map has."""
     return all_of((part(packed, EXTENT), part(packed, LABEL)))
 
 

@@ -74,7 +74,7 @@ def _higher_order(rule: Rule, lambdas: int = 1) -> Callable[[Expression, tuple[T
 
 
 def _deciding(packed: Iterable[Trace]) -> Paths:
-    """What decides on how many elements there are."""
+    """The paths that decide on how many elements there are."""
     return all_of(part(one, EXTENT) for one in packed)
 
 
@@ -90,7 +90,7 @@ def _transform(arguments: Sequence[Trace], applies: Sequence[Apply]) -> Trace:
 
 
 def _filter(arguments: Sequence[Trace], applies: Sequence[Apply]) -> Trace:
-    """What the lambda tests decides which elements there are."""
+    """The first argument's elements; which of them there are is decided by the lambda's test."""
     return elements(None, _values(arguments[0]), extent=_test(arguments, applies))
 
 

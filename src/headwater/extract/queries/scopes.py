@@ -58,7 +58,7 @@ class Reading:
         return NOTHING if self.dataset(origin) else step(FILTER, expressions.columns_within(origin, scope, self))
 
     def correlation(self, scope: Scope) -> tuple[Paths, Paths]:
-        """What a subquery compares with the query around it, and what else decides on its rows."""
+        """The columns that a subquery compares with the query around it, and all others that decide on its rows."""
         if not isinstance(scope.expression, exp.Select):
             return NOTHING, self.result(scope).deciding
         return clauses.correlation(scope, self), clauses.deciding(scope, self, correlated=False)

@@ -156,7 +156,7 @@ class Origin(str, Enum):
 
 
 class Evidence(str, Enum):
-    """What is known of a column with nothing before it; beside `Origin`, whose values are fewer."""
+    """Why a column has nothing before it, as far as is known; beside `Origin`, whose values are fewer."""
 
     UNWRITTEN = "unwritten"  # no known run writes its dataset
     LITERAL = "literal"  # a run wrote it, and its lineage is whole: it reads no column

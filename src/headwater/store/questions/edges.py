@@ -111,7 +111,7 @@ class _Asked(NamedTuple):
 
 @lru_cache(100)
 def _lookups(asked: _Asked, tables: Tables, direction: Direction) -> tuple[Lookup, ...]:
-    """What to ask about the near ends of edges."""
+    """The lookups by the near ends of edges."""
     output = "output_field" if tables is FIELD_EDGES else "output_dataset"
     way = (output, "input_field") if direction is Direction.UP else ("input_field", output)
     valid = _valid(tables, asked.bounds.as_of)

@@ -1,4 +1,4 @@
-"""What is known of columns that nothing stands before: who wrote them, and whether that is all of it."""
+"""Evidence on columns that nothing stands before: who wrote them, and whether that is all of it."""
 
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
@@ -26,7 +26,7 @@ _COMPARED = 1_000  # names; comparing takes about 20 µs each
 
 
 def evidence(connection: Connection, dataset_of: Mapping[int, int]) -> dict[int, Evidence]:
-    """What is known of columns without a step before them; they are given with their datasets."""
+    """Why columns have no step before them; each comes with its dataset."""
     datasets = set(dataset_of.values())
     explained = _explained(connection, datasets)
     written = _written(connection, datasets - explained)
