@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from headwater.model import Statistics
 from headwater.plan import Plan, decode_document
+
+_NODES = '"nodes":[\r'
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,29 @@ def unpack(reply: str) -> str:
 
 def rows(reply: str) -> list[ExecutionRow]:
     """The rows in a reply of the tap's ``poll``."""
-    return [_row(json.loads(line)) for line in unpack(reply).split("\n")]
+    return [_row(_document(line)) for line in unpack(reply).split("\n")]
+
+
+def _document(line: str) -> dict[str, Any]:
+    """The JSON of a row; of a plan, whose nodes the tap divides by carriage returns, they come one by one.
+
+    A wide plan has tens of thousands of lists and dicts, and if all were there at once Python's collector would look
+    at everything that the job has.
+    """
+    if line.count(_NODES) != 1:
+        return dict(_loads(line))
+    head, _, rest = line.partition("\r")
+    nodes, _, tail = rest.rpartition("\r")
+    found = dict(_loads(head + tail))
+    found["plan"]["nodes"] = map(_loads, nodes.split("\r,") if nodes else ())
+    return found
+
+
+def _loads(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:  # of numbers that are none, or half a character
+        return json.loads(text)
 
 
 def _row(found: dict[str, Any]) -> ExecutionRow:

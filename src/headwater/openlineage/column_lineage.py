@@ -1,7 +1,7 @@
 """The ``columnLineage`` dataset facet, 1-2-0, within a limit that never costs an edge in silence."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -154,7 +154,10 @@ class _Writer:
         self._as_told = cache(self._told)
         self._as_written = cache(_written)
 
-    def input_fields(self, edges: Iterable[Dependency]) -> list[wire.InputField]:
+    def input_fields(self, edges: Collection[Dependency]) -> list[wire.InputField]:
+        if len(edges) == 1:  # as most columns of a wide frame have
+            (edge,) = edges
+            return [wire.InputField(*_input_key(edge.input), [self._as_written(self._as_told(edge.transformation))])]
         by_input: defaultdict[tuple[str, str, str], set[Transformation]] = defaultdict(set)
         for edge in edges:
             by_input[_input_key(edge.input)].add(self._as_told(edge.transformation))

@@ -5,11 +5,11 @@ The form is JSON: ``{"nodes": [[class, children, references, values, 1 for an op
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from headwater.errors import PlanError
-from headwater.plan.tree import Column, Expression, Node, Operator, Plan
+from headwater.plan.tree import NOTHING, Column, Expression, Node, Operator, Plan
 
 
 def decode(text: str | bytes) -> Plan:
@@ -28,8 +28,8 @@ def decode(text: str | bytes) -> Plan:
         raise PlanError(f"A recorded plan is JSON, but reading it failed: {error}.") from error
 
 
-def decode_document(document: dict[str, Any]) -> Plan:
-    """The plan in an already parsed document of the recorded form.
+def decode_document(document: Mapping[str, Any]) -> Plan:
+    """The plan in an already parsed document of the recorded form; its nodes may come one by one.
 
     Raises:
         PlanError: the document is not of that form.
@@ -42,15 +42,15 @@ def decode_document(document: dict[str, Any]) -> Plan:
     return Plan(nodes, output, document.get("session", {}), document.get("cut", ""))
 
 
-def _nodes(rows: Sequence[Sequence[Any]]) -> tuple[Node, ...]:
+def _nodes(rows: Iterable[Sequence[Any]]) -> tuple[Node, ...]:
     nodes: list[Node] = []
     at = nodes.__getitem__
     for row in rows:
-        references = row[2]
-        if references:
-            references = {field: _resolve(value, at) for field, value in references.items()}
+        name, children, references, values = row[:4]
         kind = Operator if len(row) > 4 else Expression
-        nodes.append(kind(row[0], tuple([at(child) for child in row[1]]), references, _values(row[3], at)))
+        below = tuple([at(child) for child in children]) if children else ()
+        fields = {field: _resolve(value, at) for field, value in references.items()} if references else NOTHING
+        nodes.append(kind(name, below, fields, _values(values, at) if values else NOTHING))
     return tuple(nodes)
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""The references or values of a node that has none: one for all, for a plan may have 300,000 nodes."""
 
 
 # Not frozen: a plan may have 300,000 nodes, and a frozen dataclass takes three times as long to make.
@@ -57,7 +58,7 @@ class Node:
     def facts(self, name: str) -> Mapping[str, Any]:
         """What is known of the object in the field ``name``; empty when it is absent."""
         found = self.values.get(name)
-        return found if isinstance(found, Mapping) else _NOTHING
+        return found if isinstance(found, Mapping) else NOTHING
 
 
 @dataclass(slots=True, eq=False)

@@ -117,16 +117,21 @@ public class PlanWriter {
     out.writeStartObject();
     out.writeArrayFieldStart("nodes");
     String cut = writeNodes(root);
-    out.writeEndArray();
+    endNodes();
     return cut;
   }
+
+  /** A carriage return before each node and after the last, which JSON passes over: who reads a large table can take it node by node. */
+  private void beginNode() throws IOException { out.writeRaw('\r'); out.writeStartArray(); }
+
+  private void endNodes() throws IOException { out.writeRaw('\r'); out.writeEndArray(); }
 
   private boolean writeCoarseTable(TreeNode root) throws IOException {
     coarse = true;
     out.writeStartObject();
     out.writeArrayFieldStart("nodes");
     boolean done = writeCoarse(root);
-    out.writeEndArray();
+    endNodes();
     return done;
   }
 
@@ -177,7 +182,7 @@ public class PlanWriter {
     scala.collection.Iterator i = ((scala.collection.Iterable) output).iterator();
     while (i.hasNext()) if (writeNodes((TreeNode) i.next()) != null) return false;
     seen.put(query, Integer.valueOf(count++));
-    out.writeStartArray();
+    beginNode();
     out.writeString("Cut");
     out.writeStartArray();
     for (int n = 0; n < leaves.size(); n++) out.writeNumber(((Integer) seen.get(leaves.get(n))).intValue());
@@ -341,7 +346,7 @@ public class PlanWriter {
 
   private void writeNode(TreeNode node) throws IOException {
     seen.put(node, Integer.valueOf(count++));
-    out.writeStartArray();
+    beginNode();
     out.writeString(Reflection.className(node));
     writePositions(node.children());
     List values = new ArrayList();

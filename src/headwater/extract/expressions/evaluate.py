@@ -28,14 +28,32 @@ VISITORS: Visitors = merged(
 )
 
 
+_DEEP = 100
+
+
 def evaluate(root: Expression, scope: Scope) -> Trace:
     """Where the value of ``root`` comes from.
 
-    Works on an explicit stack: an expression may be thousands of nodes deep.
+    An expression may be thousands of nodes deep, and a part of it may be in several places: that is visited once.
     """
-    if not root.children:
-        return _visit(root, (), scope)
-    traces: dict[Node, Trace] = {}
+    return _visit(root, (), scope) if not root.children else _trace(root, {}, scope, 0)
+
+
+def _trace(node: Node, traces: dict[Node, Trace], scope: Scope, depth: int) -> Trace:
+    if node in traces:
+        return traces[node]
+    if depth == _DEEP:
+        return _on_a_stack(node, traces, scope)
+    below = [
+        _trace(child, traces, scope, depth + 1) if child.children else _visit(child, (), scope)
+        for child in node.children
+    ]
+    traces[node] = _visit(node, tuple(below), scope)
+    return traces[node]
+
+
+def _on_a_stack(root: Node, traces: dict[Node, Trace], scope: Scope) -> Trace:
+    """As `_trace`, without recursion."""
     stack: list[Node] = [root]
     while stack:
         node = stack[-1]
@@ -60,9 +78,9 @@ def _descend(node: Node, stack: list[Node], traces: dict[Node, Trace], scope: Sc
 
 def _visit(node: Node, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """One expression; when its visitor fails, that costs the precision of this expression and no more."""
-    visitor: Visitor = VISITORS.get(node.name, functions.function)
     if not isinstance(node, Expression):
         return NOTHING
+    visitor: Visitor = VISITORS.get(node.name, functions.function)
     if scope.extraction.expressions and node in scope.extraction.expressions:
         visitor = told
     try:
