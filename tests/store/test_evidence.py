@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from headwater.answers.documents import of_graph
+from headwater.cli.output import tree_lines
 from headwater.cli.trees import roots_tree
+from headwater.cli.walktree import walk_tree
 from headwater.store import Store
-from headwater.store.questions import Evidence, Origin, Roots, roots_of
+from headwater.store.questions import Bounds, Evidence, Origin, Roots, roots_of, walk_from
 
 
 def shown(answer: Roots) -> str:
@@ -56,3 +59,34 @@ def test_a_source_is_what_nobody_is_known_to_write(
     assert answer.evidence is evidence
     near = [str(one) for one in answer.near]
     assert near == ([] if told else ["file:/lake/orders_2025.ID"])
+
+
+def steps(store: Store, name: str, bounds: Bounds = Bounds()) -> list[str]:  # noqa: B008 - frozen
+    return [str(line) for line in tree_lines(walk_tree(walk_from(store, name, bounds=bounds, ends=True)))]
+
+
+def test_a_walk_says_so_of_each_of_its_ends(words: Any, store: Store) -> None:
+    store.ingest([words.told("make", words.written("a", {"cust_id": ["raw.x"], "one": []}))])
+    fields = {"k": ["a.custid"], "m": ["a.one"], "n": ["a.cust_id"]}
+    store.ingest([words.told("read", words.written("b", fields), minute=1)])
+    assert steps(store, "b") == [
+        "b  file:/b",
+        "├── b.k",
+        "│   └── a.custid  (no known run wrote a column of that name; near: file:/a.cust_id)  IDENTITY  via read",
+        "├── b.m",
+        "│   └── a.one  (made without reading a column)  IDENTITY  via read",
+        "└── b.n",
+        "    └── a.cust_id  IDENTITY  via read",
+        "        └── raw.x  IDENTITY  via make",
+    ]
+    assert steps(store, "a.one")[1] == "└── nothing before it: made without reading a column"
+    assert steps(store, "raw.x")[1] == "└── nothing before it: no known job writes it"
+    columns = of_graph(walk_from(store, "b.k", ends=True))["columns"]
+    near = [{"namespace": "file", "name": "/a", "field": "cust_id"}]
+    assert [(one.get("evidence"), one.get("near")) for one in columns] == [(None, None), ("unnamed", near)]
+
+
+def test_where_a_limit_ends_a_walk_nothing_is_known(words: Any, store: Store) -> None:
+    store.ingest([words.told("make", words.written("a", {"one": ["raw.x"]}))])
+    store.ingest([words.told("read", words.written("b", {"m": ["a.one"]}), minute=1)])
+    assert steps(store, "b.m", Bounds(depth=1))[1] == "└── a.one  IDENTITY  via read"

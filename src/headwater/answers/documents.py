@@ -8,6 +8,7 @@ from headwater.store.questions import (
     Coverage,
     DatasetGraph,
     Difference,
+    End,
     Graph,
     Hop,
     Impact,
@@ -101,12 +102,17 @@ def of_graph(answer: Graph) -> Document:
         "start": of_start(answer.start),
         "direction": answer.direction.value,
         "columns": [
-            of_column(column) | {"distance": far} | of_sides(answer.sides, column.id)
+            of_column(column) | {"distance": far} | of_sides(answer.sides, column.id) | _of_end(answer.ends.get(column))
             for column, far in answer.columns.items()
         ],
         "hops": [of_hop(hop) for hop in answer.hops],
         "truncated": list(answer.truncated),
     }
+
+
+def _of_end(end: End | None) -> Document:
+    """The evidence on a column that nothing stands before; of others nothing."""
+    return {} if end is None else {"evidence": end.evidence.value, "near": [of_column(one) for one in end.near]}
 
 
 def of_dataset_graph(answer: DatasetGraph) -> Document:

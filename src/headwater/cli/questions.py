@@ -63,7 +63,7 @@ def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     """Step by step what a column, or every column of a dataset, is made from or goes into."""
     direction = Direction.UP if up else Direction.DOWN
     with reading(store) as opened:
-        answer = walk_from(opened, name, direction, Bounds(edge_type=type_, depth=depth, guess=guess))
+        answer = walk_from(opened, name, direction, Bounds(edge_type=type_, depth=depth, guess=guess), ends=True)
     _print(_graph_lines(answer, format_, guess), answer.truncated)
 
 

@@ -8,7 +8,7 @@ from headwater.answers.labels import Labels, field, readable
 from headwater.cli.output import Branch, aligned
 from headwater.cli.ways import way_text
 from headwater.model import Job
-from headwater.store.questions import Column, Evidence, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
+from headwater.store.questions import Column, End, Evidence, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
 
 _EVIDENCE = {
     Evidence.UNWRITTEN: "no known job writes it",
@@ -27,21 +27,21 @@ def roots_tree(answer: Roots) -> Branch:
     rows = [_root_cells(root, labels) for root in answer.roots]
     tree = Branch(heading(answer.column, labels), [Branch(line) for line in aligned(rows)] if rows else [])
     if answer.origin is not None:
-        tree.children.append(Branch(Text(f"a root itself: {_known(answer)}", style="dim")))
+        tree.children.append(Branch(Text(f"a root itself: {evidence_text(answer)}", style="dim")))
     return tree
 
 
 def _root_cells(root: Root, labels: Labels) -> list[Text]:
     column = Text(labels.column(root.column), style="bold")
     where = Text(readable(str(root.column.dataset)), style="dim")
-    mark = "" if root.origin is Origin.SOURCE else f"({_known(root)})"
+    mark = "" if root.origin is Origin.SOURCE else f"({evidence_text(root)})"
     return [way_text(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
 
 
-def _known(root: Root | Roots) -> str:
+def evidence_text(end: Root | Roots | End) -> str:
     """The evidence on a column with nothing before it, and the names that are near its own."""
-    near = f"; near: {', '.join(readable(str(one)) for one in root.near)}" if root.near else ""
-    return f"{_EVIDENCE[root.evidence]}{near}" if root.evidence is not None else ""
+    near = f"; near: {', '.join(readable(str(one)) for one in end.near)}" if end.near else ""
+    return f"{_EVIDENCE[end.evidence]}{near}" if end.evidence is not None else ""
 
 
 def impact_tree(answer: Impact) -> Branch:

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from headwater.answers.labels import Labels
 from headwater.cli.output import Branch
-from headwater.cli.trees import heading, via
+from headwater.cli.trees import evidence_text, heading, via
 from headwater.cli.ways import way_text
-from headwater.store.questions import Column, Direction, Graph, Hop, KnownDataset, Way
+from headwater.store.questions import Column, Direction, Evidence, Graph, Hop, KnownDataset, Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,14 @@ class _Drawing:
             branch.children += [child for _, child in below]
             stack += reversed(below)
         if not root.children:
-            root.children.append(Branch(Text("nothing known before it" if self._up else "nothing known after it")))
+            root.children.append(Branch(self._nothing()))
         return root
+
+    def _nothing(self) -> Text:
+        end = self._graph.ends.get(self._graph.start) if isinstance(self._graph.start, Column) else None
+        if end is not None:
+            return Text(f"nothing before it: {evidence_text(end)}", style="dim")
+        return Text("nothing known before it" if self._up else "nothing known after it")
 
     def _below(self, node: Node) -> Iterator[tuple[Node, Text]]:
         if isinstance(node, KnownDataset):
@@ -86,4 +92,11 @@ class _Drawing:
         if isinstance(node, Rows):
             kind = "rows of" if self._up else "every column of"
             return Text.assemble((f"{kind} ", "dim"), self._labels.dataset(node.dataset))
-        return Text(self._labels.column(node) if isinstance(node, Column) else self._labels.dataset(node))
+        if isinstance(node, KnownDataset):
+            return Text(self._labels.dataset(node))
+        return Text.assemble(self._labels.column(node), (self._mark(node), "dim"))
+
+    def _mark(self, column: Column) -> str:
+        """The evidence on a column where the walk ends; nothing of a source, which most ends are."""
+        end = self._graph.ends.get(column)
+        return "" if end is None or end.evidence is Evidence.UNWRITTEN else f"  ({evidence_text(end)})"

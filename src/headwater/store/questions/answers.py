@@ -1,6 +1,6 @@
 """What the questions give back: frozen values, with names beside ids."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -129,22 +129,6 @@ class Hop:
         return self.output is None
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """What a walk found: columns with their distance from the start, and the hops between them.
-
-    ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; empty when it is whole.
-    ``sides`` are those of a walk both ways, whose distances are to the nearer side.
-    """
-
-    start: Column | KnownDataset
-    direction: Direction
-    columns: dict[Column, int]
-    hops: tuple[Hop, ...]
-    truncated: tuple[str, ...] = ()
-    sides: Sides | None = None
-
-
 class Origin(str, Enum):
     """Why nothing stands before a root."""
 
@@ -165,6 +149,32 @@ class Evidence(str, Enum):
     UNNAMED = "unnamed"  # runs write its dataset, but none ever named that column
     CYCLE = "cycle"
     FILTERED = "filtered"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Why a walk up ends at a column; ``near`` are columns that may be meant where no run ever named this one."""
+
+    evidence: Evidence
+    near: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What a walk found: columns with their distance from the start, and the hops between them.
+
+    ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; empty when it is whole.
+    ``sides`` are those of a walk both ways, whose distances are to the nearer side. ``ends`` are the columns that
+    nothing stands before, where they were asked for.
+    """
+
+    start: Column | KnownDataset
+    direction: Direction
+    columns: dict[Column, int]
+    hops: tuple[Hop, ...]
+    truncated: tuple[str, ...] = ()
+    sides: Sides | None = None
+    ends: Mapping[Column, End] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

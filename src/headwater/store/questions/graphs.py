@@ -22,6 +22,7 @@ from headwater.store.questions.closure import Closure, bare_datasets, walk
 from headwater.store.questions.edges import Link
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
+from headwater.store.questions.origins import ends_of
 from headwater.store.questions.steps import Steps
 from headwater.store.questions.walks import start_ids, walked
 from headwater.store.questions.ways import Arrivals, strongest_first
@@ -33,8 +34,12 @@ def walk_from(
     name: Name,
     direction: Direction = Direction.UP,
     bounds: Bounds = UNBOUNDED,
+    *,
+    ends: bool = False,
 ) -> Graph:
     """The columns upstream or downstream of a column, or of every column of a dataset, and the hops between.
+
+    With ``ends`` a walk up has what is known of the columns that nothing stands before.
 
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
@@ -44,7 +49,8 @@ def walk_from(
         columns = names.columns(connection, closure.distance, bounds.as_of)
         distance = {columns[one]: far for one, far in closure.distance.items()}
         hops = named_hops(connection, closure.links, columns, ways, bounds.as_of)
-        return Graph(start, direction, distance, hops, closure.truncated, closure.sides)
+        known = ends_of(connection, closure, columns, bounds) if ends and direction is Direction.UP else {}
+        return Graph(start, direction, distance, hops, closure.truncated, closure.sides, known)
 
 
 def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:

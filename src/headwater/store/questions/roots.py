@@ -1,6 +1,6 @@
 """Where a column comes from in the end: the columns with nothing before them, and how they take part."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
 
@@ -19,12 +19,11 @@ from headwater.store.questions.answers import (
     Roots,
     Way,
 )
-from headwater.store.questions.closure import Closure, walk
-from headwater.store.questions.cycles import closed_cycles
-from headwater.store.questions.edges import Edges
-from headwater.store.questions.evidence import evidence, near_columns
+from headwater.store.questions.closure import walk
+from headwater.store.questions.evidence import near_columns
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
+from headwater.store.questions.origins import TO_GUESS, evidence_of_ends
 from headwater.store.questions.steps import Steps
 from headwater.store.questions.ways import Arrivals, rank
 from headwater.store.store import Store
@@ -38,7 +37,6 @@ _ORIGINS = {
     Evidence.CYCLE: Origin.CYCLE,
     Evidence.FILTERED: Origin.FILTERED,
 }
-_TO_GUESS = (Evidence.UNNAMED, Evidence.UNWRITTEN)
 
 
 def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
@@ -54,12 +52,12 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         column = find_column(connection, name, bounds.as_of, bounds.sees)
         closure = walk(connection, [column.id], Direction.UP, bounds)
         steps = Steps(closure, Direction.UP)
-        origins = _origins(connection, closure, steps, bounds)
+        origins = evidence_of_ends(connection, closure, steps, bounds)
         transformations = names.transformations(connection, {link.transformation for link in closure.links})
         found = Arrivals([column.id], steps, transformations, Direction.UP)
         others = {key: one for key, one in origins.items() if key != column.id}
         itself = origins.get(column.id)
-        near = near_columns(connection, column, bounds.sees) if itself in _TO_GUESS else ()
+        near = near_columns(connection, column, bounds.sees) if itself in TO_GUESS else ()
         roots = tuple(
             replace(root, near=near_columns(connection, root.column, bounds.sees))
             if root.evidence is Evidence.UNNAMED
@@ -68,25 +66,6 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         )
         origin = None if itself is None else _ORIGINS[itself]
         return Roots(column, roots, origin, closure.truncated, itself, near)
-
-
-def _origins(connection: Connection, closure: Closure, steps: Steps, bounds: Bounds) -> dict[int, Evidence]:
-    open_ended = closure.distance.keys() - closure.unexplored
-    leaves = {node for node in open_ended if not steps(node)}
-    cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
-    found = evidence(connection, {node: closure.dataset_of[node] for node in leaves})
-    if bounds.filtered:
-        found |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Evidence.FILTERED)
-    return found | dict.fromkeys(cycles, Evidence.CYCLE)
-
-
-def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:
-    """The leaves that something stands before which a filter left out."""
-    every = Edges(connection, Bounds(bounds.edge_type, bounds.as_of, guess=bounds.guess))
-    into = {row[1] for row in every.of_fields(Direction.UP, leaves).links}
-    datasets = {closure.dataset_of[node] for node in leaves}
-    whole = {-row[1] for row in every.of_datasets(Direction.UP, datasets).links}
-    return {node for node in leaves if node in into or closure.dataset_of[node] in whole}
 
 
 def _named(
