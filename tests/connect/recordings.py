@@ -2,7 +2,7 @@
 
 ``python -m tests.connect.recordings sc://host:port [family[/name] ...]`` makes them anew; the server must be able
 to write to the folder in which the program runs. A case that uses what Spark Connect does not have is left out.
-``formats`` in the place of families makes those of statements that change rows, of a server with Delta and Iceberg.
+``formats`` before them makes those of statements that change rows, of a server with Delta and Iceberg.
 """
 
 import gzip
@@ -30,7 +30,7 @@ from headwater.plan.text import TextFacts
 
 FILE = Path(__file__).parent / "told.jsonl.gz"
 OF_FORMATS = Path(__file__).parent / "formats.jsonl.gz"
-CHANGES_ROWS = re.compile(r"(?i)\b(merge|update|delete)\b")
+OF_INTEREST = re.compile(r"(?i)\b(merge|update|delete|generated)\b")
 
 
 def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tuple[Gap, ...]] | None:
@@ -48,9 +48,9 @@ def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tup
 
 
 def format_cases() -> tuple[Case, ...]:
-    """The cases of Delta and Iceberg whose statements change rows."""
+    """The cases of Delta and Iceberg whose statements change rows, or write what others are generated from."""
     found = cases(Path(__file__).parents[1] / "formats" / "cases")
-    return tuple(case for case in found if case.family in ("delta", "iceberg") and CHANGES_ROWS.search(case.code))
+    return tuple(case for case in found if case.family in ("delta", "iceberg") and OF_INTEREST.search(case.code))
 
 
 @cache
@@ -142,9 +142,9 @@ def main(arguments: Sequence[str]) -> int:
     """Record; print what could not be."""
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark.sql.functions are then those of Spark Connect
     url, *asked = arguments
-    of_formats = asked == ["formats"]
+    of_formats = asked[:1] == ["formats"]
     file, chosen = (OF_FORMATS, format_cases()) if of_formats else (FILE, cases())
-    asked = [] if of_formats else asked
+    asked = asked[1:] if of_formats else asked
     found = dict(recordings(file))
     with TemporaryDirectory(dir=".") as folder:
         recorder = _Recorder(url, Path(folder).absolute())

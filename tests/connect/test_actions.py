@@ -4,9 +4,9 @@ import pyspark
 import pytest
 
 from headwater.capture.connect.actions import action, reads
-from headwater.capture.connect.merges import merge_queries
+from headwater.capture.connect.merges import merge_clauses, merge_query
 from headwater.capture.connect.plans import ExplainedPlan
-from headwater.capture.connect.row_changes import is_row_change, row_change
+from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts
 
@@ -158,6 +158,22 @@ def test_merge_into_assigns_the_columns_that_the_statement_does(
         assignment = merge.assignments.add()
         assignment.key.unresolved_attribute.unparsed_identifier = "t.b"
         assignment.value.unresolved_attribute.unparsed_identifier = "s.b"
-    columns, queries = merge_queries(command, target, lambda _: source)
-    assert columns == expected
+    clauses = merge_clauses(command)
+    assert assigned_columns(clauses, target, source, evolves=evolves) == expected
+    queries = [merge_query(clause, expected, source) for clause in clauses]
     assert {len(one.project.expressions) for one in queries} == {len(expected) or 1}
+
+
+def test_generated_columns_are_assigned_where_a_clause_names_them() -> None:
+    text = "MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT"
+    change = row_change(f"{text} (a, b) VALUES (s.a, s.b)")
+    assert change.columns(("a", "b", "day"), (), ("day",)) == ("a", "b")
+    assert left_alone(change.clauses, ("a", "b", "day"), ()) == ("a", "day")
+    assert row_change(f"{text} (a, DAY) VALUES (s.a, s.d)").columns(("a", "b", "day"), (), ("day",)) == (
+        "a",
+        "b",
+        "day",
+    )
+    star = row_change(f"{text} *")
+    assert star.columns(("a", "b", "day"), ("a", "Day"), ("day",)) == ("a", "b", "day")
+    assert star.columns(("a", "b", "day"), ("a", "b"), ("day",)) == ("a", "b")

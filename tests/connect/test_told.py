@@ -34,7 +34,7 @@ def test_a_limit_misses_no_input(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in format_cases() if str(case) not in LIMITS["not_there"] + LIMITS["without_generated_columns"]],
+    [case for case in format_cases() if str(case) not in LIMITS["not_there"]],
     ids=str,
 )
 def test_a_change_of_rows_has_the_lineage_of_its_case(case: Case) -> None:

@@ -15,6 +15,7 @@ from headwater.extract.operators.predicates import predicate
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction, Rows, Scope
 from headwater.extract.trace import FILTER, JOIN, NOTHING, TRANSFORMED, Paths, flat, step, union
+from headwater.extract.written import completed
 from headwater.model import DatasetDescription, Output, SchemaField
 from headwater.plan import Expression, Node, Operator
 
@@ -85,7 +86,9 @@ def row_change(node: Operator, extraction: Extraction) -> Sequence[Output]:
     types = node.facts("tableDesc").get("types") or {}
     schema = tuple(SchemaField(name, str(kind)) for name, kind in types.items())
     traces = [flat(rows.column(place)) for place in range(len(names))]
-    return (Output(replace(table, schema=schema, version=""), lineage(names, traces, rows.deciding), table.version),)
+    found = lineage(names, traces, rows.deciding)
+    output = Output(replace(table, schema=schema, version=""), found, table.version)
+    return completed((output,), node.facts("tableDesc"), extraction) if names else (output,)
 
 
 def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:

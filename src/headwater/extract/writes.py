@@ -45,7 +45,8 @@ def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     how = mode(node) or ("CREATE" if creates else "")
     names = node.values.get("outputColumnNames")
     found = written(with_columns(target, node), query(node, extraction), names, how, extraction)
-    return [_with_partitions(output, tuple(node.facts("partition"))) for output in found]
+    partitioned = [_with_partitions(output, tuple(node.facts("partition"))) for output in found]
+    return completed(partitioned, facts, extraction)
 
 
 def _with_partitions(output: Output, partitions: tuple[str, ...]) -> Output:

@@ -8,7 +8,7 @@ from headwater.extract.edges import lineage
 from headwater.extract.queries import with_generated
 from headwater.extract.scope import Attribute, Extraction, Rows
 from headwater.extract.trace import flat
-from headwater.model import Dataset, DatasetDescription, Output, SchemaField
+from headwater.model import IDENTITY, Dataset, DatasetDescription, Dependency, InputField, Output, SchemaField
 from headwater.plan import Operator
 
 
@@ -79,4 +79,14 @@ def completed(outputs: Sequence[Output], facts: Mapping[str, Any], extraction: E
     generated, masking = facts.get("generated") or {}, extraction.settings.masking_functions
     if not generated:
         return outputs
-    return [replace(output, lineage=with_generated(output.lineage, generated, masking)) for output in outputs]
+    alone = tuple(facts.get("unassigned") or ())
+    return [
+        replace(output, lineage=with_generated(output.lineage, generated, masking, _own(output, alone)))
+        for output in outputs
+    ]
+
+
+def _own(output: Output, columns: Iterable[str]) -> Mapping[str, frozenset[Dependency]]:
+    """The edges of columns that stay what they were: each from itself."""
+    dataset = output.description.dataset
+    return {name.lower(): frozenset((Dependency(InputField(dataset, name), IDENTITY),)) for name in columns}

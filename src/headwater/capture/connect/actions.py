@@ -106,7 +106,8 @@ def _written(write: Any) -> Action:
         return Action(write.input, "SaveAsV1TableCommand", name, mode=mode, by_position=by_position)
     options = dict(write.options)
     path = write.path or options.get("path", "")
-    command = "InsertIntoHadoopFsRelationCommand" if path else "SaveIntoDataSourceCommand"
+    of_files = path and write.source.lower() != "delta"
+    command = "InsertIntoHadoopFsRelationCommand" if of_files else "SaveIntoDataSourceCommand"
     partitions = tuple(write.partitioning_columns)
     return Action(write.input, command, "", path, mode, options, format=write.source, partitions=partitions)
 

@@ -4,22 +4,17 @@ The same as `row_changes` does for a statement in SQL, over Spark's protocol (``
 ``Expression.MergeAction``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from headwater.capture.connect.row_changes import Clause, assigned_columns
+from headwater.capture.connect.row_changes import Clause
 
 _INSERT, _INSERT_STAR, _UPDATE_STAR = 2, 3, 5
 _JOIN_TYPE_INNER = 1
 
 
-def merge_queries(
-    command: Any, target: Sequence[str], columns_of: Callable[[Any], tuple[str, ...]]
-) -> tuple[tuple[str, ...], list[Any]]:
-    """The columns that a MERGE assigns, and for each clause the relation of their values.
-
-    ``target`` are the columns of the table; ``columns_of`` gives those of a relation.
-    """
+def merge_clauses(command: Any) -> tuple[Clause[Any], ...]:
+    """The clauses of a MergeIntoTableCommand."""
     joined = _joined(command)
     clauses = [Clause(joined)]
     for actions, rows in (
@@ -29,9 +24,7 @@ def merge_queries(
     ):
         for action in actions:
             clauses += _clauses(action.merge_action, rows, command.source_table_plan)
-    source = columns_of(command.source_table_plan) if any(clause.star for clause in clauses) else ()
-    columns = assigned_columns(clauses, target, source, evolves=command.with_schema_evolution)
-    return columns, [_projected(clause, columns, source) for clause in clauses]
+    return tuple(clauses)
 
 
 def _clauses(action: Any, rows: Any, source: Any) -> list[Clause[Any]]:
@@ -78,7 +71,8 @@ def _filtered(rows: Any, action: Any) -> Any:
     return found
 
 
-def _projected(clause: Clause[Any], columns: Sequence[str], source: Sequence[str]) -> Any:
+def merge_query(clause: Clause[Any], columns: Sequence[str], source: Sequence[str]) -> Any:
+    """The relation of the values that a clause assigns, of those of ``columns`` in order."""
     values = {name.lower(): value for name, value in clause.values.items()}
     theirs = {name.lower() for name in source} if clause.star else set()
     found = type(clause.rows)()

@@ -7,8 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwater.capture.connect.actions import START_STREAM, Action
-from headwater.capture.connect.merges import merge_queries
-from headwater.capture.connect.row_changes import RowChange, is_row_change, row_change
+from headwater.capture.connect.merges import merge_clauses, merge_query
+from headwater.capture.connect.row_changes import (
+    Clause,
+    RowChange,
+    assigned_columns,
+    is_row_change,
+    left_alone,
+    row_change,
+)
 from headwater.capture.connect.server import Server, parts_of
 from headwater.errors import PlanError
 from headwater.extract.writes import WRITES
@@ -97,7 +104,7 @@ def explained_plan(action: Action, server: Server) -> ExplainedPlan:
     found = ExplainedPlan(analyzed_plan(explained), server.facts(explained, action.relation))
     if action.statement:
         made = _CREATED.match(action.relation.sql.query)
-        tables = {name: server.table(made["name"] if made else name) for name in _written(found.plan())}
+        tables = {name: server.target(made["name"] if made else name) for name in _written(found.plan())}
         with suppress(Exception):  # without it the relation has a gap, and the rest its lineage
             found = replace(found, facts=replace(found.facts, sources=server.sources_of(action.relation, found.text)))
         return replace(found, facts=found.facts.with_tables(tables))
@@ -109,18 +116,30 @@ def explained_plan(action: Action, server: Server) -> ExplainedPlan:
 def _explained_change(relation: Any, server: Server) -> ExplainedPlan:
     """MERGE, UPDATE and DELETE in SQL."""
     change = row_change(relation.sql.query)
-    table = _changed_table(change.target, server)
-    source = _source_columns(change, relation, server)
-    columns = change.columns(tuple(table["types"]), source)
+    table, source = _changed_table(change.target, server), _source_columns(change, relation, server)
+    columns = change.columns(tuple(table["types"]), source, table.get("generated", ()))
     queries = [_asking(relation, text) for text in change.queries(columns, source)]
-    return _changes(queries, table, columns, server)
+    return _changes(queries, _with_left_alone(table, change.clauses, source), columns, server)
 
 
 def _explained_merge(action: Action, server: Server) -> ExplainedPlan:
     """``df.mergeInto(…).merge()``."""
-    table = _changed_table(action.table, server)
-    columns, queries = merge_queries(action.relation, tuple(table["types"]), server.columns)
-    return _changes(queries, table, columns, server)
+    command = action.relation
+    table, clauses = _changed_table(action.table, server), merge_clauses(command)
+    source = server.columns(command.source_table_plan) if any(clause.star for clause in clauses) else ()
+    evolves, generated = command.with_schema_evolution, table.get("generated", ())
+    columns = assigned_columns(clauses, tuple(table["types"]), source, evolves=evolves, generated=generated)
+    queries = [merge_query(clause, columns, source) for clause in clauses]
+    return _changes(queries, _with_left_alone(table, clauses, source), columns, server)
+
+
+def _with_left_alone(
+    table: Mapping[str, Any], clauses: Sequence[Clause[Any]], source: Sequence[str]
+) -> Mapping[str, Any]:
+    """The table; where others are generated from its columns, also those that a row keeps."""
+    if not table.get("generated"):
+        return table
+    return {**table, "unassigned": left_alone(clauses, table["types"], source)}
 
 
 def _changes(queries: Iterable[Any], table: Mapping[str, Any], columns: Sequence[str], server: Server) -> ExplainedPlan:
@@ -136,7 +155,7 @@ def _explained_query(relation: Any, server: Server) -> ExplainedPlan:
 
 
 def _changed_table(name: str, server: Server) -> Mapping[str, Any]:
-    known = server.table(name)
+    known = server.target(name)
     if not known.get("types"):
         raise PlanError(f"The server does not describe the table {name}: the lineage of what changes it is missing.")
     return known
@@ -188,7 +207,7 @@ def _named(name: str) -> Expression:
 
 def _table(name: str, server: Server) -> Mapping[str, Any]:
     """A table as the server describes it, or by its name alone."""
-    return server.table(name) or {"identifier": parts_of(name)}
+    return server.target(name) or {"identifier": parts_of(name)}
 
 
 def _written(plan: Plan) -> tuple[str, ...]:
@@ -210,6 +229,11 @@ def _target(action: Action, server: Server) -> dict[str, Any]:
             "options": dict(action.options or {}),
             **known,
         }
+    if action.path and action.command == "SaveIntoDataSourceCommand":
+        place = server.directory(action.path)
+        table = server.target(f"{action.format}.`{place}`")
+        options = {**(action.options or {}), "path": place}
+        return {"options": options, "mode": action.mode, "tableDesc": table, "sink": table}
     if action.path:
         of_files: dict[str, Any] = {"fileFormat": action.format, "options": header, "partitions": action.partitions}
         return {"outputPath": server.directory(action.path), "mode": action.mode, **of_files}

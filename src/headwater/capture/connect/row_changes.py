@@ -7,7 +7,7 @@ join, conditions are filters, and only what is assigned has values.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -36,17 +36,38 @@ class Clause(Generic[_Part]):
     star: bool = False
     inserts: bool = False
 
+    def assigned(self, source: Sequence[str]) -> Set[str]:
+        """The columns that it names, in lower case: with a star those of the source."""
+        names = (*self.values, *(source if self.star else ()))
+        return {name.lower() for name in names}
+
+
+def left_alone(clauses: Sequence[Clause[Any]], target: Iterable[str], source: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the target that stay what they were in a row that some clause updates."""
+    updated = [names for clause in clauses if not clause.inserts and (names := clause.assigned(source))]
+    return tuple(name for name in target if any(name.lower() not in names for names in updated))
+
 
 def assigned_columns(
-    clauses: Sequence[Clause[Any]], target: Sequence[str], source: Sequence[str], *, evolves: bool
+    clauses: Sequence[Clause[Any]],
+    target: Sequence[str],
+    source: Sequence[str],
+    *,
+    evolves: bool,
+    generated: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """The columns that any clause assigns, of those of both sides: first the target's, then new ones."""
+    """The columns that any clause assigns, of those of both sides: first the target's, then new ones.
+
+    Those that the target has ``generated`` count where a clause names them.
+    """
     known, theirs = ({name.lower() for name in side} for side in (target, source))
     named = {name.lower() for clause in clauses for name in clause.values}
     if any(clause.star for clause in clauses):
         named |= theirs if evolves else theirs & known
     if any(clause.inserts for clause in clauses):
         named |= known
+    explicit = {name for clause in clauses for name in clause.assigned(source)}
+    named -= {name.lower() for name in generated} - explicit
     every = (*target, *(name for name in source if name.lower() not in known))
     return tuple(name for name in every if name.lower() in named)
 
@@ -63,9 +84,9 @@ class RowChange:
     source: str = ""
     evolves: bool = False
 
-    def columns(self, target: Sequence[str], source: Sequence[str]) -> tuple[str, ...]:
+    def columns(self, target: Sequence[str], source: Sequence[str], generated: Iterable[str] = ()) -> tuple[str, ...]:
         """The columns that the statement assigns, of those of both sides."""
-        return assigned_columns(self.clauses, target, source, evolves=self.evolves)
+        return assigned_columns(self.clauses, target, source, evolves=self.evolves, generated=generated)
 
     def queries(self, columns: Sequence[str], source: Sequence[str]) -> Iterator[str]:
         """A query for each clause, with all of ``columns`` in order: NULL where the clause assigns nothing."""

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from headwater.capture.connect.actions import has_rows, reads
 from headwater.capture.connect.functions import SqlFunctions
+from headwater.capture.connect.generated import generated_columns, may_generate
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts, analyzed_plan, tables_of
 
@@ -93,6 +94,14 @@ class Server:
             return _described(self.sql(f"DESCRIBE TABLE EXTENDED {_quoted(name)}"))
         except Exception:
             return {}
+
+    def target(self, name: str) -> Mapping[str, Any]:
+        """A table that is written, with the columns that it works out itself."""
+        found = self.table(name)
+        if found.get("generates"):
+            with suppress(Exception):  # what is written has its lineage also without them
+                return {**found, "generated": generated_columns(_quoted(name), found["types"], self._explained_query)}
+        return found
 
     def columns(self, relation: Any) -> tuple[str, ...]:
         """The names of the columns of a relation, which is analyzed and not run."""
@@ -215,7 +224,7 @@ class Server:
 
 
 def _quoted(name: str) -> str:
-    return ".".join(f"`{part.strip('`')}`" for part in name.split("."))
+    return ".".join(f"`{part}`" for part in parts_of(name))
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -240,7 +249,9 @@ def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
     identifier = tuple(details[key] for key in ("Catalog", "Database", "Table") if key in details)
     identifier = identifier or parts_of(details.get("Name", ""))  # a table of the v2 API
     found = {"identifier": identifier, "location": details.get("Location", ""), "provider": details.get("Provider", "")}
-    return {**{key: value for key, value in found.items() if value}, "types": types}
+    generates = may_generate(details.get("Table Properties", ""))
+    known = {**{key: value for key, value in found.items() if value}, "types": types}
+    return {**known, "generates": True} if generates else known
 
 
 def _sources(text: str, explained: str, reads: list[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -1,34 +1,53 @@
 """Columns that a table works out itself from others of the same row (``GENERATED ALWAYS AS``)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from headwater.extract.queries.result import Star
 from headwater.extract.trace import OPAQUE
-from headwater.model import ColumnLineage, Dataset, Dependency, InputField, Transformation, compose
+from headwater.model import ColumnLineage, Dataset, Dependency, InputField, Subtype, Transformation, compose
 
 _ROW = Dataset("", "row")
+_NOTHING: Mapping[str, frozenset[Dependency]] = MappingProxyType({})
 
 Way = tuple[str, Transformation]
 
 
 def with_generated(
-    lineage: ColumnLineage, generated: Mapping[str, str], masking: frozenset[str] = frozenset()
+    lineage: ColumnLineage,
+    generated: Mapping[str, str | Sequence[Mapping[str, Any]]],
+    masking: frozenset[str] = frozenset(),
+    own: Mapping[str, frozenset[Dependency]] = _NOTHING,
 ) -> ColumnLineage:
     """The lineage of what is written, and of the columns made of it: ``generated`` holds the SQL of each.
 
-    A column that the query gives itself is left alone: Delta checks that its value is the one generated.
+    In the place of SQL may stand the columns that it is made of and how. ``own`` has the edges of columns that some
+    rows keep. A column that the query gives itself is left alone: Delta checks that its value is the one generated.
     """
-    written = {name.lower(): edges for name, edges in lineage.fields.items()}
+    named = {name.lower(): edges for name, edges in lineage.fields.items()}
+    values = {name: named.get(name, frozenset()) | own.get(name, frozenset()) for name in {*named, *own}}
     made = {
-        name: frozenset(_beyond(way, edge) for column, way in _ways(sql, written, masking) for edge in written[column])
-        for name, sql in generated.items()
-        if name.lower() not in written
+        name: frozenset(_beyond(way, edge) for column, way in _ways(how, values, masking) for edge in values[column])
+        for name, how in generated.items()
+        if name.lower() not in named
     }
     return ColumnLineage({**lineage.fields, **made}, lineage.dataset)
 
 
-def _ways(sql: str, written: Mapping[str, object], masking: frozenset[str]) -> list[Way]:
+def _ways(how: str | Sequence[Mapping[str, Any]], written: Mapping[str, object], masking: frozenset[str]) -> list[Way]:
     """Which of the written columns a value is made of, and how; all of them when its SQL cannot be read."""
+    if not isinstance(how, str):
+        known = [(str(one["column"]).lower(), _transformation(one)) for one in how]
+        return [(name, way) for name, way in known if name in written]
+    return _ways_of_sql(how, written, masking)
+
+
+def _transformation(known: Mapping[str, Any]) -> Transformation:
+    return Transformation(Subtype(known["subtype"]), masking=known["masking"], opaque=known["opaque"])
+
+
+def _ways_of_sql(sql: str, written: Mapping[str, object], masking: frozenset[str]) -> list[Way]:
     from headwater.extract.queries import dialects
 
     try:

@@ -1,7 +1,7 @@
 """Plans from the text that ``EXPLAIN EXTENDED`` prints: all that a client of Spark Connect can get of them."""
 
 from headwater.plan.text.bodies import Body, body_of, calls_in
-from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
+from headwater.plan.text.commands import COMMANDS, V2_COMMANDS, updated_values
 from headwater.plan.text.lines import analyzed_plan, result_columns
 from headwater.plan.text.reading import decode_text
 from headwater.plan.text.relations import TextFacts, tables_of
@@ -17,4 +17,5 @@ __all__ = [
     "decode_text",
     "result_columns",
     "tables_of",
+    "updated_values",
 ]

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from headwater.errors import PlanError
+from headwater.plan.text.lines import tree
 from headwater.plan.text.said import Said
 from headwater.plan.text.tokens import split
 
@@ -81,6 +83,24 @@ def create_empty(said: Said) -> Facts:
     """``CreateTable TableSpec(…), false`` and ``CreateDataSourceTableCommand `c`.`db`.`t`, false``."""
     name = _resolved(said) or (_parts(said.parts[0]) if said.parts else ())
     return {"changed": {"identifier": name}, "ignoreIfExists": bool(said.parts) and said.parts[-1] == "true"}
+
+
+def updated_values(text: str) -> tuple[Mapping[str, str], str]:
+    """The values of Delta's ``UpdateCommand …, [a#1, cast(a#1 as date)]`` by column, and the columns of its table.
+
+    Raises:
+        PlanError: the text is one of another plan.
+    """
+    root = tree(text)
+    line = root
+    while line.children or line.inner:
+        line = (line.children or line.inner)[0]
+    columns = re.search(r"\[(.*#\d+L?)\]", line.rest, re.DOTALL)
+    values = split(split(root.rest, {})[-1][1:-1], {}) if root.name == "UpdateCommand" else []
+    names = [one.rpartition("#")[0].strip() for one in columns[1].split(",")] if columns else []
+    if not columns or len(values) != len(names):
+        raise PlanError(f"The plan of an UPDATE with a value for each column was expected; met {text[:200]!r}.")
+    return dict(zip(names, values, strict=True)), columns[1]
 
 
 def _resolved(said: Said) -> tuple[str, ...]:
