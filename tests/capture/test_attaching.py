@@ -32,6 +32,8 @@ headwater.detach()
 items.write.mode("overwrite").parquet("unseen")
 headwater.attach(spark.newSession(), events="reads.ndjson", reads=True, quiet=True)
 spark.read.parquet("a").filter("id > 0").collect()
+spark.sparkContext.textFile("job.py").map(len).sum()
+spark.sparkContext.parallelize([1]).count()
 items.write.parquet("e")
 headwater.detach(spark)
 for wrong in ({"qeue": 1}, {"queue": "many"}):
@@ -126,10 +128,11 @@ def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, job
 
 def test_reads_are_told_of_when_asked_for(ended: Ended, jobs: Jobs) -> None:
     told = statements(jobs.events("reads.ndjson"))
-    assert [name.rsplit(".", 1)[1] for name in told] == ["read", "e"]
-    (read,) = [one for one in jobs.events("reads.ndjson") if one["job"]["name"].endswith(".read")][:1]
-    assert [one["name"].rsplit("/", 1)[1] for one in read["inputs"]] == ["a"]
-    assert read["outputs"] == []
+    assert [name.rsplit(".", 1)[1] for name in told] == ["read", "read", "e"]
+    reads = [one for one in jobs.events("reads.ndjson") if one["job"]["name"].endswith(".read")]
+    assert [one["inputs"][0]["name"].rsplit("/", 1)[1] for one in reads] == ["a", "a", "job.py", "job.py"]
+    assert [one["outputs"] for one in reads] == [[]] * 4
+    assert reads[-1]["job"]["name"] == "shop.run_job.read"
 
 
 @pytest.mark.parametrize(("name", "output", "sources"), [("nodes", "cut", {"a", "b"}), ("seconds", "wide", {"a"})])

@@ -26,7 +26,16 @@ sc.textFile("lines.txt").foreach(lambda line: None)
 read.foreachPartition(lambda rows: None)
 read.toJSON().foreach(lambda line: None)
 sc.parallelize([1]).foreach(print)
+sc._jsc.textFile("lines.txt").saveAsTextFile("by_the_jvm")
+sc.textFile("lines.txt").keyBy(str).sortByKey().map(str).saveAsTextFile("sorted")
+sc.setCheckpointDir("checkpoints")
+kept = sc.textFile("lines.txt").map(str.strip)
+kept.checkpoint()
+kept.count()
+kept.saveAsTextFile("kept")
 calls = [
+    lambda: sc._jsc.textFile("nowhere.txt").saveAsTextFile("unmade_by_the_jvm"),
+    lambda: sc.textFile("lines.txt").map(lambda line: 1 / 0)._jrdd.saveAsObjectFile("broken_by_the_jvm"),
     lambda: sc.textFile("lines.txt").map(lambda line: 1 / 0).saveAsTextFile("broken"),
     lambda: sc.textFile("nowhere.txt").saveAsTextFile("unmade"),
     lambda: read.rdd.saveAsTextFile("texts"),
@@ -104,6 +113,10 @@ def test_each_is_a_run_that_ends_as_it_did(ended: Ended, jobs: Jobs) -> None:
         "shop.save_as_text_file.unmade": failed,
         "shop.save_as_text_file.texts.2": failed,
         "shop.save_as_hadoop_file.wrong": failed,
+        "shop.save_as_text_file.sorted": done,
+        "shop.save_as_text_file.kept": done,
+        "shop.save_as_hadoop_dataset.by_the_jvm": done,
+        "shop.save_as_hadoop_dataset.broken_by_the_jvm": failed,
     }
 
 
@@ -122,6 +135,14 @@ def test_a_save_that_fails_has_its_error_and_the_lineage_it_would_have_had(event
     assert columns(failed) == {"value": {"lines.txt.value"}}
     there = events["shop.save_as_text_file.texts.2"]["run"]["facets"]["errorMessage"]
     assert there["message"].endswith("already exists")
+
+
+def test_what_code_in_the_jvm_saves_has_the_lineage_of_its_job(events: dict[str, dict[str, Any]]) -> None:
+    saved = events["shop.save_as_hadoop_dataset.by_the_jvm"]
+    assert (files(saved["inputs"]), columns(saved)) == (["lines.txt"], {"value": {"lines.txt.value"}})
+    failed = events["shop.save_as_hadoop_dataset.broken_by_the_jvm"]
+    assert columns(failed) == {"key": {"lines.txt.value"}, "value": {"lines.txt.value"}}
+    assert "ZeroDivisionError" in failed["run"]["facets"]["errorMessage"]["message"]
 
 
 def test_rows_that_a_function_takes_have_inputs_and_a_gap_and_no_output(events: dict[str, dict[str, Any]]) -> None:

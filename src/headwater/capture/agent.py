@@ -70,6 +70,9 @@ class Tap(Protocol):
     def end_action(self, number: int, failure: Any) -> None:
         """It has ended, by a failure unless that is None."""
 
+    def keep_origins(self, rdd: Any) -> None:
+        """An RDD will be checkpointed, which cuts off what it depends on."""
+
     def disconnect(self) -> None:
         """Listen no longer."""
 
@@ -159,6 +162,10 @@ class Agent:
     def end_action(self, number: int, failure: Any) -> None:
         """It has ended, by a failure unless that is None."""
         self._tap.end_action(number, failure)
+
+    def keep_origins(self, rdd: Any) -> None:
+        """What is known of an RDD now will be known of its checkpoint."""
+        self._tap.keep_origins(rdd)
 
     def origins(self, seconds: float = 2.0) -> Origins:
         """What is known of the rows of checkpoints and RDDs; waits so long for what was asked for last."""

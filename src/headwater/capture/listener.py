@@ -125,6 +125,9 @@ class ListenerTap:
         found = asked(lambda: path.getFileSystem(self._context._jsc.hadoopConfiguration()).makeQualified(path))
         return str((found or path).toString())
 
+    def keep_origins(self, rdd: Any) -> None:
+        """What an RDD is made of is not looked up."""
+
     def dropped(self) -> int:
         """How many executions did not fit into the queue since this was last asked."""
         count, self._dropped = self._dropped, 0

@@ -26,6 +26,7 @@ _SAVES = (
     "saveAsTextFile",
 )
 _TAKES = ("foreach", "foreachPartition")
+_CHECKPOINTS = ("checkpoint", "localCheckpoint")
 _PATHS = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
 _FORMATS = ("mapreduce.job.outputformat.class", "mapred.output.format.class", "mapreduce.outputformat.class")
 Ended = Callable[[BaseException | None], None]
@@ -56,12 +57,28 @@ class Acting(Protocol):
     def end_action(self, number: int, failure: Any) -> None:
         """It has ended; by ``failure``, a text or a Java exception, unless that is None."""
 
+    def keep_origins(self, rdd: Any) -> None:
+        """An RDD will be checkpointed, which cuts off what it depends on."""
+
 
 def watched_actions(tap_of: Callable[[Any], Acting | None]) -> dict[tuple[Any, str], Any]:
     """The methods of RDD to be put in the place of PySpark's, by class and name."""
     from pyspark import RDD
 
-    return {(RDD, name): _watched(name, vars(RDD)[name], tap_of) for name in (*_SAVES, *_TAKES)}
+    actions = {(RDD, name): _watched(name, vars(RDD)[name], tap_of) for name in (*_SAVES, *_TAKES)}
+    return actions | {(RDD, name): _keeping(vars(RDD)[name], tap_of) for name in _CHECKPOINTS}
+
+
+def _keeping(original: Any, tap_of: Callable[[Any], Acting | None]) -> Any:
+    @functools.wraps(original)
+    def checkpoint(self: Any, *args: Any, **kwargs: Any) -> Any:
+        done = original(self, *args, **kwargs)
+        with guarded("remembering a checkpoint of an RDD"):
+            if (tap := tap_of(self.ctx)) is not None:
+                tap.keep_origins(self)
+        return done
+
+    return checkpoint
 
 
 def plan_unseen(action: RddAction, path: str | None) -> Plan:
@@ -124,9 +141,13 @@ def _failure(error: BaseException) -> Any:
 
 
 def _action(method: str, rdd: Any, arguments: Mapping[str, Any]) -> RddAction:
-    """What a call does; ``_jrdd`` of an RDD with a function of its own would pickle that function once more."""
+    """What a call does; ``_jrdd`` of an RDD with a function of its own would pickle that function once more.
+
+    Unless the RDD is cached, a function upon it is made one with its own, and the job goes on from what is below.
+    """
     below = getattr(rdd, "_prev_jrdd", None)
-    action = RddAction(method[0].upper() + method[1:], below or rdd._jrdd, below is not None)
+    java_rdd = below if below is not None and rdd._is_pipelinable() else rdd._jrdd
+    action = RddAction(method[0].upper() + method[1:], java_rdd, below is not None)
     return action if method in _TAKES else _saved(action, method, arguments)
 
 

@@ -77,6 +77,10 @@ class SparkTap:
         columns = ",".join(action.columns)
         return int(self._tap.beginAction(action.operator, action.java_rdd, action.changed, action.path, columns))
 
+    def keep_origins(self, rdd: Any) -> None:
+        """An RDD will be checkpointed: what it depends on is looked up now, as that cuts it off."""
+        self._tap.keepOrigins(rdd._jrdd)
+
     def end_action(self, number: int, failure: Any) -> None:
         """It has ended; by ``failure``, a text or the Java exception, unless that is None."""
         self._tap.endAction(number, failure)

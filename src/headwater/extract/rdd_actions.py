@@ -1,4 +1,4 @@
-"""What becomes of an RDD: it is saved to a folder, or a function takes its rows.
+"""What becomes of an RDD: it is saved to a folder, or a function or the program takes its rows.
 
 The operators are headwater's own (``capture/jvm/RddAction.java``), since Spark has no plan of these: below each is a
 LogicalRDD, whose columns are those that a reader of the folder finds. Lines of ``df.toJSON()`` are read in two ways: as
@@ -24,6 +24,7 @@ SAVED = (
     "SaveAsTextFile",
 )
 TAKEN = ("Foreach", "ForeachPartition")
+READ = "RunJob"
 
 
 def to_hadoop(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -37,6 +38,11 @@ def _each_once(output: Output) -> Output:
     """A frame that is saved as JSON may have a column ``value``, which the lines of text are called too."""
     description = output.description
     return replace(output, description=replace(description, schema=tuple(dict.fromkeys(description.schema))))
+
+
+def to_program(node: Operator, extraction: Extraction) -> Sequence[Output]:
+    """``rdd.count()``, ``rdd.collect()``: the program has the result."""
+    return ()
 
 
 def to_function(node: Operator, extraction: Extraction) -> Sequence[Output]:

@@ -9,7 +9,7 @@ from headwater.extract.catalogs import clone, create_v2_table, create_v2_view, t
 from headwater.extract.changes import delete, delta_merge, delta_update, row_change, row_level
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.procedures import call, convert, restore
-from headwater.extract.rdd_actions import SAVED, TAKEN, to_function, to_hadoop
+from headwater.extract.rdd_actions import READ, SAVED, TAKEN, to_function, to_hadoop, to_program
 from headwater.extract.relations import given, naming
 from headwater.extract.relations.positions import written_names
 from headwater.extract.scope import Extraction, Rows
@@ -231,6 +231,7 @@ WRITES: Mapping[str, Write] = {
     "UpdateHoodieTableCommand": hudi_update,
     "WriteDelta": row_level,
     "WriteToStream": to_sink,
+    READ: to_program,
     **dict.fromkeys(SAVED, to_hadoop),
     **dict.fromkeys(TAKEN, to_function),
 }

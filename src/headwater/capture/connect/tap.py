@@ -126,6 +126,9 @@ class ConnectTap:
     def end_action(self, number: int, failure: Any) -> None:
         """Never called: no action begins."""
 
+    def keep_origins(self, rdd: Any) -> None:
+        """Never called: a remote server has no RDDs for its clients."""
+
     def dropped(self) -> int:
         """How many actions did not fit into the queue since this was last asked."""
         count, self._dropped = self._dropped, 0

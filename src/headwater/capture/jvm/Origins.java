@@ -1,13 +1,16 @@
 package headwater;
 
 import java.io.IOException;
+import java.io.StringWriter;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.spark.rdd.RDD;
 
@@ -22,6 +25,8 @@ public class Origins {
   private static final String PATHS = "mapreduce.input.fileinputformat.inputdir";
   /** Ids of RDDs that were told of with the plan of a DataFrame; an application has one SparkContext, which counts them. */
   private static final Set KNOWN = Collections.synchronizedSet(new HashSet());
+  /** By checkpointed RDD: what of() found before. */
+  private static final Map KEPT = Collections.synchronizedMap(new HashMap());
   private static final Map JSON = Collections.synchronizedMap(new HashMap());
 
   /** From now on the way back of other RDDs ends at this one. */
@@ -40,8 +45,31 @@ public class Origins {
   /** The columns of the DataFrame whose rows an RDD has as JSON; null of others. */
   public static String[] json(int rdd) { return (String[]) JSON.get(Integer.valueOf(rdd)); }
 
+  /** An RDD will be checkpointed, which cuts off what it depends on. */
+  public static void keep(RDD rdd) throws IOException {
+    if (KEPT.size() >= MOST) KEPT.clear();
+    KEPT.put(Integer.valueOf(rdd.id()), withTexts(of(rdd)));
+  }
+
+  /** What of() found, its sources as they would be written: they hold on to settings and blocks. */
+  private static Object[] withTexts(Object[] found) throws IOException {
+    Set texts = new LinkedHashSet();
+    java.util.Iterator sources = ((Set) found[2]).iterator();
+    while (sources.hasNext()) texts.add(text(sources.next()));
+    return new Object[] {found[0], found[1], texts, found[3]};
+  }
+
+  private static String text(Object source) throws IOException {
+    if (source instanceof String) return (String) source;
+    StringWriter text = new StringWriter();
+    JsonGenerator out = new JsonFactory().createGenerator(text);
+    writeSource(out, (RDD) source);
+    out.close();
+    return text.toString();
+  }
+
   /** Another SparkContext counts its RDDs anew. */
-  public static void forget() { KNOWN.clear(); JSON.clear(); }
+  public static void forget() { KNOWN.clear(); JSON.clear(); KEPT.clear(); }
 
   /** By its dependencies as they are now: the id, ids of known RDDs above it or itself, all others where it begins, whether that is all. */
   public static Object[] of(RDD rdd) {
@@ -66,12 +94,37 @@ public class Origins {
     out.writeEndArray();
     out.writeArrayFieldStart("sources");
     java.util.Iterator found = sources.iterator();
-    while (found.hasNext()) writeSource(out, (RDD) found.next());
+    while (found.hasNext()) out.writeRawValue(text(found.next()));
     if (!all) { out.writeStartObject(); out.writeStringField("class", "more than " + MOST + " RDDs"); out.writeEndObject(); }
     out.writeEndArray();
   }
 
+  /** Whether an RDD is one of those with these ids, or depends on one. */
+  public static boolean isMadeOf(RDD root, Collection ids) {
+    if (ids.isEmpty()) return false;
+    Set seen = new HashSet();
+    ArrayDeque open = new ArrayDeque();
+    open.push(root);
+    while (!open.isEmpty() && seen.size() < MOST) {
+      RDD rdd = (RDD) open.pop();
+      if (!seen.add(Integer.valueOf(rdd.id()))) continue;
+      if (ids.contains(Integer.valueOf(rdd.id()))) return true;
+      pushParents(rdd, open);
+    }
+    return false;
+  }
+
+  /** To ask a union for its dependencies would list the files that it reads, earlier perhaps than the program means to. */
+  private static boolean pushParents(RDD rdd, ArrayDeque open) {
+    Object united = rdd instanceof org.apache.spark.rdd.UnionRDD ? Reflection.call(rdd, "rdds") : null;
+    scala.collection.Iterator parents = (united != null ? (scala.collection.Iterable) united : rdd.dependencies()).iterator();
+    if (!parents.hasNext()) return false;
+    while (parents.hasNext()) open.push(united != null ? parents.next() : ((org.apache.spark.Dependency) parents.next()).rdd());
+    return true;
+  }
+
   private static boolean find(RDD root, Set known, Set sources) {
+    boolean all = true;
     Set seen = new HashSet();
     ArrayDeque open = new ArrayDeque();
     open.push(root);
@@ -80,11 +133,11 @@ public class Origins {
       if (!seen.add(Integer.valueOf(rdd.id()))) continue;
       if (seen.size() > MOST) return false;
       if (KNOWN.contains(Integer.valueOf(rdd.id()))) { known.add(Integer.valueOf(rdd.id())); continue; }
-      scala.collection.Iterator parents = rdd.dependencies().iterator();
-      if (!parents.hasNext()) sources.add(rdd);
-      while (parents.hasNext()) open.push(((org.apache.spark.Dependency) parents.next()).rdd());
+      Object[] kept = (Object[]) KEPT.get(Integer.valueOf(rdd.id()));
+      if (kept != null) { known.addAll((Set) kept[1]); sources.addAll((Set) kept[2]); all &= ((Boolean) kept[3]).booleanValue(); }
+      else if (!pushParents(rdd, open)) sources.add(rdd);
     }
-    return true;
+    return all;
   }
 
   private static void writeSource(JsonGenerator out, RDD rdd) throws IOException {

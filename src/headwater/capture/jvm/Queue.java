@@ -9,7 +9,7 @@ import org.apache.spark.scheduler.SparkListenerInterface;
 
 /**
  * A queue of the listener bus that takes starts and ends of SQL executions and of streaming queries only. What stages
- * wrote is counted where it is posted.
+ * wrote is counted, and jobs of RDDs are looked at, where they are posted.
  *
  * Spark's own queues take every event of every task, and wake a thread for it. This one turns the others away where
  * they are posted, which costs less than to queue them, and cannot run over while a job of many tasks goes on.
@@ -21,11 +21,13 @@ public class Queue extends AsyncEventQueue {
 
   private final Streams streams;
   private final Statistics statistics;
+  private final RddActions actions;
 
-  public Queue(SparkContext context, LiveListenerBus bus, Streams streams, Statistics statistics) {
+  public Queue(SparkContext context, LiveListenerBus bus, Streams streams, Statistics statistics, RddActions actions) {
     super(NAME, roomy(context.conf()), bus.metrics(), bus);
     this.streams = streams;
     this.statistics = statistics;
+    this.actions = actions;
   }
 
   /** The job may want small queues for Spark's own listeners, which take every event of every task: this one takes few. */
@@ -40,6 +42,7 @@ public class Queue extends AsyncEventQueue {
   }
 
   public void post(SparkListenerEvent event) {
+    actions.posted(event);
     if (Statistics.concerns(event)) { statistics.posted(event); return; }
     if (!Streams.concerns(event)) return;
     streams.posted(event);
@@ -47,11 +50,11 @@ public class Queue extends AsyncEventQueue {
   }
 
   /** Put a listener on a queue of its own; on one that takes every event where this Spark's bus is not as we know it. */
-  public static void add(SparkContext context, SparkListenerInterface listener, Streams streams, Statistics statistics) {
+  public static void add(SparkContext context, SparkListenerInterface listener, Streams streams, Statistics statistics, RddActions actions) {
     LiveListenerBus bus = context.listenerBus();
     synchronized (bus) {
       try {
-        Queue queue = new Queue(context, bus, streams, statistics);
+        Queue queue = new Queue(context, bus, streams, statistics, actions);
         queue.addListener(listener);
         java.util.List queues = (java.util.List) Reflection.field(bus, "queues");
         queue.start(context);

@@ -64,6 +64,7 @@ public class Tap extends SparkListener {
   private final AtomicLong lastReply = new AtomicLong();
   /** Ids of what is no execution, below those that Spark gives. */
   private final AtomicLong lastCall = new AtomicLong(-1);
+  private final RddActions actions = new RddActions(queue, dropped, lastCall);
   private int capacity = 1;
   private boolean reads = false;
   private int mostNodes = 0;
@@ -77,6 +78,7 @@ public class Tap extends SparkListener {
     this.mostNodes = mostNodes;
     this.milliseconds = milliseconds;
     this.longestSql = longestSql;
+    actions.configure(capacity, reads);
   }
 
   public void onOtherEvent(SparkListenerEvent event) {
@@ -206,7 +208,8 @@ public class Tap extends SparkListener {
   /** Begin to listen, on a queue of its own, so that it cannot delay Spark's. */
   public void connect(SparkContext context) {
     Origins.forget();
-    Queue.add(context, this, streams, statistics);
+    actions.watch(context);
+    Queue.add(context, this, streams, statistics, actions);
     java.util.Iterator running = streams.running().iterator();
     while (running.hasNext()) onQueryFound((String) running.next());
   }
@@ -233,19 +236,16 @@ public class Tap extends SparkListener {
     return true;
   }
 
+  /** An RDD will be checkpointed when a job has run for it. */
+  public void keepOrigins(Object rdd) throws IOException { Origins.keep((RDD) Reflection.call(rdd, "rdd")); }
+
   /** An RDD is about to be saved, or taken by a function: a number for endAction(), 0 when there is no room. */
   public long beginAction(String name, Object rdd, boolean changed, String path, String columns) {
-    RddAction action = new RddAction(name, (RDD) Reflection.call(rdd, "rdd"), changed, path, columns);
-    Long id = Long.valueOf(lastCall.decrementAndGet());
-    if (offer(new Object[] {"start", id, Long.valueOf(System.currentTimeMillis()), action, null, null, null, null, null, null})) return id.longValue();
-    dropped.incrementAndGet();
-    return 0;
+    return actions.begin(name, (RDD) Reflection.call(rdd, "rdd"), changed, path, columns);
   }
 
   /** ``failure`` is what Spark or Python raised, null where nothing was. */
-  public void endAction(long id, Object failure) {
-    queue.add(new Object[] {"end", Long.valueOf(id), Long.valueOf(System.currentTimeMillis()), null, null, failure, null, null, null});
-  }
+  public void endAction(long id, Object failure) { actions.end(Long.valueOf(id), failure); }
 
   /** Spark 4 runs a procedure while it analyzes CALL and posts no execution: it is queued as one that has ended. */
   private void called(QueryExecution execution) {
@@ -287,7 +287,7 @@ public class Tap extends SparkListener {
 
   public long pending() { return queue.size(); }
 
-  public void close() { lastWords.set(null, null); queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); }
+  public void close() { lastWords.set(null, null); queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); actions.clear(); }
 
   /**
    * Up to 50 rows as JSON lines, or null after the wait.

@@ -14,6 +14,7 @@ SOURCES = (
     "Targets.java",
     "Origins.java",
     "RddAction.java",
+    "RddActions.java",
     "Labels.java",
     "FactWriter.java",
     "Procedures.java",
