@@ -35,6 +35,7 @@ bench: $(READY) ## what watching costs, beside the openlineage-spark jar (15 min
 
 bench-growth: $(READY) ## time and memory of extraction over the size of the plan
 	@$(WITH_JAVA) $(BIN)/python -m bench.growth
+	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.opaque
 
 bench-server: $(READY) ## the server's reads and intake, and the size of its store, up to 10 million edges (hours, 10 GB; SERVER='--sizes 10000 100000' is 15 minutes)
 	@PATH="$(BIN):$$PATH" $(BIN)/python -m bench.server $(SERVER)
