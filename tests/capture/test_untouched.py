@@ -74,6 +74,30 @@ def test_events_that_sparks_queue_drops_are_a_gap(jobs: Jobs) -> None:
     assert int(what.split()[0]) > 0
 
 
+NOT_ANALYZED = """\
+import time
+from pyspark.errors import AnalysisException
+
+def frames(error):
+    return {line.split("(")[0] for line in str(spark._jvm.org.apache.spark.util.Utils.exceptionString(error)).split()}
+
+for query in ("SELECT * FROM nowhere", "INSERT INTO nowhere SELECT 1", "CREATE TABLE t AS SELECT * FROM nowhere"):
+    try:
+        spark.sql(query)
+    except AnalysisException as error:
+        time.sleep(1)
+        print(sorted(one for one in frames(error._origin) if "headwater" in one))
+spark.stop()
+"""
+
+
+@pytest.mark.spark
+def test_the_error_of_a_query_that_cannot_be_analyzed_has_frames_of_spark_only(jobs: Jobs) -> None:
+    jobs.write(SPARK + NOT_ANALYZED)
+    assert jobs.watched("job.py").out.splitlines() == ["[]"] * 3
+    assert gaps(jobs.events()[-1]) == []
+
+
 def test_the_collector_is_never_switched() -> None:
     import headwater.capture as package
 

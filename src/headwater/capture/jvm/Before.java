@@ -45,7 +45,7 @@ public class Before {
     if (!makes && !drops && !replaces && !fills && !Boolean.TRUE.equals(Reflection.call(execution.logical(), "cascade"))) return;
     Object found = null;
     try {
-      Object command = execution.analyzed();
+      Object command = Reflection.analyzed(execution);
       Object state = Reflection.call(execution.sparkSession(), "sessionState");
       if (drops) found = isView(command) ? null : Boolean.TRUE;
       else if (fills) found = hasPartition((SessionCatalog) Reflection.call(state, "catalog"), command) ? Boolean.TRUE : null;

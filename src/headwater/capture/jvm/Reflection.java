@@ -2,14 +2,28 @@ package headwater;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.ConcurrentModificationException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.QueryExecution;
 
-/** Names of classes and fields, and calls of methods that not every version of Spark or a connector has. */
+/** Names of classes and fields, calls of methods that not every version of Spark or a connector has, analyzed plans. */
 public class Reflection {
   private static final Map NAMES = new ConcurrentHashMap();
   private static final Map METHODS = new ConcurrentHashMap();
   private static final Object MISSING = new Object();
+
+  /**
+   * The analyzed plan. Where Spark could not analyze it, it keeps the job's error, and would write the frames of
+   * whoever asks again into it: nobody does.
+   */
+  public static LogicalPlan analyzed(QueryExecution execution) {
+    try {
+      if (!execution.tracker().phases().contains("analysis")) throw new IllegalStateException("not analyzed");
+    } catch (ConcurrentModificationException planning) { } // a later phase has begun
+    return execution.analyzed();
+  }
 
   public static boolean isTuple(Object value) {
     return value instanceof scala.Product && value.getClass().getName().startsWith("scala.Tuple");

@@ -109,7 +109,7 @@ public class Tap extends SparkListener {
   /** The execution, to be read when it is polled; its plan already, where by then the catalog has forgotten its table. */
   private Object readable(Long id, QueryExecution execution) {
     try {
-      LogicalPlan plan = execution.analyzed();
+      LogicalPlan plan = Reflection.analyzed(execution);
       if (!Altered.isEnded(plan) && Before.dropped(id) == null) return execution;
       Leaving.read(id);
       return PlanWriter.write(execution, plan, PlanWriter.place(execution), mostNodes, milliseconds, longestSql);
@@ -180,13 +180,13 @@ public class Tap extends SparkListener {
   private boolean isInteresting(QueryExecution execution) {
     if (Streams.isBatch(execution)) return false;
     if (reads) return true;
-    try { return writes(execution.analyzed()); } catch (Throwable wrong) { return writes(execution.logical()) || Reflection.simpleName(execution.logical()).startsWith("Insert"); }
+    try { return writes(Reflection.analyzed(execution)); } catch (Throwable wrong) { return writes(execution.logical()) || Reflection.simpleName(execution.logical()).startsWith("Insert"); }
   }
 
   /** A query that ``sql`` itself runs is one of a SQL script: a FOR assigns its rows to variables. */
   private static boolean isOfScript(SparkListenerSQLExecutionStart event, QueryExecution execution) {
     if (!String.valueOf(event.description()).startsWith("sql at ") && !String.valueOf(event.details()).contains("SparkSession.sql(")) return false;
-    try { return !writes(execution.analyzed()) && !Reflection.simpleName(execution.analyzed()).equals("CommandResult"); } catch (Throwable wrong) { return false; }
+    try { return !writes(Reflection.analyzed(execution)) && !Reflection.simpleName(execution.analyzed()).equals("CommandResult"); } catch (Throwable wrong) { return false; }
   }
 
   /** A command, a write of a stream's batch, or several of them (FROM … INSERT … INSERT) with their CTEs. */
@@ -346,7 +346,7 @@ public class Tap extends SparkListener {
   /** A statement that Spark cannot analyze writes nothing; a plan that we cannot read must not go unsaid. */
   private void writePlan(JsonGenerator out, QueryExecution execution, String[] place) throws IOException {
     LogicalPlan plan;
-    try { plan = execution.analyzed(); } catch (Throwable wrong) { return; }
+    try { plan = Reflection.analyzed(execution); } catch (Throwable wrong) { return; }
     writePlan(out, execution, plan, place);
   }
 
