@@ -65,7 +65,7 @@ class Tap(Protocol):
         """Have the plan read of a DataFrame whose rows an RDD has as JSON; False when that will not be."""
 
     def begin_action(self, action: RddAction) -> int:
-        """What happens to an RDD begins; 0 when that will not be known."""
+        """Note that an action on an RDD begins; 0 when there is no knowing of it."""
 
     def end_action(self, number: int, failure: Any) -> None:
         """It has ended, by a failure unless that is None."""
@@ -150,13 +150,13 @@ class Agent:
         return wanted
 
     def remember_json(self, data_frame: Any, rdd: Any) -> bool:
-        """What is known of a DataFrame will be known of the RDD that has its rows as JSON."""
+        """Have the RDD with a DataFrame's rows as JSON known by the DataFrame's lineage."""
         wanted = self._tap.remember_json(data_frame, rdd)
         self._asked += wanted
         return wanted
 
     def begin_action(self, action: RddAction) -> int:
-        """What happens to an RDD begins; a number for end_action(), 0 when it will not be known."""
+        """Note that an action on an RDD begins; a number for end_action(), 0 when there is no knowing of it."""
         return self._tap.begin_action(action)
 
     def end_action(self, number: int, failure: Any) -> None:
@@ -164,7 +164,7 @@ class Agent:
         self._tap.end_action(number, failure)
 
     def keep_origins(self, rdd: Any) -> None:
-        """What is known of an RDD now will be known of its checkpoint."""
+        """Have the checkpoint of an RDD known by the RDD's lineage of now."""
         self._tap.keep_origins(rdd)
 
     def origins(self, seconds: float = 2.0) -> Origins:

@@ -126,7 +126,7 @@ class ListenerTap:
         return str((found or path).toString())
 
     def keep_origins(self, rdd: Any) -> None:
-        """What an RDD is made of is not looked up."""
+        """Nothing is done: the lineage of RDDs is not looked up."""
 
     def dropped(self) -> int:
         """How many executions did not fit into the queue since this was last asked."""

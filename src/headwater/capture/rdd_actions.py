@@ -36,7 +36,7 @@ _LINES, _PAIRS = ("value",), ("key", "value")
 
 @dataclass(frozen=True, slots=True)
 class RddAction:
-    """What happens to an RDD, by the name of an operator; ``changed`` where a function comes in between.
+    """One action on an RDD, by the name of an operator; ``changed`` where a function comes in between.
 
     ``path`` and ``columns`` are those of the folder it is saved to; None and empty where there is no folder.
     """
@@ -141,7 +141,7 @@ def _failure(error: BaseException) -> Any:
 
 
 def _action(method: str, rdd: Any, arguments: Mapping[str, Any]) -> RddAction:
-    """What a call does; ``_jrdd`` of an RDD with a function of its own would pickle that function once more.
+    """The action of a call; ``_jrdd`` of an RDD with a function of its own would pickle that function once more.
 
     Unless the RDD is cached, a function upon it is made one with its own, and the job goes on from what is below.
     """
@@ -166,7 +166,7 @@ def _first(conf: Mapping[str, str], keys: tuple[str, ...]) -> str | None:
 
 
 def _call_site(context: Any, name: str, caller: FrameType) -> AbstractContextManager[Any]:
-    """What Spark shows of the job: PySpark would name the frame that called it, which is now ours."""
+    """The call site that Spark shows for the job: PySpark would name the frame that called it, which is now ours."""
     from pyspark import traceback_utils
 
     folder = os.path.dirname(traceback_utils.__file__)

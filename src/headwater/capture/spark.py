@@ -73,7 +73,7 @@ class SparkTap:
         return bool(self._tap.rememberJson(data_frame._jdf, rdd._jrdd))
 
     def begin_action(self, action: RddAction) -> int:
-        """What happens to an RDD begins; a number for end_action(), 0 when there is no room for it."""
+        """Note that an action on an RDD begins; a number for end_action(), 0 when there is no room for it."""
         columns = ",".join(action.columns)
         return int(self._tap.beginAction(action.operator, action.java_rdd, action.changed, action.path, columns))
 

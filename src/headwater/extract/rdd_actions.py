@@ -1,4 +1,4 @@
-"""What becomes of an RDD: it is saved to a folder, or a function or the program takes its rows.
+"""The end of an RDD: it is saved to a folder, or a function or the program takes its rows.
 
 The operators are headwater's own (``capture/jvm/RddAction.java``), since Spark has no plan of these: below each is a
 LogicalRDD, whose columns are those that a reader of the folder finds. Lines of ``df.toJSON()`` are read in two ways: as

@@ -21,7 +21,7 @@ def may_generate(properties: str) -> bool:
 def generated_columns(
     name: str, types: Mapping[str, str], explained: Callable[[str], str]
 ) -> Mapping[str, list[Mapping[str, Any]]]:
-    """What each generated column of a table is made of: columns of the same row, and how.
+    """The inputs of each generated column of a table: columns of the same row, and how.
 
     An UPDATE hides how the column that it sets is generated: two are explained, so that each is seen in one of them.
     """
