@@ -24,6 +24,9 @@ ICEBERG = {
     "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
 }.get(SPARK, "")
 HUDI = {"3.5": "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"}.get(SPARK, "")
+CONNECT = {"3.5": "org.apache.spark:spark-connect_2.12:3.5.7"}.get(SPARK, "")
+"""The server of Spark Connect, which comes with PySpark from 4.0 on."""
+
 POSTGRESQL = "org.postgresql:postgresql:42.7.4"
 KAFKA = f"org.apache.kafka:kafka_{'2.12' if SPARK == '3.5' else '2.13'}:3.9.1"
 """The broker, of the Scala that Spark has."""

@@ -5,6 +5,7 @@ import pytest
 
 from headwater.capture.connect.actions import action, reads
 from headwater.capture.connect.merges import merge_clauses, merge_query
+from headwater.capture.connect.parameters import with_literals
 from headwater.capture.connect.plans import ExplainedPlan
 from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
 from headwater.errors import PlanError
@@ -121,6 +122,21 @@ def test_the_reads_of_a_request_come_in_order() -> None:
         side.read.data_source.format = "parquet"
         side.read.data_source.paths.append(path)
     assert list(reads(relation)) == [{"paths": ("/a",)}, {"paths": ("/b",)}]
+
+
+def test_parameters_stand_in_the_text_of_a_statement_as_literals() -> None:
+    relation = proto.Relation()
+    relation.sql.query = "SELECT :n, a::int, ':n', `:n`, :other /* :n */ FROM t -- :n\nWHERE b = :s AND c > :at"
+    relation.sql.args["n"].integer, relation.sql.args["s"].string, relation.sql.args["at"].date = 5, "it's", 3
+    found = with_literals(relation)
+    assert found.sql.query == (
+        "SELECT 5, a::int, ':n', `:n`, :other /* :n */ FROM t -- :n\nWHERE b = 'it\\'s' AND c > NULL"
+    )
+    assert not found.sql.args
+    relation = proto.Relation()
+    relation.sql.query = "SELECT '?', ? FROM t WHERE a > ? AND b"
+    relation.sql.pos_args.add().double, relation.sql.pos_args.add().boolean = 0.5, True
+    assert with_literals(relation).sql.query == "SELECT '?', 0.5D FROM t WHERE a > TRUE AND b"
 
 
 @pytest.mark.parametrize("command", ["MergeIntoCommand", "ReplaceData"])

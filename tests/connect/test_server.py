@@ -14,13 +14,12 @@ import pyspark
 import pytest
 from tests.capture.conftest import Jobs, gaps, statements, states
 from tests.capture.conftest import jobs as jobs  # noqa: PLC0414 - a fixture
-from tests.connectors import DELTA, ICEBERG, LAKE
+from tests.connectors import CONNECT, DELTA, ICEBERG, LAKE, packages
 from tests.ports import free_port
 
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.skipif(importlib.util.find_spec("grpc") is None, reason="needs pyspark[connect]"),
-    pytest.mark.skipif(pyspark.__version__ < "4", reason="the server comes with PySpark from 4.0 on"),
 ]
 
 BIN = Path(pyspark.__file__).parent / "bin"
@@ -63,6 +62,31 @@ spark.range(2).write.parquet(sys.argv[2] + "/unseen")
 spark.stop()
 """
 
+
+PARAMETERS = """\
+import sys
+from pyspark.sql import SparkSession, functions as sf
+
+spark = SparkSession.builder.appName("bound").getOrCreate()
+folder = sys.argv[1]
+spark.range(4).selectExpr("id", "id * 2 AS price", "'x' AS note").write.parquet(folder + "/items")
+items = spark.read.parquet(folder + "/items")
+items.createOrReplaceTempView("seen")
+spark.sql("CREATE TABLE bound USING parquet AS SELECT price AS Total, note AS Note FROM seen")
+with_names = "INSERT INTO bound SELECT price + :more, ':more' FROM seen WHERE id > :more LIMIT :n"
+spark.sql(with_names, args={"more": 1, "n": 3})
+spark.sql("INSERT INTO bound SELECT id, concat(note, ?) FROM seen WHERE note < ?", args=["?", "y"])
+items.select(sf.upper("note").alias("NOTE"), sf.col("id").alias("TOTAL")).write.mode("append").saveAsTable("bound")
+items.select("id", "note").write.insertInto("bound")
+spark.stop()
+"""
+BOUND = [
+    "Note<-IDENTITY note, Total<-IDENTITY price",
+    "*<-FILTER id, Total<-TRANSFORMATION price",
+    "*<-FILTER note, Note<-TRANSFORMATION note, Total<-IDENTITY id",
+    "Note<-TRANSFORMATION note, Total<-IDENTITY id",
+    "Note<-IDENTITY note, Total<-IDENTITY id",
+]
 
 CHANGES = """\
 import sys
@@ -113,6 +137,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     conf = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": folder / "warehouse"}
     conf |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 1}
     conf |= {key: value.format(folder=folder) for key, value in LAKE.items()} if DELTA and ICEBERG else {}
+    conf["spark.jars.packages"] = packages(CONNECT, DELTA, ICEBERG)
     words = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
@@ -144,7 +169,8 @@ def test_a_job_on_a_remote_server_is_watched_from_its_client(jobs: Jobs, server:
     jobs.write(JOB)
     ended = jobs.watched("job.py", jobs.folder, environment={"SPARK_REMOTE": server})
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines() == ["SparkRuntimeException", "['id', 'price'] 0"]
+    error = "SparkRuntimeException" if pyspark.__version__ >= "4" else "SparkConnectGrpcException"
+    assert ended.out.splitlines() == [error, "['id', 'price'] 0"]
     events = jobs.events()
     ends = {name.partition(".")[2]: seen[-1] for name, seen in statements(events).items()}
     assert ends == {
@@ -184,6 +210,15 @@ def edges(output: dict[str, Any]) -> str:
     return ", ".join(sorted(texts))
 
 
+def test_statements_with_parameters_and_writes_by_name_have_their_lineage(jobs: Jobs, server: str) -> None:
+    jobs.write(PARAMETERS)
+    ended = jobs.watched("job.py", jobs.folder, environment={"SPARK_REMOTE": server})
+    assert ended.code == 0, ended.err
+    outputs = [event["outputs"][0] for event in jobs.events() if event["eventType"] == "COMPLETE" and event["outputs"]]
+    assert [edges(output) for output in outputs if output["name"].endswith("/bound")] == BOUND
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="Spark has mergeInto from 4.0 on")
 @pytest.mark.skipif(not (DELTA and ICEBERG), reason="there is no build of Delta and Iceberg for this Spark")
 def test_changes_of_rows_and_streams_have_their_lineage_from_the_client(jobs: Jobs, server: str) -> None:
     jobs.write(CHANGES)

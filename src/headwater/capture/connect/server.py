@@ -1,6 +1,7 @@
 """What headwater asks of a Spark Connect server: with a limit of time for each answer."""
 
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -8,14 +9,18 @@ from typing import Any
 from headwater.capture.connect.actions import has_rows, reads
 from headwater.capture.connect.functions import SqlFunctions
 from headwater.capture.connect.generated import generated_columns, may_generate
+from headwater.capture.connect.parameters import with_literals
 from headwater.errors import PlanError
-from headwater.plan.text import TextFacts, analyzed_plan, tables_of
+from headwater.plan.text import TextFacts, analyzed_plan, schema_types, tables_of
 
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}
 _CUT = re.compile(r"\.\.\. \d+ more fields|Location: [^\n]*\.\.\.(?=[,\n])")
+_SETTINGS = threading.Lock()  # who raises settings puts them back before another looks what they were
+_UNBOUND = "UNBOUND_SQL_PARAMETER"
 _QUERY = re.compile(r"\b(with|select|from)\b", re.IGNORECASE)
 _SCAN = re.compile(
     r"FileScan \w+ (?P<table>[^\[\n]*)\[(?P<columns>[^\n]*?)\] [^\n]*Location: \w+\(\d+ paths\)\[(?P<paths>[^\]\n]*)"
+    r"(?:[^\n]*ReadSchema: struct<(?P<schema>[^\n]*)>)?"
 )
 
 
@@ -50,7 +55,10 @@ class Server:
         asked = type(relation)()
         asked.CopyFrom(relation)
         asked.sql.query = f"EXPLAIN EXTENDED {relation.sql.query}"
-        return self._in_full(lambda: str(self._rows(asked)[0][0]))
+        found = self._in_full(lambda: str(self._rows(asked)[0][0]))
+        if _UNBOUND in found and (relation.sql.args or relation.sql.pos_args):
+            return self.explained_statement(with_literals(relation))
+        return found
 
     def _explained_query(self, text: str) -> str:
         """The text of EXPLAIN EXTENDED for a query of headwater's own."""
@@ -178,7 +186,7 @@ class Server:
         text = str(ask())
         if not _CUT.search(text):
             return text
-        with self._whole_texts():
+        with _SETTINGS, self._whole_texts():
             return str(ask())
 
     @contextmanager
@@ -262,7 +270,9 @@ def _sources(text: str, explained: str, reads: list[Mapping[str, Any]]) -> Itera
     """
     for scan in _SCAN.finditer(explained):
         paths = tuple(path.strip() for path in scan["paths"].split(", "))
-        yield from ((expr_id, {"paths": paths}) for expr_id in _ids(scan["columns"]))
+        types = schema_types(scan["schema"] or "")
+        facts = {"paths": paths, "types": types} if types else {"paths": paths}
+        yield from ((expr_id, facts) for expr_id in _ids(scan["columns"]))
     relations = _relations(text)
     if len(relations) == len(reads):
         for columns, read in zip(relations, reads, strict=True):

@@ -2,7 +2,7 @@
 
 from headwater.plan.text.bodies import Body, body_of, calls_in
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS, updated_values
-from headwater.plan.text.lines import analyzed_plan, result_columns
+from headwater.plan.text.lines import analyzed_plan, result_columns, schema_types
 from headwater.plan.text.reading import decode_text
 from headwater.plan.text.relations import TextFacts, tables_of
 
@@ -16,6 +16,7 @@ __all__ = [
     "calls_in",
     "decode_text",
     "result_columns",
+    "schema_types",
     "tables_of",
     "updated_values",
 ]

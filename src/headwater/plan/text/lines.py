@@ -61,6 +61,24 @@ def result_columns(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, kind) for name, _, kind in found)
 
 
+def schema_types(text: str) -> dict[str, str]:
+    """The types by name of what stands in a ``struct<…>``; empty when the text is none.
+
+    >>> schema_types("id:bigint,s:struct<a:int,b:string>")
+    {'id': 'bigint', 's': 'struct<a:int,b:string>'}
+    """
+    found: list[str] = []
+    depth = 0
+    for part in re.split(r"(?<=[<>(),])|(?=[<>(),])", text):
+        depth += (part in ("<", "(")) - (part in (">", ")"))
+        if part == "," and not depth:
+            found.append("")
+        else:
+            found[-1:] = ["".join((*found[-1:], part))]
+    pairs = [one.partition(":") for one in found if one]
+    return {name: kind for name, _, kind in pairs} if all(kind for _, _, kind in pairs) else {}
+
+
 def tree(text: str) -> Line:
     """The tree of an analyzed plan; above it may stand a line with the columns of the result.
 

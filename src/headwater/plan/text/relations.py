@@ -59,13 +59,11 @@ def relation(text: str, facts: TextFacts) -> Operator:
     if found is None:
         return Operator("Relation", (), {}, {})
     table = found["table"].strip()
-    known = facts.tables.get(table, {})
+    ids = [int(one["id"]) for one in _COLUMN.finditer(found["columns"])]
+    source = next((facts.sources[one] for one in ids if one in facts.sources), {})
+    known = facts.tables.get(table, {}) if table else source
     output = _columns(found["columns"], known.get("types", {}))
-    if table:
-        values: dict[str, Any] = {"catalogTable": {"identifier": tuple(table.split(".")), **known}}
-    else:
-        known = next((facts.sources[one.expr_id] for one in output if one.expr_id in facts.sources), {})
-        values = {"relation": known}
+    values = {"catalogTable": {"identifier": tuple(table.split(".")), **known}} if table else {"relation": known}
     return Operator("LogicalRelation", (), {"output": output}, values)
 
 
