@@ -25,7 +25,7 @@ def start(plan):
         spark.sql(f"ADD JAR ivy://{jar}?transitive=false")
     spark.sql("CREATE DATABASE shared")
     for name, values in plan["inputs"].items():
-        spark.sql(f"CREATE TABLE shared.{name} USING parquet AS SELECT * FROM {values}")
+        spark.sql(f"CREATE TABLE shared.{name} USING {plan['provider']} AS SELECT * FROM {values}")
     return spark
 
 
@@ -58,7 +58,7 @@ def run(spark, case, number, plan):
                 spark.sql(statement.rstrip(";"))
     except Exception:
         error = traceback.format_exc()
-    spark.sql("USE default")
+    spark.sql("USE shared")
     spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10000)
     return {"began": began, "ended": time.time(), "error": error}
 

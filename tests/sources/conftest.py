@@ -16,6 +16,12 @@ HERE = Path(__file__).parent
 URLS = [(url, table) for url, table, _, _ in TABLES]
 DRIVER = "org.postgresql.Driver"
 
+ICEBERG_ALONE = {
+    "spark.jars.packages": packages(ICEBERG),
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 CONF: Mapping[str, Mapping[str, str]] = {
     "memory": {"spark.sql.catalogImplementation": "in-memory"},
     "hive": {
@@ -34,6 +40,23 @@ CONF: Mapping[str, Mapping[str, str]] = {
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     },
+    "only_iceberg": {
+        **ICEBERG_ALONE,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.spark_catalog.type": "hadoop",
+        "spark.sql.catalog.spark_catalog.warehouse": "{folder}/warehouse",
+    },
+    "with_iceberg": {
+        **ICEBERG_ALONE,
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:;databaseName={folder}/metastore;create=true",
+        "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
+        "spark.hadoop.hive.metastore.schema.verification": "false",
+        "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
+        "spark.sql.catalog.spark_catalog.type": "hive",
+        "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
+    },
     "connectors": {
         "spark.sql.catalogImplementation": "in-memory",
         "spark.jars.packages": packages(POSTGRESQL, AVRO),
@@ -49,6 +72,7 @@ INPUTS = {
     "orders": "VALUES (10, 1, 5.0D, DATE '2026-01-01'), (11, 2, 7.5D, DATE '2026-01-02')"
     " AS t(id, customer, amount, day)",
 }
+OF_ICEBERG = ("only_iceberg", "with_iceberg")
 OWN = {"spark.master": "local[1]", "spark.app.name": "sources"}
 
 
@@ -61,9 +85,12 @@ def run_application(kind: str, folder: Path, running: ExitStack) -> Application:
     """The application of a kind after its run, with the database that it needs."""
     if kind == "lake" and not (DELTA and ICEBERG):
         pytest.skip("there is no build of Delta and Iceberg for this Spark")
+    if kind in OF_ICEBERG and not ICEBERG:
+        pytest.skip("there is no build of Iceberg for this Spark")
     values = _database(folder, running) if kind == "connectors" else {}
     cases = [case for case in source_cases() if case.application == kind]
-    return Application(Plan(cases, INPUTS, {**OWN, **CONF[kind]}, _scope(values)), folder, values)
+    provider = "iceberg" if kind == "only_iceberg" else "parquet"
+    return Application(Plan(cases, INPUTS, {**OWN, **CONF[kind]}, _scope(values), provider=provider), folder, values)
 
 
 def _database(folder: Path, running: ExitStack) -> Mapping[str, str]:

@@ -33,8 +33,8 @@ COMMON = {
 class Plan:
     """What an application is to run.
 
-    ``inputs`` are tables of the database ``shared`` with their rows, ``scope`` is what cases in Python find by name,
-    ``jars`` are Maven coordinates of jars to be added without what they depend on.
+    ``inputs`` are tables of the database ``shared`` with their rows, in the format ``provider``; ``scope`` is what
+    cases in Python find by name, ``jars`` are Maven coordinates of jars to be added without what they depend on.
     """
 
     cases: Sequence[SourceCase]
@@ -42,6 +42,7 @@ class Plan:
     conf: Mapping[str, str]
     scope: Mapping[str, object] = field(default_factory=dict)
     jars: Sequence[str] = ()
+    provider: str = "parquet"
 
 
 class Application:
@@ -55,6 +56,7 @@ class Application:
             "conf": {key: self._filled(value) for key, value in {**COMMON, **plan.conf}.items()},
             "folder": str(folder),
             "inputs": dict(plan.inputs),
+            "provider": plan.provider,
             "scope": dict(plan.scope),
             "jars": plan.jars,
             "cases": [{**asdict(case), "body": self._filled(case.body)} for case in self.cases],

@@ -52,7 +52,14 @@ public class Procedures {
     scala.collection.Iterator i = ((scala.collection.Iterable) parts).iterator();
     while (i.hasNext()) name.add(i.next());
     boolean known = name.size() > 1 && Boolean.TRUE.equals(Reflection.call(catalogs, "isCatalogRegistered", name.get(0)));
-    return known ? Reflection.call(catalogs, "catalog", name.remove(0)) : Reflection.call(catalogs, "currentCatalog");
+    return loaded(catalogs, known ? name.remove(0) : Reflection.call(Reflection.call(catalogs, "currentCatalog"), "name"));
+  }
+
+  /** A catalog as the call has loaded it: on a thread without a session the manager has Spark's own for the session's. */
+  private static Object loaded(Object catalogs, Object name) {
+    Object known = Reflection.field(catalogs, "catalogs");
+    Object found = known instanceof scala.collection.Map ? Reflection.unwrap(((scala.collection.Map) known).get(name)) : null;
+    return found != null ? found : Reflection.call(catalogs, "catalog", name);
   }
 
   /** AddFilesProcedure is add_files: the command of Spark 3.5 has the procedure and not its name. */
