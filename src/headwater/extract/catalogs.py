@@ -1,14 +1,17 @@
 """Commands that write to tables of the v2 API: a catalog has them, or is about to make them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from headwater.extract.lifecycle import altered, columns_of, table_of
 from headwater.extract.relations import given, naming
 from headwater.extract.relations.catalog_facts import stored
+from headwater.extract.relations.leaves import note
+from headwater.extract.relations.positions import names_in_files
 from headwater.extract.scope import Extraction, attribute
+from headwater.extract.trace import Paths, source
 from headwater.extract.written import completed, mode, query, written
-from headwater.model import DatasetDescription, Output, SchemaField
+from headwater.model import DatasetDescription, InputField, Output, SchemaField
 from headwater.plan import Operator
 
 NO_TABLE = "NoopTable"
@@ -50,7 +53,26 @@ def create(node: Operator, extraction: Extraction) -> Sequence[Output]:
     table = table_of(node, extraction)
     if table is None and not node.values.get("ignoreIfExists"):
         table = naming.table_description(node.facts("table"), extraction) or _made(node, extraction)
-    return altered(table, _how(node), columns_of(node)) if table else ()
+    if table is None:
+        return ()
+    return altered(table, _how(node), columns_of(node), traces=_found_there(table, node, extraction))
+
+
+def _found_there(table: DatasetDescription, node: Operator, extraction: Extraction) -> Mapping[str, Paths]:
+    """The columns of files that a new table finds at its location, where those are a part of another dataset.
+
+    Who writes the month ``/k/2025/10`` writes ``/k``; a table at ``/k/2025`` has a name of its own.
+    """
+    folder = naming.folder_of(table, extraction)
+    if node.facts("changed").get("kind") != "EXTERNAL" or folder.dataset == table.dataset:
+        return {}
+    columns, facts = columns_of(node), node.facts("changed")
+    partitions = {str(name).lower() for name in facts.get("partitions") or ()}
+    own = [column.name for column in columns if column.name.lower() not in partitions]
+    format_ = str(facts.get("serde") if facts.get("provider") == "hive" else facts.get("provider"))
+    in_files = dict(zip(own, names_in_files(format_, facts.get("header"), own), strict=True))
+    note(folder, columns, extraction, in_files)
+    return {one.name: source(InputField(folder.dataset, in_files.get(one.name, one.name))) for one in columns}
 
 
 def _how(node: Operator) -> str:

@@ -11,7 +11,7 @@ from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.procedures import call, convert, restore
 from headwater.extract.rdd_actions import READ, SAVED, TAKEN, to_function, to_hadoop, to_program
 from headwater.extract.relations import given, naming
-from headwater.extract.relations.positions import written_names
+from headwater.extract.relations.positions import also_by_position, written_names
 from headwater.extract.scope import Extraction, Rows
 from headwater.extract.sinks import sink_target, writes_a_dataset
 from headwater.extract.written import completed, mode, query, with_columns, written
@@ -27,10 +27,12 @@ def to_files(node: Operator, extraction: Extraction) -> Sequence[Output]:
     table = naming.table_description(node.facts("catalogTable"), extraction)
     path, names = node.text("outputPath"), node.values.get("outputColumnNames")
     target = table or (naming.written_path(path, extraction) if path else None)
+    partitions = [column.label for column in node.expressions("partitionColumns")]
+    header = naming.given(node.facts("options")).get("header")
     if not table:
-        partitions = [column.label for column in node.expressions("partitionColumns")]
-        names = written_names(_format(node), naming.given(node.facts("options")).get("header"), names, partitions)
-    return written(target, query(node, extraction), names, mode(node), extraction)
+        names = written_names(_format(node), header, names, partitions)
+    found = written(target, query(node, extraction), names, mode(node), extraction)
+    return also_by_position(found, _format(node), header, partitions) if table else found
 
 
 def _format(node: Operator) -> str:
@@ -46,7 +48,8 @@ def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
     names = node.values.get("outputColumnNames")
     found = written(with_columns(target, node), query(node, extraction), names, how, extraction)
     partitioned = [_with_partitions(output, tuple(node.facts("partition"))) for output in found]
-    return completed(partitioned, facts, extraction)
+    whole = completed(partitioned, facts, extraction)
+    return also_by_position(whole, str(facts.get("provider") or ""), facts.get("header"), facts.get("partitions") or ())
 
 
 def _with_partitions(output: Output, partitions: tuple[str, ...]) -> Output:
@@ -86,10 +89,12 @@ def to_sink(node: Operator, extraction: Extraction) -> Sequence[Output]:
     if not writes_a_dataset(node, extraction):
         return ()
     rows, sink, names = query(node, extraction), node.facts("sink"), None
-    if not (node.facts("catalogTable") or sink.get("catalogTable")):
-        own = [column.name for column in rows.output]
-        names = written_names(str(sink.get("format") or ""), sink.get("header"), own, sink.get("partitions") or ())
-    return written(with_columns(sink_target(node, extraction), node), rows, names, "", extraction)
+    in_files = str(sink.get("format") or ""), sink.get("header")
+    table, partitions = node.facts("catalogTable") or sink.get("catalogTable"), sink.get("partitions") or ()
+    if not table:
+        names = written_names(*in_files, [column.name for column in rows.output], partitions)
+    found = written(with_columns(sink_target(node, extraction), node), rows, names, "", extraction)
+    return also_by_position(found, *in_files, partitions) if table else found
 
 
 def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:

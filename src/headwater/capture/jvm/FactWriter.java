@@ -240,6 +240,7 @@ public class FactWriter {
     writeText("serde", Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "serde")));
     out.writeFieldName("partitions"); writeValue(Reflection.call(table, "partitionColumnNames"), 0);
     Object options = Reflection.call(Reflection.call(table, "storage"), "properties");
+    writeText("header", Targets.option(options, "header"));
     if (options instanceof scala.collection.Map && ((scala.collection.Map) options).contains("url")) { out.writeFieldName("options"); writeOptions((scala.collection.Map) options); }
   }
 

@@ -83,6 +83,12 @@ def written_path(path: str, extraction: Extraction) -> DatasetDescription:
     return DatasetDescription(dataset, source=dataset.namespace)
 
 
+def folder_of(table: DatasetDescription, extraction: Extraction) -> DatasetDescription:
+    """The dataset that the files at the location of a table belong to, for who writes and reads them by path."""
+    dataset = trim(table.dataset, extraction.settings.trimming.literal)
+    return DatasetDescription(dataset, source=dataset.namespace)
+
+
 def given(options: Facts) -> dict[str, str]:
     """The options of a reader or writer that have a value, in lower case: Spark does not tell cases apart."""
     return {key.lower(): value for key, value in options.items() if value}

@@ -1,9 +1,11 @@
 """Names of columns in files that keep none: the position is the identity there, for who writes and who reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from headwater.extract.relations.naming import Facts, given
+from headwater.model import Output
 from headwater.plan import Operator
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -38,6 +40,24 @@ def written_names(
     own = [name for name in names or () if name.lower() not in folders]
     stored = dict(zip(own, names_in_files(format_, header, own), strict=True))
     return [stored.get(name, name) for name in names] if names else names
+
+
+def also_by_position(
+    outputs: Iterable[Output], format_: str, header: object, partitions: Iterable[str]
+) -> Sequence[Output]:
+    """The outputs of a write to a table, whose columns have other names for who reads its files by path.
+
+    Either name is one of the table's dataset: the two readers do not know of each other.
+    """
+    folders = {name.lower() for name in partitions}
+    return [_by_position(output, format_, header, folders) for output in outputs]
+
+
+def _by_position(output: Output, format_: str, header: object, folders: Collection[str]) -> Output:
+    own = [column.name for column in output.description.schema if column.name.lower() not in folders]
+    fields, stored = output.lineage.fields, names_in_files(format_, header, own)
+    more = {name: fields[one] for one, name in zip(own, stored, strict=True) if one in fields and name not in fields}
+    return replace(output, lineage=replace(output.lineage, fields={**fields, **more})) if more else output
 
 
 def read_names(node: Operator) -> Mapping[str, str]:
