@@ -50,8 +50,10 @@ soak: $(READY) ## 5,000 small queries in one application: memory and time must s
 	@$(WITH_JAVA) $(BIN)/python -m bench.soak
 	@HEADWATER_KILL_ROUNDS=50 $(BIN)/python -m pytest -q tests/server/test_processes.py -k killed_again
 
-oracle: $(READY) ## change input columns and see that edges tell of what changes: all cases, 2,000 generated pipelines (docs/oracle.md)
-	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle $(ORACLE)
+oracle: $(READY) ## change input columns and see that edges tell of what changes: cases, 2,000 generated pipelines, 50 histories (docs/oracle.md)
+	@rm -f build/histories.log
+	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle.histories --log build/histories.log $(HISTORIES)
+	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m tests.oracle --histories build/histories.log $(ORACLE)
 	@$(WITH_JAVA) EVERY_CASE=1 $(BIN)/python -m pytest -q tests/tpc/test_oracle.py
 
 bench-peers: $(READY) ## the cases under headwater and under the openlineage-spark jar, difference by difference (docs/peers.md; 20 minutes)

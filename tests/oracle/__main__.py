@@ -1,10 +1,15 @@
 """The long run: every case, then pipelines seed by seed, and docs/oracle.md from what was seen (``make oracle``).
 
-``python -m tests.oracle [--pipelines 2000] [--seed 1000] [--no-cases]``
+``python -m tests.oracle [--pipelines 2000] [--seed 1000] [--no-cases] [--log FILE]``; with the same file it goes on
+where it was broken off. ``--histories FILE`` is the log of a run of ``python -m tests.oracle.histories``.
 """
 
 import argparse
+import os
 import sys
+from argparse import Namespace
+from itertools import count
+from pathlib import Path
 
 import pyspark
 from rich.progress import Progress
@@ -12,10 +17,11 @@ from tests.oracle.casework import experiment, runnable
 from tests.oracle.document import DOCUMENT, Seen, document
 from tests.oracle.hunt import MissingEdge, Oracle, hunt, oracle, told
 from tests.oracle.judging import examine
+from tests.oracle.logbook import append, read
 from tests.oracle.tally import Tally
 
 CHUNK = 50
-TIGHTNESS_OF = 5
+TIGHTNESS_OF = 20
 
 
 def look_at_cases(live: Oracle, progress: Progress) -> Tally:
@@ -31,23 +37,41 @@ def look_at_cases(live: Oracle, progress: Progress) -> Tally:
             continue
         tally.add(verdict, (str(case),))
         if verdict.missing:
-            tally.missing.append(told(case, looked_at.lineage, verdict))
+            tally.missing.append(told(f"{case}\n{case.code}", looked_at.lineage, verdict))
     return tally
 
 
-def look_at_pipelines(live: Oracle, progress: Progress, count: int, seed: int) -> Tally:
+def look_at_pipelines(live: Oracle, progress: Progress, asked: Namespace) -> Tally:
     """Generated pipelines, ``CHUNK`` for each seed; an interrupt (Ctrl-C) ends with what was seen so far."""
-    tally, bar = Tally(), progress.add_task("pipelines", total=count)
-    while tally.looked_at < count:
+    tally, known = Tally(), dict(read(asked.log))
+    bar = progress.add_task("pipelines", total=asked.pipelines)
+    for seed in count(asked.seed):
+        if tally.count >= asked.pipelines:
+            break
         try:
-            hunt(live, tally, CHUNK, seed, TIGHTNESS_OF)
-        except MissingEdge as found:
-            progress.console.print(f"seed {seed}:\n{found}", markup=False)
+            tally.take(known.get(seed) or _look_at_seed(live, progress, seed, asked.log, tally.seen))
         except KeyboardInterrupt:
             break
-        seed += 1
-        progress.update(bar, completed=tally.looked_at)
+        progress.update(bar, completed=tally.count)
         tell(progress, f"pipelines: {tally.count}")
+    return tally
+
+
+def _look_at_seed(live: Oracle, progress: Progress, seed: int, log: Path, seen: set[str]) -> Tally:
+    tally = Tally(seen=seen)
+    try:
+        hunt(live, tally, CHUNK, seed, TIGHTNESS_OF)
+    except MissingEdge as found:
+        progress.console.print(f"seed {seed}:\n{found}", markup=False)
+    append(log, seed, tally)
+    return tally
+
+
+def _logged(path: Path) -> Tally:
+    """All that a file of ``python -m tests.oracle.histories`` has."""
+    tally = Tally()
+    for _, one in read(path):
+        tally.take(one)
     return tally
 
 
@@ -63,12 +87,15 @@ def main() -> int:
     parser.add_argument("--pipelines", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--no-cases", action="store_true")
+    parser.add_argument("--log", type=Path, default=Path(os.devnull))
+    parser.add_argument("--histories", type=Path, default=Path(os.devnull))
     asked = parser.parse_args()
     with oracle() as live, Progress() as progress:
         cases = Tally() if asked.no_cases else look_at_cases(live, progress)
-        generated = look_at_pipelines(live, progress, asked.pipelines, asked.seed)
-    DOCUMENT.write_text(document(Seen(pyspark.__version__, asked.seed, CHUNK, cases, generated)))
-    found = cases.missing + generated.missing
+        generated = look_at_pipelines(live, progress, asked)
+    tallies = cases, generated, _logged(asked.histories)
+    DOCUMENT.write_text(document(Seen(pyspark.__version__, asked.seed, CHUNK, TIGHTNESS_OF, *tallies)))
+    found = [missing for tally in tallies for missing in tally.missing]
     print("\n\n".join(found) or f"No missing edge. {DOCUMENT} is written.")
     return min(len(found), 100)
 

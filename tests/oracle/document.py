@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from tests.oracle.live import LiveExperiment
 from tests.oracle.rows import CHANGES
 from tests.oracle.tally import Tally
 
@@ -38,6 +40,10 @@ that column, on the field or on the dataset.
 - **Queries**: every case of `tests/cases`; the TPC-DS and TPC-H queries (on DuckDB, `tests/tpc/test_oracle.py`); and
   pipelines that hypothesis generates over SQL and the DataFrame API, one to four steps deep, among them packings:
   leaves put into structs, arrays and maps and taken out again (`tests/oracle/packings.py`).
+- **Histories** of two to five jobs on real files and tables (`tests/oracle/histories`): hand-overs by Parquet, ORC,
+  JSON, CSV, Delta and tables of the catalog; session variables, SQL scripts, MERGE whose schema grows, and files of
+  RDDs. They run once under `headwater run`, and the roots that the store has for the last table are held against what
+  changes when a first source changes and all jobs run again.
 - **Left out**: `sample`, `rand()` and their like, whose result changes without any change of the input; and queries
   whose result changes when the rows are met in another order, which are counted as discarded.
 
@@ -49,8 +55,9 @@ TIGHTNESS = """\
 ## Tightness
 
 The share of claimed edges of which some change showed an effect. An edge that does not show is not wrong: the rules say
-what an edge means, not what eight rows happen to show. A filter that every changed row passes has no effect, and what
-`COALESCE` tests beside a column without NULLs has none either. Of the generated pipelines one in five is asked.
+what an edge means, not what a few rows happen to show. A filter that no row can fail has no effect, nor has what
+stands behind `LIMIT` or beside a literal. What the rows as they are do not show is looked for in up to {databases}
+databases whose values are taken at random from a small stock. Of the generated pipelines one in {one_of} is asked.
 """
 
 
@@ -61,13 +68,16 @@ class Seen:
     spark: str
     seed: int
     chunk: int
+    one_of: int
     cases: Tally
     generated: Tally
+    histories: Tally
 
 
 def document(seen: Seen) -> str:
     """The whole text."""
-    return "\n".join((*_introduction(seen), *_counts(seen), *_tightness(seen), *_constructs(seen.generated))) + "\n"
+    about = (_introduction(seen), _counts(seen), _tightness(seen), _constructs(seen.generated))
+    return "\n".join((*chain(*about), *_of_histories(seen.histories))) + "\n"
 
 
 def _introduction(seen: Seen) -> Iterator[str]:
@@ -78,14 +88,17 @@ def _introduction(seen: Seen) -> Iterator[str]:
 def _counts(seen: Seen) -> Iterator[str]:
     yield f"## What was seen (Spark {seen.spark})"
     yield ""
-    yield "| | cases | generated pipelines |"
-    yield "|---|---|---|"
-    for title, *figures in zip(COUNTED, _counted(seen.cases), _counted(seen.generated), strict=True):
+    yield "| | cases | generated pipelines | histories |"
+    yield "|---|---|---|---|"
+    counted = (_counted(tally) for tally in (seen.cases, seen.generated, seen.histories))
+    for title, *figures in zip(COUNTED, *counted, strict=True):
         yield f"| {title} | {' | '.join(map(str, figures))} |"
     yield ""
     yield from _refused("Cases that could not be run on other data, and why:", sorted(seen.cases.invalid))
     often = (f"{reason} ({count})" for reason, count in seen.generated.invalid.most_common(MOST))
     yield from _refused("Why generated pipelines could not be run, most often:", list(often))
+    often = (f"{reason} ({count})" for reason, count in seen.histories.invalid.most_common(MOST))
+    yield from _refused("Why histories could not be run, most often:", list(often))
 
 
 def _refused(title: str, reasons: list[str]) -> Iterator[str]:
@@ -100,7 +113,7 @@ def _counted(tally: Tally) -> tuple[int, ...]:
 
 
 def _tightness(seen: Seen) -> Iterator[str]:
-    yield TIGHTNESS
+    yield TIGHTNESS.format(databases=LiveExperiment.databases, one_of=seen.one_of)
     yield "| type | subtype | cases: edges | shown | generated: edges | shown |"
     yield "|---|---|---|---|---|---|"
     for subtype in Subtype:
@@ -125,4 +138,14 @@ def _constructs(tally: Tally) -> Iterator[str]:
     yield ""
     yield "How many pipelines had each step or form; `{int}` stands for any expression of that type."
     yield ""
-    yield ", ".join(f"`{form}` {count}" for form, count in sorted(tally.used.items(), key=lambda item: -item[1]))
+    yield _listed(tally)
+
+
+def _of_histories(tally: Tally) -> Iterator[str]:
+    if tally.looked_at:
+        yield from ("", f"## Constructs of histories ({len(tally.used)})", "", _listed(tally))
+
+
+def _listed(tally: Tally) -> str:
+    often_first = sorted(tally.used.items(), key=lambda item: -item[1])
+    return ", ".join(f"`{' '.join(form.split())}` {count}" for form, count in often_first)

@@ -1,9 +1,10 @@
 """Generated pipelines, looked at one by one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -78,13 +79,13 @@ def look(oracle: Oracle, pipeline: Pipeline, tally: Tally, *, tightness: bool = 
         return
     tally.add(verdict, pipeline.used)
     if verdict.missing:
-        tally.missing.append(told(pipeline.case, experiment.lineage, verdict))
+        tally.missing.append(told(pipeline.case.code, experiment.lineage, verdict))
         raise MissingEdge(tally.missing[-1])
 
 
-def told(case: Case, lineage: ColumnLineage, verdict: Verdict) -> str:
+def told(code: str, lineage: ColumnLineage, verdict: Verdict) -> str:
     """A missing edge with all that is needed to see it."""
-    return "\n".join((str(case), case.code, "---", render(edges_of(lineage)), *map(str, verdict.missing)))
+    return "\n".join((code, "---", render(edges_of(lineage)), *map(str, verdict.missing)))
 
 
 def hunt(oracle: Oracle, tally: Tally, count: int, start: int, tightness_of: int = 0) -> None:
@@ -111,7 +112,7 @@ def hunt(oracle: Oracle, tally: Tally, count: int, start: int, tightness_of: int
 
 
 @contextmanager
-def oracle() -> Iterator[Oracle]:
-    """An oracle on a Spark of its own."""
-    with TemporaryDirectory() as folder, spark_for_cases(Path(folder), SETTINGS) as spark:
+def oracle(more: Mapping[str, str] = MappingProxyType({})) -> Iterator[Oracle]:
+    """An oracle on a Spark of its own, with ``more`` settings."""
+    with TemporaryDirectory() as folder, spark_for_cases(Path(folder), {**SETTINGS, **more}) as spark:
         yield Oracle(spark, Path(folder))

@@ -8,12 +8,13 @@ changed pairing of values that are, field by field, the same.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from tests.extract.edge_text import last_component
-from tests.oracle.rows import Source
+from tests.oracle.rows import SCATTERED, Source
 
 from headwater.model import ColumnLineage, Dependency, InputField, Subtype
 
@@ -50,8 +51,15 @@ class Experiment(Protocol):
     def changes(self) -> tuple[str, ...]:
         """The ways to change one, those that show most first."""
 
+    @property
+    def databases(self) -> int:
+        """How many other databases there are to look for an effect in."""
+
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
         """What comes out when ``change`` is made to these columns; ``ORDER`` gives all rows in another order."""
+
+    def scattered(self, number: int) -> AbstractContextManager[None]:
+        """Another database, its values at random, to run the query on."""
 
 
 class Missing(NamedTuple):
@@ -156,14 +164,27 @@ def _blamed(experiment: Experiment, group: tuple[Source, ...], change: str, befo
 
 
 def _examine_claims(experiment: Experiment, before: Result, verdict: Verdict) -> None:
-    by_source: Mapping[Source, set[Claim]] = defaultdict(set)
-    for claim in claims(experiment.lineage):
-        by_source[claim.source].add(claim)
-    for source in filter(by_source.__contains__, experiment.sources):
-        after = [_tried(experiment, (source,), change, verdict) for change in experiment.changes]
-        seen = [result for result in after if result is not None]
-        for claim in by_source[source]:
-            verdict.claims[claim] = any(_shows(claim, before, result) for result in seen)
+    """Look for an effect of each claim: on the rows as they are, then in one scattered database after the other."""
+    of_sources = [claim for claim in claims(experiment.lineage) if claim.source in experiment.sources]
+    verdict.claims.update(dict.fromkeys(of_sources, False))
+    for change in experiment.changes:
+        _show(experiment, change, before, verdict)
+    for number in range(1, experiment.databases + 1):
+        if all(verdict.claims.values()):
+            break
+        with experiment.scattered(number):
+            scattered = _tried(experiment, (), "", verdict)
+            if scattered is not None:
+                _show(experiment, SCATTERED, scattered, verdict)
+
+
+def _show(experiment: Experiment, change: str, before: Result, verdict: Verdict) -> None:
+    """Change each column of which a claim has not shown, and mark the claims that show."""
+    for source in dict.fromkeys(claim.source for claim, shown in verdict.claims.items() if not shown):
+        after = _tried(experiment, (source,), change, verdict)
+        if after is not None:
+            open_ = [claim for claim, shown in verdict.claims.items() if claim.source == source and not shown]
+            verdict.claims.update((claim, _shows(claim, before, after)) for claim in open_)
 
 
 def claims(lineage: ColumnLineage) -> Iterator[Claim]:

@@ -6,13 +6,13 @@ query than the query takes, so a plan without exchanges is computed here, in the
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import MappingProxyType
 from typing import Any
 
 from tests.class_archive import QUICK
 from tests.oracle.judging import ORDER, Result
-from tests.oracle.rows import CHANGES, SOURCES, TABLES, Places, Source, Table
+from tests.oracle.rows import CHANGES, SCATTERED, SOURCES, TABLES, Places, Source, Table
 
 from headwater.model import ColumnLineage
 
@@ -161,6 +161,7 @@ class World:
         for key, value in INTERPRETED.items():
             self.spark.conf.set(key, value)
         self._tables = {name: LiveTable(spark, table) for name, table in TABLES.items()}
+        self._database = 0
 
     def dataset(self, plan: Any, session: Any = None) -> Any:
         """A new Dataset, not yet optimized, of a plan."""
@@ -172,19 +173,38 @@ class World:
             self.dataset(table.relation, session).createOrReplaceTempView(name)
 
     @contextmanager
-    def changed(self, sources: Collection[Source], change: str) -> Iterator[None]:
-        """The columns ``sources`` changed in the way ``change``; afterwards they are as before."""
-        how = CHANGES["the values in reverse" if change == ORDER else change] if change else range
+    def scattered(self, number: int) -> Iterator[None]:
+        """Another database: the cells of all columns at random; afterwards they are as before."""
+        self._database = number
+        self._set(SOURCES, "")
         try:
-            self._set(sources, how)
             yield
         finally:
-            self._set(sources, range)
+            self._database = 0
+            self._set(SOURCES, "")
 
-    def _set(self, sources: Collection[Source], how: Any) -> None:
-        for name, column in sources:
-            table = self._tables[name]
-            table.change(column, how(table.count))
+    @contextmanager
+    def changed(self, sources: Collection[Source], change: str) -> Iterator[None]:
+        """The columns ``sources`` changed in the way ``change``; afterwards they are as before."""
+        try:
+            if change:
+                self._set(sources, change)
+            yield
+        finally:
+            if change:
+                self._set(sources, "")
+
+    def _set(self, sources: Collection[Source], change: str) -> None:
+        for source in sources:
+            self._tables[source[0]].change(source[1], self._places(source, change))
+
+    def _places(self, source: Source, change: str) -> Places:
+        table = TABLES[source[0]]
+        if change == SCATTERED or (self._database and not change):
+            return table.scattered(f"{self._database} {source} {change}")
+        if not change:
+            return range(len(table.rows))
+        return CHANGES["the values in reverse" if change == ORDER else change](len(table.rows))
 
 
 class LiveExperiment:
@@ -192,6 +212,7 @@ class LiveExperiment:
 
     sources = SOURCES
     changes = tuple(CHANGES)
+    databases = 20
 
     def __init__(self, world: World, frame: Any, lineage: ColumnLineage) -> None:
         self.lineage, self._world, self._frame = lineage, world, LiveFrame(world, frame)
@@ -200,3 +221,7 @@ class LiveExperiment:
         """What comes out when ``change`` is made to these columns."""
         with self._world.changed(changed, change):
             return self._frame.result()
+
+    def scattered(self, number: int) -> AbstractContextManager[None]:
+        """Another database, its cells at random."""
+        return self._world.scattered(number)

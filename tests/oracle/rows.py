@@ -3,8 +3,12 @@
 Each table has rows and as many *other* rows, whose values a change may take instead. A change says for each row which
 row the value comes from: those of the table count from 0, the other ones go on from there, -1 stands for NULL. So one
 description serves rows that lie in Spark's memory and rows that are written to files, whatever their type.
+
+*Common* rows have the values that the literals of generated conditions have, the same in all tables. Scattered places
+take any of the three, so that joins match, filters pass and NULLs are met in one database or another.
 """
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,22 +21,29 @@ Places = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns, and its rows and other rows as texts of SQL, one for each row."""
+    """A table: its columns, and its rows, other rows and common rows as texts of SQL, one for each row."""
 
     columns: tuple[str, ...]
     rows: tuple[str, ...]
     others: tuple[str, ...]
+    common: tuple[str, ...]
 
     @property
     def query(self) -> str:
-        """SQL for the rows, the other rows, and one of NULLs."""
+        """SQL for the rows, the other rows, the common rows, and one of NULLs."""
         nulls = ", ".join(["NULL"] * len(self.columns))
-        values = ", ".join(f"({row})" for row in (*self.rows, *self.others, nulls))
+        values = ", ".join(f"({row})" for row in (*self.rows, *self.others, *self.common, nulls))
         return f"SELECT * FROM VALUES {values} AS t({', '.join(self.columns)})"
 
+    def scattered(self, seed: str) -> Places:
+        """Places at random: one in eight NULL, the others anywhere."""
+        chosen, count = random.Random(seed), len(self.rows)
+        stock = count + len(self.others) + len(self.common)
+        return [chosen.randrange(stock) if chosen.randrange(8) else -1 for _ in range(count)]
 
-def _table(columns: str, rows: str, others: str) -> Table:
-    lines = (tuple(filter(None, map(str.strip, text.splitlines()))) for text in (rows, others))
+
+def _table(columns: str, rows: str, others: str, common: str) -> Table:
+    lines = (tuple(filter(None, map(str.strip, text.splitlines()))) for text in (rows, others, common))
     return Table(tuple(columns.split()), *lines)
 
 
@@ -55,6 +66,11 @@ TABLES: Mapping[str, Table] = {
         12, 'W', 'w', 'ES', 26, named_struct('code', 's', 'tier', 6), array('z'), map('k', 'p')
         2, 'Vi', 'v@x.io', 'DE', 77, named_struct('code', 'd', 'tier', 3), array('p', 'x'), map('m', 'v')
         """,
+        """
+        1, 'x', 'DE', 'DE', 2, named_struct('code', 'x', 'tier', 1), array('x', 'z'), map('k', 'x')
+        2, 'DE', 'x', 'x', 30, named_struct('code', 'DE', 'tier', 30), array('DE', 'x', '2'), map('k', 'DE', 'x', 'x')
+        30, 'ok', '2', 'ok', 1, named_struct('code', 'ok', 'tier', 2), array('ok'), map('k', '2', 'DE', 'ok')
+        """,
     ),
     "orders": _table(
         "order_id customer_id product_id amount qty status ts note",
@@ -76,6 +92,11 @@ TABLES: Mapping[str, Table] = {
         15, 1, 100, 3.25D, 2, 'bad', TIMESTAMP '2027-03-04 08:00:00', 'n2'
         24, 9, 108, 0.25D, 7, 'x', TIMESTAMP '2026-03-05 09:05:00', '9'
         """,
+        """
+        1, 2, 30, 2.5D, 1, 'x', TIMESTAMP '2026-02-01 00:00:00', 'DE'
+        2, 1, 2, 7.0D, 2, 'DE', TIMESTAMP '2026-02-01 00:00:00', 'x'
+        30, 30, 1, 2.0D, 30, 'x', TIMESTAMP '2026-01-31 23:00:00', 'ok'
+        """,
     ),
     "products": _table(
         "product_id title price category",
@@ -93,6 +114,11 @@ TABLES: Mapping[str, Table] = {
         101, 'Tin', 12.0D, 'kitchen'
         110, 'Lid', 3.5D, 'office'
         """,
+        """
+        1, 'x', 2.5D, 'DE'
+        2, 'DE', 7.0D, 'x'
+        30, 'ok', 30.0D, 'ok'
+        """,
     ),
 }
 
@@ -106,3 +132,6 @@ CHANGES: Mapping[str, Callable[[int], Places]] = {
     "another last value": lambda n: [*range(n - 1), 2 * n - 1],
 }
 """By what a change does: from the number of rows to the places of the new values; those that show most come first."""
+
+SCATTERED = "values at random"
+"""A change to places at random."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from tests.oracle.judging import Verdict
 
@@ -28,6 +28,15 @@ class Tally:
     shown: Counter[Subtype] = field(default_factory=Counter)
     unshown: Counter[tuple[Subtype, str]] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
+
+    def take(self, other: "Tally") -> None:
+        """Add all that another tally counted."""
+        for each in fields(self):
+            own, more = getattr(self, each.name), getattr(other, each.name)
+            if isinstance(own, Counter | set):
+                own.update(more)
+            else:
+                setattr(self, each.name, own + more)
 
     def refused(self, what: str, reason: BaseException) -> None:
         """Count a query that cannot be run, with the first words of the reason."""

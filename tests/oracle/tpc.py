@@ -5,6 +5,7 @@ A column that an edge on the dataset covers needs no experiment and the rows are
 
 import re
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import sqlglot
@@ -29,6 +30,7 @@ class TpcExperiment:
     text: str
     lineage: ColumnLineage
     changes: tuple[str, ...] = ("other values", "every other value NULL")
+    databases: int = 0
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -43,6 +45,10 @@ class TpcExperiment:
             () if change == ORDER else (self._view(table, changed, change) for table in {table for table, _ in changed})
         )
         return _run(self.query.suite, self.text, tuple(views))
+
+    def scattered(self, number: int) -> AbstractContextManager[None]:
+        """The one database."""
+        return nullcontext()
 
     def _view(self, table: str, changed: Collection[Source], change: str) -> str:
         kinds = tables(self.query.suite)[table]

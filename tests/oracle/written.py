@@ -1,6 +1,7 @@
 """Cases that write: the tables lie in files, a change swaps the files, and what was written is read back."""
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -48,6 +49,7 @@ class WrittenExperiment:
 
     sources = SOURCES
     changes = tuple(CHANGES)[:FIRST]  # each takes seconds
+    databases = 0
 
     def __init__(self, files: Files, case: Case, lineage: ColumnLineage) -> None:
         self.lineage, self._files, self._case = lineage, files, case
@@ -63,6 +65,10 @@ class WrittenExperiment:
                 return LiveFrame(self._files.world, found).result()
         finally:
             self._files.show(*ROWS_AS_THEY_ARE)
+
+    def scattered(self, number: int) -> AbstractContextManager[None]:
+        """The one database."""
+        return nullcontext()
 
     def _read(self, session: Any, folder: Path) -> Any:
         """The output, its columns in the order of the lineage.

@@ -1,0 +1,34 @@
+"""The lineage of what a history has written, as the store's roots have it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.oracle.rows import TABLES
+
+from headwater.model import ColumnLineage, Dependency, InputField
+from headwater.store import Store
+from headwater.store.questions import Exact, Root, roots_of
+
+
+def lineage_in(store: Store, folder: Path, names: tuple[str, ...]) -> ColumnLineage:
+    """All roots of the columns ``names`` of ``out``; what acts on the rows of each of them acts on the dataset.
+
+    A literal has no roots: what decides on its rows is held against those of the other columns.
+
+    Raises:
+        LookupError: every column is a literal.
+    """
+    roots = {name: roots_of(store, Exact("file", f"{folder}/out", name)).roots for name in names}
+    fields = {name: frozenset(_dependencies(found, rows=False)) for name, found in roots.items()}
+    of_rows = [frozenset(_dependencies(roots[name], rows=True)) for name, found in fields.items() if found]
+    if not of_rows:
+        raise LookupError("every column is a literal; roots are of columns, none of them says what decides on rows")
+    return ColumnLineage(fields, frozenset.intersection(*of_rows))
+
+
+def _dependencies(roots: tuple[Root, ...], rows: bool) -> Iterator[Dependency]:
+    for root in roots:
+        source = InputField(root.column.dataset.dataset, root.column.name)
+        if source.dataset.name.rpartition("/")[2] in TABLES:
+            found = (Dependency(source, each.transformation) for each in root.ways if each.whole_dataset or not rows)
+            yield from found
