@@ -103,6 +103,7 @@ EVENTS = [
     told("m", written("m1", {"x": ["raw.m"]}), run="m"),
     told("gold", written("gold/z", {"x": ["raw/b.x"], "y": ["raw/b.y"]}), minute=1, run="1"),
     told("gold", written("gold/z", {"x": ["raw/c.x"], "y": ["raw/b.y"]}), minute=9, run="2"),
+    told("map", written("mapped", {"p": [], "q": [], "*": ["raw/w.x TRANSFORMATION", "raw/w.y FILTER"]}), run="map"),
     told("other", written("other/z", {"x": ["raw/b.x"]}), run="3"),
     *(told("c", written("counted", {"x": [f"{one}.x"]}), minute=at, run=f"c{at}") for at, one in enumerate("aaba")),
 ]

@@ -58,6 +58,20 @@ def upstream(both: Both, ids: list[int], bounds: Bounds) -> dict[Named, tuple[An
     return named
 
 
+def test_the_values_of_a_whole_dataset_lead_to_each_of_its_columns(both: Both) -> None:
+    """Of a function from many columns to many, an event has DIRECT edges to the dataset and none to its columns."""
+    edges = both.archive.dataset_edges.where("output_dataset = '/mapped'").collect()
+    assert sorted((row.input_field, row.type, row.subtype) for row in edges) == [
+        ("x", "DIRECT", "TRANSFORMATION"),
+        ("y", "INDIRECT", "FILTER"),
+    ]
+    for column in "pq":
+        above = found(roots(both.archive, find_fields(both.archive, f"mapped.{column}")))
+        assert above == {("file", "/raw/w", "x"): (1, False), ("file", "/raw/w", "y"): (1, False)}
+    below = found(impact(both.archive, find_fields(both.archive, "raw/w.x")))
+    assert below == {("file", "/mapped", "p"): (1,), ("file", "/mapped", "q"): (1,)}
+
+
 @pytest.mark.parametrize("at", [None, MOMENT], ids=["now", "then"])
 def test_the_roots_of_all_fields_are_those_of_each(both: Both, at: datetime | None) -> None:
     """In many worlds at once, circles among them: what the store says of each field by itself.

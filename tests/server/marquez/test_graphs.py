@@ -55,6 +55,20 @@ def test_downstream_is_no_detour_over_siblings(small: TestClient) -> None:
     assert found == ["datasetField:file:/a:x", "datasetField:file:/b:x"]
 
 
+def test_the_values_of_a_whole_dataset_are_those_of_each_column(small: TestClient) -> None:
+    fields = {"p": [], "q": ["r.z"], "*": ["r.x TRANSFORMATION", "r.y FILTER"]}
+    small.post("/api/v1/lineage", json=[told("map", written("m", fields))])
+    nodes = small.get(COLUMNS, params={"nodeId": "dataset:file:/m"}).json()["graph"]
+    inputs = {node["data"]["field"]: {one["field"] for one in node["data"]["inputFields"]} for node in nodes}
+    assert inputs == {"p": {"x", "y"}, "q": {"x", "y", "z"}, "x": set(), "y": set(), "z": set()}
+    [one] = [node for node in nodes if node["data"]["field"] == "p"]
+    kinds = {given["field"]: given["transformationType"] for given in one["data"]["inputFields"]}
+    assert kinds == {"x": "TRANSFORMATION", "y": "FILTER"}
+    dataset = small.get("/api/v1/namespaces/file/datasets/%2Fm").json()
+    shown = {field["name"]: {one["field"] for one in field["inputFields"]} for field in dataset["columnLineage"]}
+    assert shown == {"p": {"x", "y"}, "q": {"x", "y", "z"}}
+
+
 def test_names_with_colons_are_matched_against_what_is_known(small: TestClient) -> None:
     small.post("/api/v1/lineage", json=[told("j", written("a:b", {"x:y": ["r:s.t:u"]}))])
     assert ids(small.get(COLUMNS, params={"nodeId": "datasetField:file:/a:b:x:y"})) == [
