@@ -5,14 +5,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.capture.rows import ExecutionRow
-from headwater.extract import ASSIGNMENTS, ExtractSettings, Origin, OriginKey, Origins, assignments, loop_query
-from headwater.extract import loop_variable as loop_column
+from headwater.extract import (
+    ASSIGNMENTS,
+    ExtractSettings,
+    Origin,
+    OriginKey,
+    Origins,
+    assignments,
+    either,
+    loop_query,
+    loop_variable,
+)
 from headwater.extract.origins import VARIABLES
 from headwater.plan import Plan
 
 _MOST_QUERIES = 20
 
 Assigned = tuple[tuple[OriginKey, Origin], ...]
+Columns = Mapping[str, Origin]
+
+
+@dataclass(slots=True, eq=False)
+class _Query:
+    """A query of a session by the columns of its rows; ``loop`` is the label of the FOR that took it, if one did."""
+
+    session: object
+    columns: Columns
+    loop: str | None = None
 
 
 @dataclass(slots=True)
@@ -22,7 +41,8 @@ class Assignments:
     settings: ExtractSettings
     origins: Origins
     _open: dict[int, Assigned] = field(default_factory=dict)
-    _queries: deque[tuple[object, Mapping[str, Origin]]] = field(default_factory=lambda: deque(maxlen=_MOST_QUERIES))
+    _queries: deque[_Query] = field(default_factory=lambda: deque(maxlen=_MOST_QUERIES))
+    _loops: dict[tuple[object, str], list[Columns]] = field(default_factory=dict)
 
     def concern(self, row: ExecutionRow) -> bool:
         """Whether a row is of an assignment, or of a query whose rows a script's FOR may assign."""
@@ -49,10 +69,31 @@ class Assignments:
     def _read(self, row: ExecutionRow) -> None:
         if row.plan is not None:
             found = loop_query(row.plan, self.settings, self.origins)
-            self._queries.appendleft((row.plan.session.get("id"), found))
+            self._queries.appendleft(_Query(row.plan.session.get("id"), found))
 
     def _assigned(self, plan: Plan) -> Assigned:
         found = assignments(plan, self.settings, self.origins)
-        queries = (columns for session, columns in self._queries if session == plan.session.get("id"))
-        column = loop_column(plan.root, queries) if plan.root and not any(one.everything for _, one in found) else None
+        column = None if any(one.everything for _, one in found) else self._loop_column(plan)
         return tuple((key, column or value) for key, value in found)
+
+    def _loop_column(self, plan: Plan) -> Origin | None:
+        """The column that a FOR assigns: of the query that ran last before it, or of those that ran since.
+
+        A FOR assigns its variables anew with each row. A query between two rows may be one of its body, or that of
+        another FOR of the same label.
+        """
+        target = loop_variable(plan.root) if plan.root else None
+        if target is None:
+            return None
+        session, (label, name) = plan.session.get("id"), target
+        mine = (one for one in self._queries if one.session == session and one.loop in (None, label))
+        newest = next((one for one in mine if name in one.columns), None)
+        bound = self._loops.setdefault((session, label), [])
+        if newest is not None:
+            newest.loop = label
+            bound += [newest.columns] if newest.columns not in bound else []
+        del bound[:-_MOST_QUERIES]
+        if len(self._loops) > _MOST_QUERIES:
+            del self._loops[next(iter(self._loops))]
+        found = [columns[name] for columns in bound if name in columns]
+        return either(found) if found else None

@@ -3,7 +3,7 @@
 from headwater.extract.extractor import assignments, column_lineage, loop_query, origin, statement, stream
 from headwater.extract.origins import Origin, OriginKey, Origins, Stream
 from headwater.extract.scope import ExtractSettings
-from headwater.extract.variables import ASSIGNMENTS, loop_variable
+from headwater.extract.variables import ASSIGNMENTS, either, loop_variable
 
 __all__ = [
     "ASSIGNMENTS",
@@ -14,6 +14,7 @@ __all__ = [
     "Stream",
     "assignments",
     "column_lineage",
+    "either",
     "loop_query",
     "loop_variable",
     "origin",

@@ -1,15 +1,18 @@
 """Session variables and those of SQL scripts: their values leave the plan that assigns them and come back in others."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.origins import Origin, OriginKey, variable_of
 from headwater.extract.scope import Extraction, Rows, Scope
-from headwater.extract.trace import NOTHING, Trace
+from headwater.extract.trace import NOTHING, Trace, merge, union
+from headwater.model import Gap
 from headwater.plan import Expression, Operator
 
 ASSIGNMENTS = ("CreateVariable", "SetVariable")
 """The commands that give a variable its value."""
+
+_ONE_OF_SEVERAL = Gap("relation", "FOR", "any of several queries may have filled the variable")
 
 
 def assigned(root: Operator, extraction: Extraction) -> Iterator[tuple[OriginKey, Origin]]:
@@ -36,14 +39,28 @@ def loop_columns(root: Operator, names: Sequence[str], extraction: Extraction) -
     return {name.casefold(): _origin(rows.column(place), rows, extraction) for place, name in enumerate(names)}
 
 
-def loop_variable(root: Operator, queries: Iterable[Mapping[str, Origin]]) -> Origin | None:
-    """The column that a ``FOR`` assigns: Spark puts literals of the row into local variables of the columns' names."""
+def loop_variable(root: Operator) -> tuple[str, str] | None:
+    """The label of a ``FOR`` and the column that it assigns, folded; None of other assignments.
+
+    Spark puts literals of the row into local variables of the columns' names.
+    """
     targets = root.expressions("targetVariables")
     if len(targets) != 1 or targets[0].values.get("catalog") != "FakeLocalCatalog" or not _is_literal(root):
         return None
-    parts = targets[0].facts("identifier").get("parts", ())
-    name = str(parts[-1]).casefold() if parts else ""
-    return next((columns[name] for columns in queries if name in columns), None)
+    *label, name = map(str, targets[0].facts("identifier").get("parts") or ("",))
+    return ".".join(label).casefold(), name.casefold()
+
+
+def either(origins: Sequence[Origin]) -> Origin:
+    """The origin of a value that comes from one of several queries, and a gap where they are more than one."""
+    if len(origins) == 1:
+        return origins[0]
+    return Origin(
+        (merge(origin.columns[0] for origin in origins),),
+        union(origin.deciding for origin in origins),
+        tuple(dict.fromkeys(one for origin in origins for one in origin.datasets)),
+        tuple(dict.fromkeys((*(gap for origin in origins for gap in origin.gaps), _ONE_OF_SEVERAL))),
+    )
 
 
 def _is_literal(root: Operator) -> bool:
