@@ -18,6 +18,7 @@ from headwater.extract import ExtractSettings, Origins, column_lineage
 from headwater.model import ColumnLineage, Dependency, Gap, InputField
 
 _DATASET = "every column"
+_OPAQUE = "opaque"  # a gap of this kind leaves lineage whole, and coarse
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class FrameLineage:
 
     def tree(self) -> str:
         """The lineage as a tree of text."""
-        return "\n".join(line for name, edges in self._all() for line in _branch(name, edges))
+        return "\n".join(line for name, edges in self._all() for line in _branch(name, edges, self._without_inputs))
 
     def json(self) -> str:
         """The lineage as JSON: columns, dataset edges, gaps."""
@@ -89,12 +90,18 @@ class FrameLineage:
         printer.text(self.tree())
 
     def _repr_html_(self) -> str:
-        rows = "".join(_html_row(name, edges) for name, edges in self._all())
+        rows = "".join(_html_row(name, edges, self._without_inputs) for name, edges in self._all())
         gaps = "".join(f"<li>{escape(gap.what)}: {escape(gap.why)}</li>" for gap in self.gaps)
         return (
             '<table class="headwater"><thead><tr><th>column</th><th>how</th><th>from</th></tr></thead>'
             f"<tbody>{rows}</tbody></table>" + (f"<p>Not seen into:</p><ul>{gaps}</ul>" if gaps else "")
         )
+
+    @property
+    def _without_inputs(self) -> str:
+        """The words for a column without edges: where something was not seen, inputs may be missing."""
+        whole = all(gap.kind == _OPAQUE for gap in self.gaps)
+        return "made without reading a column" if whole else "no input known: not all was seen"
 
     def _all(self) -> Iterator[tuple[str | None, tuple[Dependency, ...]]]:
         for name in self.columns:
@@ -142,8 +149,10 @@ def _short(field: InputField) -> str:
     return f"{field.dataset.name.rstrip('/').rpartition('/')[2]}.{field.name}"
 
 
-def _branch(name: str | None, edges: tuple[Dependency, ...]) -> Iterator[str]:
+def _branch(name: str | None, edges: tuple[Dependency, ...], without: str) -> Iterator[str]:
     yield name or _DATASET
+    if not edges:
+        yield f"└── {without}"
     for place, edge in enumerate(edges):
         corner = "└──" if place == len(edges) - 1 else "├──"
         yield f"{corner} {_kind(edge):<14} {_short(edge.input)}   {edge.input.dataset}"
@@ -166,10 +175,10 @@ def _quoted(text: str) -> str:
     return text.replace('"', "#quot;")
 
 
-def _html_row(name: str | None, edges: tuple[Dependency, ...]) -> str:
+def _html_row(name: str | None, edges: tuple[Dependency, ...], without: str) -> str:
     label = escape(name) if name else f"<i>{_DATASET}</i>"
     if not edges:
-        return f"<tr><td>{label}</td><td></td><td><i>no input column</i></td></tr>"
+        return f"<tr><td>{label}</td><td></td><td><i>{without}</i></td></tr>"
     cells = [
         f'<td>{_kind(edge)}</td><td title="{escape(str(edge.input.dataset))}">{escape(_short(edge.input))}</td>'
         for edge in edges
