@@ -210,6 +210,9 @@ def edges(output: dict[str, Any]) -> str:
     return ", ".join(sorted(texts))
 
 
+@pytest.mark.skipif(
+    pyspark.__version__ >= "4", reason="below the SQL extensions of Delta and Iceberg Spark 4 binds none"
+)
 def test_statements_with_parameters_and_writes_by_name_have_their_lineage(jobs: Jobs, server: str) -> None:
     jobs.write(PARAMETERS)
     ended = jobs.watched("job.py", jobs.folder, environment={"SPARK_REMOTE": server})
