@@ -18,6 +18,8 @@ TIES = {"long/scores": "ntile breaks its ties by the order in which an earlier w
 
 CREATED = re.compile(r"CREATE TABLE out USING parquet AS\s+")
 
+SAVED = re.compile(r"\.saveAs(?!Table)")
+
 
 def runnable() -> tuple[Case, ...]:
     """The cases for the Spark that is installed; streams read their input once, and settings are the oracle's own."""
@@ -48,13 +50,15 @@ def experiment(case: Case, oracle: Oracle) -> Experiment:
     """The experiment on a case.
 
     Raises:
-        LookupError: the case reads what it wrote itself, and its own lineage does not lead to the three tables; or ties
-            decide its result.
+        LookupError: the case reads what it wrote itself, and its own lineage does not lead to the three tables; ties
+            decide its result; or its files have no format of their own.
     """
     if str(case) in TIES:
         raise LookupError(TIES[str(case)])
     build = as_frame(case, oracle.files.folder / "frames")
     found: Experiment = oracle.clean_experiment(build) if build else oracle.written_experiment(case)
+    if SAVED.search(case.code) and not case.frame and tuple(found.lineage.fields) != ("value",):
+        raise LookupError("it saves an RDD to files that only their reader knows the format of")
     if not reads_only_the_tables(found.lineage):
         raise LookupError("it reads a table that it wrote itself")
     return found

@@ -99,7 +99,7 @@ def _files(session: Any, folder: Path, output: str) -> Any:
     """The files of a dataset below the case's own folder, in their format."""
     for path in (path for path in folder.rglob(output) if path.is_dir()):
         for data in path.rglob("part-*"):
-            kind = {".txt": "text"}.get(data.suffix, data.suffix[1:])
+            kind = {".txt": "text", "": "text"}.get(data.suffix, data.suffix[1:])
             return session.read.format(kind).load(str(path))
     raise LookupError(f"nothing called {output!r} was written; expected a table or files of that name")
 
