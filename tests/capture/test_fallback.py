@@ -114,7 +114,7 @@ def test_every_write_is_told_once(ended: Ended, jobs: Jobs) -> None:
         "shop.save_as_text_file.texts": ["START", "COMPLETE"],
         "shop.foreach.unknown": ["START", "FAIL"],
     }
-    assert states(jobs.events())[-1] == ("shop", "COMPLETE")
+    assert states(jobs.events())[-1] == ("shop", "FAIL")
 
 
 def test_what_an_rdd_is_made_of_is_a_gap(ended: Ended, jobs: Jobs) -> None:
