@@ -56,6 +56,8 @@ SELECT k IN (SELECT k FROM u) AS isin, k FROM t WHERE v NOT IN (SELECT w FROM u 
 WITH c AS (SELECT k, v FROM t), d AS (SELECT k, sum(v) AS v FROM c GROUP BY k) SELECT d.v, c.k FROM d JOIN c USING (k)
 WITH RECURSIVE r(n, k) AS (SELECT 1, k FROM t UNION ALL SELECT n + 1, k FROM r WHERE n < 3) SELECT * FROM r
 SELECT st.a, named_struct('x', k, 'y', s).y AS y, m['q'] AS q, l[0] AS first FROM t
+SELECT k + 1L AS a, v + 1 AS b, l[CAST('0' AS INT)] AS c, array(k, v)[1] AS d, map('a', k, 'b', v)['b'] AS e FROM t
+SELECT map(CAST(1 AS BIGINT), k, 2L, v)[CAST(2 AS BIGINT)] AS f, array(v, k)[CAST('1' AS INT)] AS g FROM t
 SELECT transform(l, x -> x + k) AS more, filter(l, x -> x > 1) AS some FROM t
 SELECT e, p FROM t LATERAL VIEW posexplode(l) AS p, e WHERE k > 0
 SELECT k, x FROM t, LATERAL (SELECT w + t.v AS x FROM u WHERE u.k = t.k)

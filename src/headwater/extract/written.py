@@ -43,7 +43,7 @@ def written(
     known = {column.name for column in target.schema}
     own = [SchemaField(name, column.type) for name, column in zip(labels, rows.output, strict=False)]
     schema = (*target.schema, *(field for field in own if field.name not in known))
-    rank = {field.name: place for place, field in reversed([*enumerate(schema)])}
+    rank = {field.name: place for place, field in reversed([*enumerate(schema)])} if known else {}
     order = sorted(range(len(labels)), key=lambda place: rank[labels[place]]) if known else range(len(labels))
     traces = [flat(rows.column(place)) for place in order]
     described = replace(target, schema=schema, lifecycle=how, version="")

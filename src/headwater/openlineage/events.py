@@ -15,7 +15,13 @@ import attr
 import orjson
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.generated.base import JobFacet
-from openlineage.client.generated.column_lineage_dataset import ColumnLineageDatasetFacet, InputField, Transformation
+from openlineage.client.generated.column_lineage_dataset import (
+    ColumnLineageDatasetFacet,
+    Fields,
+    InputField,
+    Transformation,
+)
+from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
 
 from headwater.errors import EventError
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Output, RunMoment, Statement
@@ -83,7 +89,7 @@ def _as_written(begun: OutputDataset, seen: DatasetDescription | None, settings:
         return begun
     known = dataset_facets(DatasetDescription(seen.dataset, version=seen.version), settings)
     version = {name: facet for name, facet in known.items() if name == "version"}
-    facets = _Facets(begun.facets or {}).with_facets(version)
+    facets = begun.facets.with_facets(version) if isinstance(begun.facets, _Facets) else version
     return _Output(begun.namespace, begun.name, facets=facets, outputFacets=_of_output(seen, settings))
 
 
@@ -285,12 +291,30 @@ def _job_facets(
 
 
 def _part(value: Any) -> Any:
-    """As `_plain`; of edges, of which a wide table has thousands, a text whose parts are made once."""
-    if value.__class__ is not InputField:
-        return _plain(value)
+    """As `_plain`; of columns and edges, of which a wide table has thousands, a text whose parts are made once."""
+    write = _TEXTS.get(value.__class__)
+    return _plain(value) if write is None else orjson.Fragment(write(value))
+
+
+def _fields(value: Fields) -> str:
+    if value.transformationDescription or value.transformationType:
+        return _dumped(_plain(value))
+    return f'{{"inputFields":[{",".join(map(_edge, value.inputFields))}]}}'
+
+
+def _edge(value: InputField) -> str:
     names = f'"field":{_quoted(value.field)},"name":{_quoted(value.name)},"namespace":{_quoted(value.namespace)}'
-    steps = ",".join(map(_step, value.transformations or ()))
-    return orjson.Fragment(f'{{{names},"transformations":[{steps}]}}')
+    return f'{{{names},"transformations":[{",".join(map(_step, value.transformations or ()))}]}}'
+
+
+def _column(value: SchemaDatasetFacetFields) -> str:
+    if (value.fields, value.description, value.ordinal_position) != _NO_MORE or value.type is None:
+        return _dumped(_plain(value))
+    return f'{{"name":{_quoted(value.name)},"type":{_quoted(value.type)}}}'
+
+
+_NO_MORE = (None, None, None)
+_TEXTS: Mapping[type, Callable[[Any], str]] = {Fields: _fields, InputField: _edge, SchemaDatasetFacetFields: _column}
 
 
 @lru_cache(maxsize=4096)

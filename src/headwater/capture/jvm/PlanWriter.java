@@ -74,6 +74,7 @@ public class PlanWriter {
   private final IdentityHashMap told = new IdentityHashMap();
   private final Map attributes = new HashMap();
   private final Map literals = new HashMap();
+  private final Map constants = new HashMap();
   private final List references = new ArrayList();
   private final StringWriter text = new StringWriter();
   private final JsonGenerator out;
@@ -201,6 +202,7 @@ public class PlanWriter {
       TreeNode node = (TreeNode) stack.peek();
       if (seen.containsKey(node)) { stack.pop(); continue; }
       if (isKnownAttribute(node)) { stack.pop(); continue; }
+      if (isConstant(node)) { stack.pop(); writeConstant(node); continue; }
       if (expanded.put(node, Boolean.TRUE) == null && pushMissing(node, stack)) continue;
       if (node instanceof LogicalPlan && pushTold(node, stack)) continue;
       stack.pop();
@@ -222,9 +224,41 @@ public class PlanWriter {
 
   private static String key(AttributeReference attribute) { return attribute.exprId().id() + " " + attribute.name(); }
 
+  private static boolean isConstant(Object node) {
+    return node instanceof Literal || node instanceof Cast && ((Cast) node).child() instanceof Literal;
+  }
+
+  /** What lineage asks of a literal: the value of an INT or a BOOLEAN, a text's number; nothing of others, and of a cast. */
+  private Object constant(Object node) {
+    Object value = node instanceof Literal ? ((Literal) node).value() : null;
+    if (value instanceof Integer || value instanceof Boolean) return value;
+    return value != null && ((Literal) node).dataType().equals(DataTypes.StringType) ? "literal " + literal(value) : "";
+  }
+
+  /** Equal constants are one node: in a wide projection every second one would be a literal. */
+  private void writeConstant(Object node) throws IOException {
+    Object value = constant(node);
+    Integer position = (Integer) constants.get(value);
+    if (position == null) {
+      position = Integer.valueOf(count++);
+      constants.put(value, position);
+      beginNode();
+      out.writeString("Literal");
+      out.writeStartArray(); out.writeEndArray();
+      out.writeStartObject(); out.writeEndObject();
+      out.writeStartObject();
+      if (value instanceof String) { if (!value.equals("")) out.writeNumberField("literal", literal(((Literal) node).value())); }
+      else { out.writeFieldName("value"); facts.writeValue(value, 0); }
+      out.writeEndObject();
+      out.writeEndArray();
+    }
+    seen.put(node, position);
+  }
+
   private int position(Object node) {
     Integer found = (Integer) seen.get(node);
     if (found == null && node instanceof AttributeReference) found = (Integer) attributes.get(key((AttributeReference) node));
+    if (found == null && isConstant(node)) found = (Integer) constants.get(constant(node));
     if (found == null) throw new IllegalStateException("no place was written for " + Reflection.simpleName(node));
     return found.intValue();
   }
@@ -415,7 +449,6 @@ public class PlanWriter {
   private void writeValues(TreeNode node, List values) throws IOException {
     out.writeStartObject();
     for (int i = 0; i < values.size(); i += 2) {
-      if (node instanceof Literal && values.get(i).equals("value")) continue;
       out.writeFieldName((String) values.get(i));
       facts.writeValue(values.get(i + 1), 0);
     }
@@ -448,10 +481,6 @@ public class PlanWriter {
       boolean same = DataType.equalsIgnoreNullability(from, node.dataType());
       out.writeBooleanField("same", same);
       if (!same && (from instanceof StructType || from instanceof ArrayType || from instanceof MapType)) { out.writeFieldName("leaves"); writeLeaves(from, node.dataType()); }
-    } else if (node instanceof Literal) {
-      Object value = ((Literal) node).value();
-      if (value instanceof Integer || value instanceof Boolean) { out.writeFieldName("value"); facts.writeValue(value, 0); }
-      else if (value != null && node.dataType().equals(DataTypes.StringType)) out.writeNumberField("literal", literal(value));
     } else if (node instanceof AggregateExpression) {
       if (((AggregateExpression) node).isDistinct()) out.writeBooleanField("isDistinct", true);
     } else if (node instanceof CreateNamedStruct) {

@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.QueryExecution;
 /** Names of classes and fields, calls of methods that not every version of Spark or a connector has, analyzed plans. */
 public class Reflection {
   private static final Map NAMES = new ConcurrentHashMap();
+  private static final Map SIMPLE_NAMES = new ConcurrentHashMap();
   private static final Map METHODS = new ConcurrentHashMap();
   private static final Object MISSING = new Object();
 
@@ -36,8 +37,12 @@ public class Reflection {
 
   public static String simpleName(Object value) {
     if (value == null) return "";
-    String name = value.getClass().getName();
-    return name.substring(name.lastIndexOf('.') + 1);
+    String name = (String) SIMPLE_NAMES.get(value.getClass());
+    if (name != null) return name;
+    name = value.getClass().getName();
+    name = name.substring(name.lastIndexOf('.') + 1);
+    SIMPLE_NAMES.put(value.getClass(), name);
+    return name;
   }
 
   /** Classes below org.apache.spark go by their last component, others by their full name. */

@@ -142,7 +142,7 @@ EXPRESSIONS: Visitors = {
     "OuterReference": outer_reference,
     "CommonExpressionRef": common_reference,
     "With": with_definitions,
-    "TypedNullLiteral": nothing,
+    **dict.fromkeys(("Literal", "TypedNullLiteral"), nothing),
     **dict.fromkeys(("ArrayCompact", "NullIf", "Nvl", "Nvl2", "TryElementAt"), replaced),
     "VariableReference": variable,
     **dict.fromkeys(

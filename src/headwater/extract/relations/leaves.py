@@ -138,21 +138,23 @@ def note(
 def _columns(
     node: Operator, descriptions: tuple[DatasetDescription, ...], names: Mapping[str, str] = _OWN_NAMES
 ) -> Rows:
-    shown = [column for column in node.expressions("output") if not column.values.get("metadataColumn")]
-    hidden = [column for column in node.expressions("output") if column.values.get("metadataColumn")]
-    told = () if not _tells_changes(node) else _OF_CHANGES
+    columns = node.expressions("output")
+    hidden = [column.expr_id for column in columns if column.values.get("metadataColumn")]
+    shown = [column for column in columns if not column.values.get("metadataColumn")] if hidden else columns
+    output, told = tuple(map(attribute, shown)), _OF_CHANGES if _tells_changes(node) else ()
     traces = {
-        c.expr_id: _origin(names.get(c.label, c.label), descriptions) if c.label not in told else NOTHING for c in shown
+        column.expr_id: NOTHING if column.name in told else _origin(names.get(column.name, column.name), descriptions)
+        for column in output
     }
     traces.update(_unparsed(node, traces))
-    return Rows(tuple(map(attribute, shown)), {**traces, **dict.fromkeys((c.expr_id for c in hidden), NOTHING)})
+    return Rows(output, {**traces, **dict.fromkeys(hidden, NOTHING)})
 
 
 def _unparsed(node: Operator, traces: Mapping[int, Paths]) -> Iterator[tuple[int, Paths]]:
     """The column with the text of rows that cannot be parsed: it is made of all others."""
     corrupt = node.facts("relation").get("corrupt")
-    columns = [column for column in node.expressions("output") if corrupt and column.label == corrupt]
-    for column in columns:
+    columns = node.expressions("output") if corrupt else ()
+    for column in (column for column in columns if column.label == corrupt):
         others = union(paths for key, paths in traces.items() if key != column.expr_id)
         if others:
             yield column.expr_id, step(TRANSFORMED, others)
