@@ -60,7 +60,7 @@ bench-peers: $(READY) ## the cases under headwater and under the openlineage-spa
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.peers $(CASES)
 
 # Software of others brings requirements of its own, and pip looks for the tools that unpack it on the PATH.
-others: .venv-others/.ready ## dbt, splink, quinn, pandas on Spark and libraries' own tests, with headwater and without (docs/others.md; 20 minutes)
+others: .venv-others/.ready ## dbt, splink, ibis and others, and libraries' own tests, with headwater and without (docs/others.md; 20 minutes)
 	@$(call JAVA_OF,.venv-others) PATH="$(CURDIR)/.venv-others/bin:$$PATH" \
 	.venv-others/bin/python -m tests.others $(OTHERS)
 

@@ -30,11 +30,15 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "splink": ((str(HERE / "jobs" / "deduplicate.py"), "."),),
     "quinn": ((str(HERE / "jobs" / "quinned.py"), "."),),
     "pandas": ((str(HERE / "jobs" / "panda.py"), "."),),
+    "mack": ((str(HERE / "jobs" / "macked.py"), "."),),
+    "ibis": ((str(HERE / "jobs" / "ibised.py"), "."),),
+    "kedro": ((str(HERE / "jobs" / "kedroed.py"), "."),),
 }
 """What to say to Python, one run after the other, for each project."""
 
 CHANGING = (
     (re.compile(r"checkpoints/[-0-9a-f]{36}"), "checkpoints/{run}"),
+    (re.compile(r"passing/tmp\w{8}"), "passing/{run}"),
     (re.compile(r"(__splink__\w+?)_[0-9a-f]{9}\b"), r"\1"),
 )
 """Names that are others at each run."""
@@ -52,13 +56,15 @@ def run(name: str, folder: Path, *, watched: bool) -> None:
 
 
 def results(folder: Path) -> dict[str, list[str]]:
-    """The rows of every dataset that a run left, in any order; intermediate ones are left out."""
-    files = [path for path in folder.rglob("*.parquet") if "checkpoints" not in path.parts]
+    """The rows of every dataset that a run left, in any order, and what it printed; intermediate ones are left out."""
+    found_at = (path for path in folder.rglob("*.parquet") if path.is_file())
+    files = [path for path in found_at if not {"checkpoints", "passing"} & {*path.parts}]
     found: dict[str, list[str]] = {}
     for path in files:
         dataset = str(path.parent.relative_to(folder))
         found.setdefault(dataset, []).extend(map(str, pq.ParquetFile(path).read().to_pylist()))
-    return {dataset: sorted(rows) for dataset, rows in found.items()}
+    printed = {path.name: path.read_text(encoding="utf-8").splitlines() for path in folder.glob("printed/*.txt")}
+    return {dataset: sorted(rows) for dataset, rows in found.items()} | printed
 
 
 def story(folder: Path) -> str:

@@ -11,6 +11,14 @@ from tests.class_archive import QUICK
 LIMIT = 3600  # seconds for one program, on a busy machine too
 DEFAULTS = Path(__file__).with_name("conf")
 
+SILENT = {
+    "DO_NOT_TRACK": "1",
+    "GX_ANALYTICS_ENABLED": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "SQLMESH__DISABLE_ANONYMIZED_ANALYTICS": "true",
+}
+"""Programs that would report their use to who made them do not."""
+
 
 def run(arguments: Sequence[str], place: Path, log: Path, events: Path | None, good: Collection[int] = (0,)) -> None:
     """Run Python in a place, watched when there is a file for ``events``; what it says goes to the end of ``log``.
@@ -24,7 +32,7 @@ def run(arguments: Sequence[str], place: Path, log: Path, events: Path | None, g
     before = ("-m", "headwater", "run", "--events", str(events)) if events else ()
     command = [sys.executable, *before, *arguments]
     quick = {"SPARK_SUBMIT_OPTS": QUICK, "SPARK_LAUNCHER_OPTS": QUICK, "SPARK_CONF_DIR": str(DEFAULTS)}
-    environment = {**os.environ, **quick, "PYSPARK_PYTHON": sys.executable, "HEADWATER_STRICT": "1"}
+    environment = {**os.environ, **quick, **SILENT, "PYSPARK_PYTHON": sys.executable, "HEADWATER_STRICT": "1"}
     with log.open("a") as said:
         done = subprocess.run(command, cwd=place, env=environment, stdout=said, stderr=said, timeout=LIMIT, check=False)
     if done.returncode not in good:

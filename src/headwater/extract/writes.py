@@ -77,11 +77,12 @@ def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
-    told = given.of_relation(node)
-    target = told or naming.option_description(node.facts("options"), extraction)
-    target = replace(target, version=node.facts("sink").get("version") or "") if target else None
+    told, sink, options = given.of_relation(node), node.facts("sink"), node.facts("options")
+    at = {"path": sink["path"]} if sink.get("path") else {}
+    target = told or naming.option_description({**naming.given(options), **at}, extraction)
+    target = replace(target, version=sink.get("version") or "") if target else None
     found = written(with_columns(target, node), query(node, extraction), None, mode(node), extraction)
-    return completed(found, node.facts("sink"), extraction)
+    return completed(found, sink, extraction)
 
 
 def to_sink(node: Operator, extraction: Extraction) -> Sequence[Output]:

@@ -307,11 +307,16 @@ public class FactWriter {
 
   /** What a v1 source knows of the table at the path it writes to. */
   public void writeSink(Object session, Object command) throws IOException {
-    Object snapshot = Tables.deltaSnapshot(session, Reflection.call(command, "dataSource"), Reflection.call(command, "options"));
-    if (snapshot == null) return;
+    Object source = Reflection.call(command, "dataSource");
+    if (!Reflection.simpleName(source).equals("DeltaDataSource")) return;
+    Object options = Reflection.call(command, "options");
     out.writeObjectFieldStart("sink");
-    writeText("version", Reflection.call(snapshot, "version"));
-    writeGenerated(snapshot);
+    writePlace("path", qualified(Targets.option(options, "path"), session));
+    Object snapshot = Tables.deltaSnapshot(session, source, options);
+    if (snapshot != null) {
+      writeText("version", Reflection.call(snapshot, "version"));
+      writeGenerated(snapshot);
+    }
     out.writeEndObject();
   }
 
