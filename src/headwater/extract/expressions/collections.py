@@ -103,19 +103,43 @@ def array_repeat(node: Expression, children: tuple[Trace, ...], scope: Scope) ->
 
 
 def rearranged(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """Functions that put elements of arrays together, leave some out or change their order: each stays what it was."""
+    """Functions that put elements of arrays together, leave some out or change their order: each stays what it was.
+
+    Those that compare elements depend on all of them, the others only on what decides how many there are.
+    """
     arrays = [child for child in children if isinstance(child, Elements)]
     if not arrays or any(child.labels is not None for child in arrays):
         return function(node, children, scope)
     holding = children if node.name in _JOINING else children[:1]
     values = tuple(part(child, EACH) for child in holding)
-    return elements(None, values, extent=all_of(children))
+    counted = (*(part(child, EXTENT) for child in holding), *children[len(holding) :])
+    return elements(None, values, extent=all_of(children if node.name in _COMPARING else counted))
 
 
 def flatten(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``flatten(arrays)``: the elements of the elements."""
-    inner = part(part(children[0], EACH), EACH)
-    return elements(None, (inner,), extent=all_of(children))
+    """``flatten(arrays)``: the elements of the elements, in their places where all the arrays are written out."""
+    packed, any_array = children[0], part(children[0], EACH)
+    extent = all_of((part(packed, EXTENT), part(any_array, EXTENT)))
+    written = _written(packed)
+    arrays = written and [_written(one) for one in written]
+    if not arrays or None in arrays:
+        return elements(None, (part(any_array, EACH),), extent=extent)
+    values = tuple(value for array in arrays for value in array or ())
+    return elements(tuple(range(len(values))), values, extent=extent)
+
+
+def _written(packed: Trace) -> tuple[Trace, ...] | None:
+    """The elements of an array that is written out, each in its place; None of any other."""
+    if not isinstance(packed, Elements) or packed.keys is None or packed.labels is not None:
+        return None
+    return tuple(part(packed, Part("item", key)) for key in packed.keys)
+
+
+def size(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``size(array)``, ``cardinality(map)``: by what decides how many there are; else by all that is written out."""
+    if not isinstance(children[0], Elements):
+        return function(node, children, scope)
+    return _extent(children[0]) or all_of(children)
 
 
 def map_keys(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -135,7 +159,7 @@ def map_entries(node: Expression, children: tuple[Trace, ...], scope: Scope) -> 
 
 
 def _extent(packed: Trace) -> Paths:
-    """The paths that decide which entries a map has."""
+    """The paths that decide which elements or entries there are."""
     return all_of((part(packed, EXTENT), part(packed, LABEL)))
 
 
@@ -157,6 +181,7 @@ def map_from_entries(node: Expression, children: tuple[Trace, ...], scope: Scope
 
 
 _JOINING = ("ArrayUnion", "Concat")
+_COMPARING = ("ArrayDistinct", "ArrayUnion", "SortArray")
 
 EXPRESSIONS: Visitors = {
     "ArrayRepeat": array_repeat,
@@ -174,6 +199,7 @@ EXPRESSIONS: Visitors = {
     "MapFromEntries": map_from_entries,
     "MapKeys": map_keys,
     "MapValues": map_values,
+    "Size": size,
     **dict.fromkeys(
         (
             "ArrayDistinct",
