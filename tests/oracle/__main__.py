@@ -1,103 +1,143 @@
-"""The long run: every case, then pipelines seed by seed, and docs/oracle.md from what was seen (``make oracle``).
+"""The long run: every case, packings place by place, pipelines seed by seed; docs/oracle.md from what was seen.
 
-``python -m tests.oracle [--pipelines 2000] [--seed 1000] [--no-cases] [--log FILE]``; with the same file it goes on
-where it was broken off. ``--histories FILE`` is the log of a run of ``python -m tests.oracle.histories``.
+``python -m tests.oracle [--pipelines 2000] [--placed 300] [--seed 1000] [--no-cases] [--log FILE]`` (``make oracle``);
+with the same file it goes on where it was broken off, and ``--logged`` writes what is in it and runs nothing.
+``--histories FILE`` is the log of a run of ``python -m tests.oracle.histories``.
 """
 
 import argparse
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 import pyspark
 from rich.progress import Progress
+from tests.extract.case_file import Case
 from tests.oracle.casework import experiment, runnable
 from tests.oracle.document import DOCUMENT, Seen, document
-from tests.oracle.hunt import MissingEdge, Oracle, hunt, oracle, told
+from tests.oracle.hunt import PLACED, MissingEdge, Oracle, hunt, oracle, told
 from tests.oracle.judging import examine
-from tests.oracle.logbook import append, read
+from tests.oracle.logbook import Key, append, read
 from tests.oracle.tally import Tally
 
 CHUNK = 50
-TIGHTNESS_OF = 20
 
 
-def look_at_cases(live: Oracle, progress: Progress) -> Tally:
-    """Every case that can be run on other data."""
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that goes on: what the log has is not looked at again."""
+
+    live: Oracle
+    progress: Progress
+    log: Path
+
+    def cases(self) -> Tally:
+        """Every case that can be run on other data."""
+        tally, known = Tally(), dict(read(self.log))
+        for at, case in enumerate(self.progress.track(runnable(), description="cases")):
+            self._line(f"cases: {at}", at % CHUNK == 0)
+            key = f"case {case}"
+            tally.take(known.get(key) or self._logged(key, _case(case, self.live)))
+        return tally
+
+    def placed(self, start: int, wanted: int) -> Tally:
+        """Packings in each place of a query."""
+
+        def look(seed: int, tally: Tally) -> None:
+            hunt(self.live, tally, CHUNK, seed, generated=PLACED, tightness=True)
+
+        return self._seeds("placed", start, wanted, look)
+
+    def pipelines(self, start: int, wanted: int) -> Tally:
+        """Generated pipelines."""
+        return self._seeds("", start, wanted, lambda seed, tally: hunt(self.live, tally, CHUNK, seed))
+
+    def _seeds(self, what: str, start: int, wanted: int, look: Callable[[int, Tally], None]) -> Tally:
+        """``CHUNK`` queries for each seed; an interrupt (Ctrl-C) ends with what was seen so far."""
+        tally, known = Tally(), dict(read(self.log))
+        bar = self.progress.add_task(what or "pipelines", total=wanted)
+        for seed in count(start):
+            if tally.count >= wanted:
+                break
+            key = f"{what} {seed}" if what else seed
+            try:
+                tally.take(known.get(key) or self._logged(key, self._seed(seed, tally.seen, look)))
+            except KeyboardInterrupt:
+                break
+            self.progress.update(bar, completed=tally.count)
+            self._line(f"{what or 'pipelines'}: {tally.count}")
+        return tally
+
+    def _seed(self, seed: int, seen: set[str], look: Callable[[int, Tally], None]) -> Tally:
+        tally = Tally(seen=seen)
+        try:
+            look(seed, tally)
+        except MissingEdge as found:
+            self.progress.console.print(f"seed {seed}:\n{found}", markup=False)
+        return tally
+
+    def _logged(self, key: Key, tally: Tally) -> Tally:
+        append(self.log, key, tally)
+        return tally
+
+    def _line(self, text: str, now: bool = True) -> None:
+        """A line where no bar can be drawn, as in a file."""
+        if now and not self.progress.console.is_terminal:
+            self.progress.console.print(text)
+
+
+def _case(case: Case, live: Oracle) -> Tally:
     tally = Tally()
-    for at, case in enumerate(progress.track(runnable(), description="cases")):
-        tell(progress, f"cases: {at}", at % CHUNK == 0)
-        try:
-            looked_at = experiment(case, live)
-            verdict = examine(looked_at, tightness=True)
-        except Exception as reason:
-            tally.refused(f"{case}: ", reason)
-            continue
-        tally.add(verdict, (str(case),))
-        if verdict.missing:
-            tally.missing.append(told(f"{case}\n{case.code}", looked_at.lineage, verdict))
-    return tally
-
-
-def look_at_pipelines(live: Oracle, progress: Progress, asked: Namespace) -> Tally:
-    """Generated pipelines, ``CHUNK`` for each seed; an interrupt (Ctrl-C) ends with what was seen so far."""
-    tally, known = Tally(), dict(read(asked.log))
-    bar = progress.add_task("pipelines", total=asked.pipelines)
-    for seed in count(asked.seed):
-        if tally.count >= asked.pipelines:
-            break
-        try:
-            tally.take(known.get(seed) or _look_at_seed(live, progress, seed, asked.log, tally.seen))
-        except KeyboardInterrupt:
-            break
-        progress.update(bar, completed=tally.count)
-        tell(progress, f"pipelines: {tally.count}")
-    return tally
-
-
-def _look_at_seed(live: Oracle, progress: Progress, seed: int, log: Path, seen: set[str]) -> Tally:
-    tally = Tally(seen=seen)
     try:
-        hunt(live, tally, CHUNK, seed, TIGHTNESS_OF)
-    except MissingEdge as found:
-        progress.console.print(f"seed {seed}:\n{found}", markup=False)
-    append(log, seed, tally)
+        looked_at = experiment(case, live)
+        verdict = examine(looked_at, tightness=True)
+    except Exception as reason:
+        tally.refused(f"{case}: ", reason)
+        return tally
+    tally.add(verdict, (str(case),))
+    if verdict.missing:
+        tally.missing.append(told(f"{case}\n{case.code}", looked_at.lineage, verdict))
     return tally
 
 
-def _logged(path: Path) -> Tally:
-    """All that a file of ``python -m tests.oracle.histories`` has."""
+def logged(path: Path, kind: str = "") -> Tally:
+    """All that a log has of ``case``, of ``placed``, or of seeds alone."""
     tally = Tally()
-    for _, one in read(path):
-        tally.take(one)
+    for key, one in read(path):
+        if str(key).rpartition(" ")[0] == kind:
+            tally.take(one)
     return tally
 
 
-def tell(progress: Progress, text: str, now: bool = True) -> None:
-    """A line where no bar can be drawn, as in a file."""
-    if now and not progress.console.is_terminal:
-        progress.console.print(text)
+def looked_at(asked: Namespace) -> tuple[Tally, Tally, Tally]:
+    """Cases, placed packings and pipelines; what the log has is not looked at again."""
+    with oracle() as live, Progress() as progress:
+        run = Run(live, progress, asked.log)
+        cases = Tally() if asked.no_cases else run.cases()
+        return cases, run.placed(asked.seed, asked.placed), run.pipelines(asked.seed, asked.pipelines)
 
 
 def main() -> int:
     """Run, write the document; the number of missing edges is what the process ends with."""
     parser = argparse.ArgumentParser(prog="make oracle")
     parser.add_argument("--pipelines", type=int, default=2000)
+    parser.add_argument("--placed", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--no-cases", action="store_true")
+    parser.add_argument("--logged", action="store_true")
     parser.add_argument("--log", type=Path, default=Path(os.devnull))
     parser.add_argument("--histories", type=Path, default=Path(os.devnull))
     asked = parser.parse_args()
-    with oracle() as live, Progress() as progress:
-        cases = Tally() if asked.no_cases else look_at_cases(live, progress)
-        generated = look_at_pipelines(live, progress, asked)
-    tallies = cases, generated, _logged(asked.histories)
-    DOCUMENT.write_text(document(Seen(pyspark.__version__, asked.seed, CHUNK, TIGHTNESS_OF, *tallies)))
-    found = [missing for tally in tallies for missing in tally.missing]
-    print("\n\n".join(found) or f"No missing edge. {DOCUMENT} is written.")
-    return min(len(found), 100)
+    of_log = (logged(asked.log, kind) for kind in ("case", "placed", ""))
+    tallies = *(of_log if asked.logged else looked_at(asked)), logged(asked.histories)
+    DOCUMENT.write_text(document(Seen(pyspark.__version__, asked.seed, CHUNK, *tallies)))
+    missing = [missing for tally in tallies for missing in tally.missing]
+    print("\n\n".join(missing) or f"No missing edge. {DOCUMENT} is written.")
+    return min(len(missing), 100)
 
 
 if __name__ == "__main__":

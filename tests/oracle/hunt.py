@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 from tests.extract.case_file import Case
 from tests.extract.case_run import run
 from tests.extract.case_tables import active, session_of_its_own, spark_for_cases
@@ -17,6 +18,7 @@ from tests.oracle import frames, queries
 from tests.oracle.judging import Verdict, examine
 from tests.oracle.live import SETTINGS, LiveExperiment, World
 from tests.oracle.pipelines import Pipeline, pipelines
+from tests.oracle.places import placed
 from tests.oracle.tally import Tally
 from tests.oracle.written import Files, WrittenExperiment
 
@@ -24,7 +26,7 @@ from headwater.model import ColumnLineage
 
 STEPS = {**queries.STEPS, **frames.STEPS}
 PRELUDES = {**queries.PRELUDES, **frames.PRELUDES}
-GENERATED = pipelines(STEPS, PRELUDES)
+GENERATED, PLACED = pipelines(STEPS, PRELUDES), placed()
 
 
 class MissingEdge(AssertionError):
@@ -44,17 +46,26 @@ class Oracle:
     def experiment(self, build: Callable[[Any], Any]) -> LiveExperiment:
         """The experiment on a DataFrame that ``build`` makes in a session."""
         with active(self._real):
-            lineage = self._plans.lineage_of(build(self._real))
+            real = build(self._real)
+            lineage = self._plans.lineage_of(real)
         with active(self._changeable):
-            return LiveExperiment(self._world, build(self._changeable), lineage)
+            return LiveExperiment(self._world, build(self._changeable), lineage, lambda: self._optimized(real))
 
     def clean_experiment(self, build: Callable[[Any], Any]) -> LiveExperiment:
         """The same in sessions of its own, for what leaves views, functions and settings behind."""
         with session_of_its_own(self._real) as session:
-            lineage = self._plans.lineage_of(build(session))
+            real = build(session)
+            lineage = self._plans.lineage_of(real)
         with session_of_its_own(self._real) as session:
             self._world.show_in(session)
-            return LiveExperiment(self._world, build(session), lineage)
+            return LiveExperiment(self._world, build(session), lineage, lambda: self._optimized(real))
+
+    def _optimized(self, frame: Any) -> ColumnLineage:
+        """The lineage of what Spark's optimizer makes of a DataFrame: from what it reads then, and nothing else."""
+        from pyspark.sql.classic.dataframe import DataFrame
+
+        plan = frame._jdf.queryExecution().optimizedPlan()
+        return self._plans.lineage_of(DataFrame(self._world.dataset(plan, frame.sparkSession), frame.sparkSession))
 
     def written_experiment(self, case: Case) -> WrittenExperiment:
         """The experiment on a case that writes its output."""
@@ -79,8 +90,8 @@ def look(oracle: Oracle, pipeline: Pipeline, tally: Tally, *, tightness: bool = 
         return
     tally.add(verdict, pipeline.used)
     if verdict.missing:
-        tally.missing.append(told(pipeline.case.code, experiment.lineage, verdict))
-        raise MissingEdge(tally.missing[-1])
+        tally.seen.discard(pipeline.case.code)  # it is looked at again while it is made small
+        raise MissingEdge(told(pipeline.case.code, experiment.lineage, verdict))
 
 
 def told(code: str, lineage: ColumnLineage, verdict: Verdict) -> str:
@@ -88,10 +99,18 @@ def told(code: str, lineage: ColumnLineage, verdict: Verdict) -> str:
     return "\n".join((code, "---", render(edges_of(lineage)), *map(str, verdict.missing)))
 
 
-def hunt(oracle: Oracle, tally: Tally, count: int, start: int, tightness_of: int = 0) -> None:
+def hunt(
+    oracle: Oracle,
+    tally: Tally,
+    count: int,
+    start: int,
+    *,
+    generated: SearchStrategy[Pipeline] = GENERATED,
+    tightness: bool = False,
+) -> None:
     """Examine ``count`` pipelines from the seed ``start``; the first missing edge is made small and raised.
 
-    Of every ``tightness_of`` pipelines one is also asked which of its edges show.
+    With ``tightness`` they are also asked which of their edges show.
     """
 
     @seed(start)
@@ -103,12 +122,15 @@ def hunt(oracle: Oracle, tally: Tally, count: int, start: int, tightness_of: int
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )
-    @given(GENERATED)
+    @given(generated)
     def examined(pipeline: Pipeline) -> None:
-        wanted = tightness_of > 0 and tally.looked_at % tightness_of == 0
-        look(oracle, pipeline, tally, tightness=wanted)
+        look(oracle, pipeline, tally, tightness=tightness)
 
-    examined()
+    try:
+        examined()
+    except MissingEdge as found:
+        tally.missing.append(str(found))
+        raise
 
 
 @contextmanager

@@ -25,7 +25,7 @@ FIRST = 3  # of the changes, those that show most: by them missing edges are loo
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The names of the columns of a result, and its rows as texts, in any order."""
+    """The names of the columns of a result, and its rows as texts, in the order in which they come out."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -58,6 +58,9 @@ class Experiment(Protocol):
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
         """What comes out when ``change`` is made to these columns; ``ORDER`` gives all rows in another order."""
 
+    def optimized(self) -> ColumnLineage:
+        """The edges that are left when the query is optimized."""
+
     def scattered(self, number: int) -> AbstractContextManager[None]:
         """Another database, its values at random, to run the query on."""
 
@@ -83,10 +86,14 @@ class Claim(NamedTuple):
 
 @dataclass(slots=True)
 class Verdict:
-    """Missing edges, and for each claim whether a change showed it; ``discarded`` says why there is nothing."""
+    """Missing edges, and for each claim whether a change showed it; ``discarded`` says why there is nothing.
+
+    No change of any data can show the claims that are ``idle``: the optimized query computes nothing of the kind.
+    """
 
     missing: list[Missing] = field(default_factory=list)
     claims: dict[Claim, bool] = field(default_factory=dict)
+    idle: frozenset[Claim] = frozenset()
     runs: int = 0
     failed: int = 0
     discarded: str = ""
@@ -127,11 +134,17 @@ def unexplained(lineage: ColumnLineage, changed: Collection[Source], before: Res
 
 
 def _covered(lineage: ColumnLineage, changed: Collection[Source]) -> frozenset[str] | None:
-    """The fields that edges from ``changed`` cover; None when an edge on the dataset covers all."""
+    """The fields that edges from ``changed`` cover; None when they cover all, with the rows.
+
+    An edge on the dataset does; and where a function that nobody sees into fills every field, its edges stand for the
+    rows that it leaves out too.
+    """
     if any(source_of(edge.input) in changed for edge in lineage.dataset):
         return None
-    fields = lineage.fields.items()
-    return frozenset(name for name, edges in fields if any(source_of(edge.input) in changed for edge in edges))
+    own = {name: [edge for edge in edges if source_of(edge.input) in changed] for name, edges in lineage.fields.items()}
+    if own and all(any(edge.transformation.opaque for edge in edges) for edges in own.values()):
+        return None
+    return frozenset(name for name, edges in own.items() if edges)
 
 
 def _alike(experiment: Experiment) -> Iterable[tuple[Source, ...]]:
@@ -169,8 +182,9 @@ def _examine_claims(experiment: Experiment, before: Result, verdict: Verdict) ->
     verdict.claims.update(dict.fromkeys(of_sources, False))
     for change in experiment.changes:
         _show(experiment, change, before, verdict)
+    verdict.idle = frozenset(_idle(experiment, _open(verdict)))
     for number in range(1, experiment.databases + 1):
-        if all(verdict.claims.values()):
+        if not _open(verdict):
             break
         with experiment.scattered(number):
             scattered = _tried(experiment, (), "", verdict)
@@ -180,11 +194,30 @@ def _examine_claims(experiment: Experiment, before: Result, verdict: Verdict) ->
 
 def _show(experiment: Experiment, change: str, before: Result, verdict: Verdict) -> None:
     """Change each column of which a claim has not shown, and mark the claims that show."""
-    for source in dict.fromkeys(claim.source for claim, shown in verdict.claims.items() if not shown):
+    for source in dict.fromkeys(claim.source for claim in _open(verdict)):
         after = _tried(experiment, (source,), change, verdict)
         if after is not None:
-            open_ = [claim for claim, shown in verdict.claims.items() if claim.source == source and not shown]
-            verdict.claims.update((claim, _shows(claim, before, after)) for claim in open_)
+            own = [claim for claim in _open(verdict) if claim.source == source]
+            covered = _covered(experiment.lineage, (source,)) or frozenset()
+            verdict.claims.update((claim, _shows(claim, covered, before, after)) for claim in own)
+
+
+def _open(verdict: Verdict) -> tuple[Claim, ...]:
+    """The claims that may show yet."""
+    return tuple(claim for claim, shown in verdict.claims.items() if not shown and claim not in verdict.idle)
+
+
+def _idle(experiment: Experiment, unshown: Collection[Claim]) -> Iterator[Claim]:
+    """The claims whose source, once the query is optimized, has no edge that covers the output."""
+    if not unshown:
+        return
+    left = experiment.optimized()
+    fields = {name: {source_of(edge.input) for edge in edges} for name, edges in left.fields.items()}
+    rows = {source_of(edge.input) for edge in left.dataset}
+    for claim in unshown:
+        covering = [fields[claim.output]] if claim.output else fields.values()
+        if claim.source not in rows.union(*covering):
+            yield claim
 
 
 def claims(lineage: ColumnLineage) -> Iterator[Claim]:
@@ -197,14 +230,17 @@ def _claim(edge: Dependency, output: str) -> Claim:
     return Claim(source_of(edge.input), edge.transformation.subtype, output)
 
 
-def _shows(claim: Claim, before: Result, after: Result) -> bool:
-    """Whether the claimed field, or for a claim on the dataset any part of the rows, changed."""
+def _shows(claim: Claim, covered: Collection[str], before: Result, after: Result) -> bool:
+    """Whether the claimed field, alone or beside those that are not ``covered``, changed; of the dataset any part."""
+    if claim.subtype is Subtype.SORT and not claim.output:
+        return before.rows != after.rows
     if not _differ(before, after):
         return False
     everything = range(len(before.names))
     own = [place for place in everything if not claim.output or before.names[place] == claim.output]
     others = [place for place in everything if place not in own]
-    return before.bag(own) != after.bag(own) or before.bag(others) == after.bag(others)
+    beside = [*own, *(place for place in others if before.names[place] not in covered)]
+    return before.bag(beside) != after.bag(beside) or before.bag(others) == after.bag(others)
 
 
 def _differ(before: Result, after: Result) -> bool:

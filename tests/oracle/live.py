@@ -5,8 +5,8 @@ makes a new physical plan of the analyzed query. Spark's scheduler takes longer 
 query than the query takes, so a plan without exchanges is computed here, in the driver's own thread.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -31,7 +31,15 @@ INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """For the live tables alone: PySpark's catalog cannot be listed with it."""
 
 SCHEDULED = ("Exchange", "Python", "Pandas", "Arrow", "Cartesian", "FileScan", "BatchScan", "ExistingRDD", "InMemory")
+HIDDEN = ("RDD", "InMemory")
+"""Nodes that do not show what they read."""
+
 TASK = 2**40
+Lineage = Callable[[], ColumnLineage]
+
+KINDS = ("few", "any", "whole rows")
+"""Databases at random: cells of few values, cells of any, and few rows again and again."""
+
 CELL, NULL = "\x01", "\x00"
 
 
@@ -44,24 +52,30 @@ class LiveTable:
         self.count = count = len(table.rows)
         rows = self._rows(spark, table)[:count]
         self._stock = [row.values() for row in self._rows(spark, table)]
-        self._live = [row.values() for row in rows]
+        self._cells = [row.values() for row in rows]
         self._copy = jvm.java.lang.System.arraycopy
-        live = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, count)
+        self._forth, self._back, self._live = (
+            spark.sparkContext._gateway.new_array(jvm.java.lang.Object, count) for _ in range(3)
+        )
         for place, row in enumerate(rows):
-            live[place] = row
+            self._live[place] = self._forth[place] = self._back[count - 1 - place] = row
         full = self._relation(spark, table)
         parts = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, full.productArity())
         for place in range(full.productArity()):
             parts[place] = full.productElement(place)
-        parts[1] = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(live)
+        parts[1] = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(self._live)
         self.relation = plans.Repartition(1, False, full.makeCopy(parts))
         self._columns = {name: place for place, name in enumerate(table.columns)}
 
     def change(self, column: str, places: Places) -> None:
         """Give the rows of the table the values at ``places``."""
         cell = self._columns[column]
-        for row, place in zip(self._live, places, strict=True):
-            self._copy(self._stock[place], cell, row, cell, 1)
+        for cells, place in zip(self._cells, places, strict=True):
+            self._copy(self._stock[place], cell, cells, cell, 1)
+
+    def turn(self, back: bool) -> None:
+        """Put the rows from the last to the first, or as they were."""
+        self._copy(self._back if back else self._forth, 0, self._live, 0, self.count)
 
     def _relation(self, spark: Any, table: Table) -> Any:
         return spark.sql(table.query)._jdf.queryExecution().optimizedPlan()
@@ -141,6 +155,9 @@ class LiveFrame:
         self._frame, self._analyzed = one, one._jdf.queryExecution().analyzed()
         shown = one._jdf.queryExecution().executedPlan().toString()
         self._scheduled = any(name in shown for name in SCHEDULED)
+        read = self._analyzed.toString()
+        hidden = any(name in read for name in HIDDEN)
+        self.sources = tuple(source for source in SOURCES if hidden or source[0] in read)
 
     def result(self) -> Result:
         """What comes out now."""
@@ -183,16 +200,29 @@ class World:
             self._database = 0
             self._set(SOURCES, "")
 
-    @contextmanager
-    def changed(self, sources: Collection[Source], change: str) -> Iterator[None]:
+    def changed(self, sources: Collection[Source], change: str) -> AbstractContextManager[None]:
         """The columns ``sources`` changed in the way ``change``; afterwards they are as before."""
+        if change == ORDER:
+            return self._turned({name for name, _ in sources})
+        return self._exchanged(sources, change) if change else nullcontext()
+
+    @contextmanager
+    def _turned(self, tables: Collection[str]) -> Iterator[None]:
+        for name in tables:
+            self._tables[name].turn(back=True)
         try:
-            if change:
-                self._set(sources, change)
             yield
         finally:
-            if change:
-                self._set(sources, "")
+            for name in tables:
+                self._tables[name].turn(back=False)
+
+    @contextmanager
+    def _exchanged(self, sources: Collection[Source], change: str) -> Iterator[None]:
+        try:
+            self._set(sources, change)
+            yield
+        finally:
+            self._set(sources, "")
 
     def _set(self, sources: Collection[Source], change: str) -> None:
         for source in sources:
@@ -201,21 +231,28 @@ class World:
     def _places(self, source: Source, change: str) -> Places:
         table = TABLES[source[0]]
         if change == SCATTERED or (self._database and not change):
-            return table.scattered(f"{self._database} {source} {change}")
+            kind = KINDS[self._database % len(KINDS)]
+            whole = kind == "whole rows" and not change
+            return table.scattered(f"{self._database} {source[0] if whole else source} {change}", few=kind != "any")
         if not change:
             return range(len(table.rows))
-        return CHANGES["the values in reverse" if change == ORDER else change](len(table.rows))
+        return CHANGES[change](len(table.rows))
 
 
 class LiveExperiment:
     """A DataFrame over the live tables, with the lineage it has over real ones."""
 
-    sources = SOURCES
     changes = tuple(CHANGES)
-    databases = 20
+    databases = 45
 
-    def __init__(self, world: World, frame: Any, lineage: ColumnLineage) -> None:
+    def __init__(self, world: World, frame: Any, lineage: ColumnLineage, optimized: Lineage) -> None:
         self.lineage, self._world, self._frame = lineage, world, LiveFrame(world, frame)
+        self._optimized = optimized
+        self.sources = self._frame.sources
+
+    def optimized(self) -> ColumnLineage:
+        """The lineage of the plan that Spark's optimizer makes of the DataFrame over real tables."""
+        return self._optimized()
 
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
         """What comes out when ``change`` is made to these columns."""

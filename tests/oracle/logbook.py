@@ -1,6 +1,6 @@
-"""A file of what each seed has shown, so that a long run goes on where it was broken off.
+"""A file of what each seed and each case has shown, so that a long run goes on where it was broken off.
 
-A seed has one line, written when all its pipelines were looked at.
+A seed has one line, written when all its queries were looked at.
 """
 
 import json
@@ -14,22 +14,25 @@ from tests.oracle.tally import Tally
 
 from headwater.model import Subtype
 
-COUNTERS = ("claims", "shown", "unshown")
+COUNTERS = ("claims", "shown", "idle", "unshown")
 SKIPPED = "seen"
 
+Key = int | str
+"""A seed of pipelines, or the name of something else."""
 
-def append(path: Path, seed: int, tally: Tally) -> None:
-    """Add the line of a seed."""
+
+def append(path: Path, key: Key, tally: Tally) -> None:
+    """Add the line of a seed or a case."""
     counted = {each.name: getattr(tally, each.name) for each in fields(tally) if each.name != SKIPPED}
     for name in COUNTERS:
         counted[name] = [[key, count] for key, count in counted[name].items()]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
-        file.write(json.dumps({"seed": seed, **counted}) + "\n")
+        file.write(json.dumps({"seed": key, **counted}) + "\n")
 
 
-def read(path: Path) -> Iterator[tuple[int, Tally]]:
-    """The seeds that have a line, with what each has shown."""
+def read(path: Path) -> Iterator[tuple[Key, Tally]]:
+    """The seeds and cases that have a line, with what each has shown."""
     for line in path.read_text().splitlines() if path.exists() else ():
         counted: dict[str, Any] = json.loads(line)
         seed = counted.pop("seed")

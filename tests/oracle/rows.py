@@ -5,7 +5,8 @@ row the value comes from: those of the table count from 0, the other ones go on 
 description serves rows that lie in Spark's memory and rows that are written to files, whatever their type.
 
 *Common* rows have the values that the literals of generated conditions have, the same in all tables. Scattered places
-take any of the three, so that joins match, filters pass and NULLs are met in one database or another.
+take any of the three, so that joins match, filters pass and NULLs are met in one database or another; some have few
+values, so that rows tie and are alike.
 """
 
 import random
@@ -35,11 +36,14 @@ class Table:
         values = ", ".join(f"({row})" for row in (*self.rows, *self.others, *self.common, nulls))
         return f"SELECT * FROM VALUES {values} AS t({', '.join(self.columns)})"
 
-    def scattered(self, seed: str) -> Places:
-        """Places at random: one in eight NULL, the others anywhere."""
+    def scattered(self, seed: str, *, few: bool = False) -> Places:
+        """Places at random: one in eight NULL, the others anywhere, or among the common rows and one more."""
         chosen, count = random.Random(seed), len(self.rows)
-        stock = count + len(self.others) + len(self.common)
-        return [chosen.randrange(stock) if chosen.randrange(8) else -1 for _ in range(count)]
+        own = count + len(self.others)
+        stock: Sequence[int] = range(own + len(self.common))
+        if few:
+            stock = [*stock[own:], chosen.randrange(own)]
+        return [chosen.choice(stock) if chosen.randrange(8) else -1 for _ in range(count)]
 
 
 def _table(columns: str, rows: str, others: str, common: str) -> Table:

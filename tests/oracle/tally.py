@@ -14,7 +14,8 @@ class Tally:
     """Counts of a hunt.
 
     ``looked_at`` queries of which ``discarded`` say nothing; ``runs`` on changed data, of which ``failed`` ended in an
-    error; queries that were ``invalid``; the forms ``used``; and of the edges claimed, those that were ``shown``.
+    error; queries that were ``invalid``; the forms ``used``; and of the edges claimed, those that were ``shown`` and
+    those that are ``idle``, since the optimized query has nothing of the kind.
     """
 
     looked_at: int = 0
@@ -26,6 +27,7 @@ class Tally:
     missing: list[str] = field(default_factory=list)
     claims: Counter[Subtype] = field(default_factory=Counter)
     shown: Counter[Subtype] = field(default_factory=Counter)
+    idle: Counter[Subtype] = field(default_factory=Counter)
     unshown: Counter[tuple[Subtype, str]] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
 
@@ -67,5 +69,6 @@ class Tally:
         for claim, seen in verdict.claims.items():
             self.claims[claim.subtype] += 1
             self.shown[claim.subtype] += seen
-            if not seen:
+            self.idle[claim.subtype] += claim in verdict.idle
+            if not seen and claim not in verdict.idle:
                 self.unshown.update((claim.subtype, form) for form in forms)

@@ -1,14 +1,18 @@
 """What an input column shows in has an edge from it: for generated pipelines and for cases."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.extract.case_file import Case, cases
 from tests.extract.case_tables import jvm_of_its_own
+from tests.extract.edge_text import Edges
 from tests.oracle.casework import experiment, runnable
-from tests.oracle.hunt import Oracle, hunt, oracle
+from tests.oracle.hunt import PLACED, MissingEdge, Oracle, hunt, look, oracle
 from tests.oracle.judging import examine
+from tests.oracle.live import LiveExperiment
+from tests.oracle.pipelines import Pipeline
 from tests.oracle.tally import Tally
 
 from headwater.model import ColumnLineage, Subtype
@@ -44,6 +48,51 @@ def test_generated_pipelines_have_every_edge(live: Oracle) -> None:
     assert tally.missing == []
     assert tally.looked_at >= PIPELINES * 0.8, tally.invalid.most_common(5)
     assert sum(tally.discarded.values()) <= PIPELINES * 0.1
+
+
+@pytest.mark.timeout(900)
+def test_packings_in_their_places_have_every_edge_and_most_show(live: Oracle) -> None:
+    tally = Tally()
+    hunt(live, tally, 10, start=1, generated=PLACED, tightness=True)
+    assert tally.missing == []
+    assert tally.looked_at >= 6, tally.invalid.most_common(5)
+    assert sum(tally.shown.values()) > 0.8 * (sum(tally.claims.values()) - sum(tally.idle.values()))
+
+
+class Poorer(Oracle):
+    """An oracle whose lineage has no edges."""
+
+    def __init__(self, live: Oracle) -> None:
+        self.__dict__.update(live.__dict__)
+
+    def experiment(self, build: Callable[[Any], Any]) -> LiveExperiment:
+        found = super().experiment(build)
+        found.lineage = ColumnLineage(dict.fromkeys(found.lineage.fields, frozenset()), frozenset())
+        return found
+
+
+def test_a_missing_edge_is_found_again_while_it_is_made_small(live: Oracle) -> None:
+    tally = Tally()
+    case = Case("oracle", "by_hand", "by hand", 'df = spark.table("products")', Edges(), python=True, frame="df")
+    for _ in range(2):
+        with pytest.raises(MissingEdge, match=r"products.price .* shows in price"):
+            look(Poorer(live), Pipeline(case, frozenset()), tally)
+
+
+def test_an_edge_that_the_optimizer_leaves_out_is_idle(live: Oracle) -> None:
+    found = live.experiment(
+        lambda session: session.sql("SELECT id FROM customers WHERE id > 2 OR age = age + 1 AND 1 = 2")
+    )
+    verdict = examine(found, tightness=True)
+    assert [(claim.source, claim.output) for claim in verdict.idle] == [(("customers", "age"), "")]
+
+
+def test_a_function_that_leaves_rows_out_covers_them_where_it_fills_every_field(live: Oracle) -> None:
+    def build(session: Any) -> Any:
+        some = session.table("orders").select("qty")
+        return some.mapInPandas(lambda parts: (part[part["qty"] > 2] for part in parts), "qty int")
+
+    assert not examine(live.experiment(build)).missing
 
 
 @pytest.mark.parametrize("case", runnable()[::EVERY], ids=str)

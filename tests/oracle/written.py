@@ -66,6 +66,10 @@ class WrittenExperiment:
         finally:
             self._files.show(*ROWS_AS_THEY_ARE)
 
+    def optimized(self) -> ColumnLineage:
+        """The lineage as it is: what a write optimizes is not looked at."""
+        return self.lineage
+
     def scattered(self, number: int) -> AbstractContextManager[None]:
         """The one database."""
         return nullcontext()

@@ -35,6 +35,10 @@ class HistoryExperiment:
         finally:
             self._files.show(*ROWS_AS_THEY_ARE)
 
+    def optimized(self) -> ColumnLineage:
+        """The lineage as it is: each job has plans of its own."""
+        return self.lineage
+
     def scattered(self, number: int) -> AbstractContextManager[None]:
         """The one database."""
         return nullcontext()
