@@ -107,7 +107,7 @@ def _case(case: Case, live: Oracle) -> Tally:
 def logged(path: Path, kind: str = "") -> Tally:
     """All that a log has of ``case``, of ``placed``, or of seeds alone."""
     tally = Tally()
-    for key, one in read(path):
+    for key, one in dict(read(path)).items():
         if str(key).rpartition(" ")[0] == kind:
             tally.take(one)
     return tally

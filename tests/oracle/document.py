@@ -44,11 +44,16 @@ that column, on the field or on the dataset.
   JSON, CSV, Delta and tables of the catalog; session variables, SQL scripts, MERGE whose schema grows, and files of
   RDDs. They run once under `headwater run`, and the roots that the store has for the last table are held against what
   changes when a first source changes and all jobs run again.
-- **Left out**: `sample`, `rand()` and their like, whose result changes without any change of the input; and queries
-  whose result changes when the rows are met in another order, which are counted as discarded.
+- **Left out**: `sample`, `rand()` and their like, whose result changes without any change of the input; queries whose
+  result changes when the rows are met in another order, which are counted as discarded; and `long/scores`, whose
+  `ntile` breaks ties by the order in which another window left the rows, so that any column can show anywhere. A
+  function that nobody sees into, and that fills every field, covers the rows that it leaves out by its edges.
+- A root of a column says nothing of rows: a history whose last table has a column made of a literal is held against
+  the roots of its other columns, and one with nothing but literals cannot be judged.
 
-`python -m tests.oracle --seed {seed} --pipelines {count} --no-cases` runs the same pipelines again: {chunk} for each
-seed, from {seed} on.
+`python -m tests.oracle --seed {seed} --pipelines {count} --placed {placed} --no-cases` runs the same queries again:
+{chunk} for each seed, from {seed} on, fewer where one comes twice. A longer run with `--log FILE` goes on where it was
+broken off. Histories: `python -m tests.oracle.histories --seed 1 --seeds 5 --count 10`.
 """
 
 TIGHTNESS = """\
@@ -63,6 +68,10 @@ again and again. An edge to the dataset that says SORT shows in the order of the
   They are counted apart; the share is of the others.
 - **Placed** are packings over columns alone, each in one place of one query (`tests/oracle/places.py`). Pipelines made
   at random are not asked: their literals and limits hide most of what they compute.
+- What neither shows nor is idle is mostly of these kinds. A value is compared with itself (`s -> s.tier > age`, where
+  `tier` is `age`). `sort_array(structs)[0].code` has an edge from `tier`, since whole structs are ordered, though
+  among those of one `code` any has that `code`. `array_max(collect_set(structs).tier)` counts what makes structs
+  distinct, though the largest `tier` is there however often it comes. COALESCE tests a value that is never NULL.
 """
 
 
@@ -86,8 +95,8 @@ def document(seen: Seen) -> str:
 
 
 def _introduction(seen: Seen) -> Iterator[str]:
-    count = seen.generated.count
-    yield INTRODUCTION.format(changes=", ".join(CHANGES), seed=seen.seed, count=count, chunk=seen.chunk)
+    counts = {"count": seen.generated.count, "placed": seen.placed.count}
+    yield INTRODUCTION.format(changes=", ".join(CHANGES), seed=seen.seed, chunk=seen.chunk, **counts)
 
 
 def _counts(seen: Seen) -> Iterator[str]:

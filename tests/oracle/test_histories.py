@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.extract.case_tables import jvm_of_its_own
+from tests.oracle.__main__ import logged
 from tests.oracle.histories.experiment import HistoryExperiment
 from tests.oracle.histories.history import History
 from tests.oracle.histories.hunt import EVENTS, LINKS, generated, watched, with_delta
@@ -57,6 +58,12 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:
         total.take(one)
         total.take(one)
     assert (total.count, total.claims[Subtype.JOIN], total.missing) == (8, 8, ["a\nb", "a\nb"])
+
+
+def test_a_log_keeps_cases_placed_packings_and_pipelines_apart(tmp_path: Path) -> None:
+    for key, runs in (("case join/inner", 1), ("placed 5", 2), ("placed 6", 4), (5, 8), (5, 8)):
+        append(tmp_path / "log", key, Tally(runs=runs))
+    assert [logged(tmp_path / "log", kind).runs for kind in ("case", "placed", "")] == [1, 6, 8]
 
 
 @pytest.mark.parametrize("table", TABLES)
