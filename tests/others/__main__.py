@@ -33,12 +33,14 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "mack": ((str(HERE / "jobs" / "macked.py"), "."),),
     "ibis": ((str(HERE / "jobs" / "ibised.py"), "."),),
     "kedro": ((str(HERE / "jobs" / "kedroed.py"), "."),),
+    "great-expectations": ((str(HERE / "jobs" / "validated.py"), "."),),
+    "mlflow": ((str(HERE / "jobs" / "tracked.py"), "."),),
+    "spark-sql": ((str(HERE / "jobs" / "examples.py"), ".", "sql"),),
 }
 """What to say to Python, one run after the other, for each project."""
 
 CHANGING = (
     (re.compile(r"checkpoints/[-0-9a-f]{36}"), "checkpoints/{run}"),
-    (re.compile(r"passing/tmp\w{8}"), "passing/{run}"),
     (re.compile(r"(__splink__\w+?)_[0-9a-f]{9}\b"), r"\1"),
 )
 """Names that are others at each run."""
