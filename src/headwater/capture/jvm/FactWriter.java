@@ -29,13 +29,15 @@ public class FactWriter {
   private final Map positions;
   private final Object catalog;
   private final Object conf;
+  private final long optimized;
 
-  /** Writes to ``out``; ``positions`` has the place of each node in the table, ``state`` is the session's. */
-  public FactWriter(JsonGenerator out, Map positions, Object state) {
+  /** Writes to ``out``; ``positions`` has the place of each node in the table, ``state`` is the session's, ``optimized`` when Spark began to optimize the query. */
+  public FactWriter(JsonGenerator out, Map positions, Object state, long optimized) {
     this.out = out;
     this.positions = positions;
     this.catalog = Reflection.call(state, "catalog");
     this.conf = Reflection.call(state, "conf");
+    this.optimized = optimized;
   }
 
   /** Any value: as itself where JSON has it, as facts where it is an object worth knowing, else by its class. */
@@ -329,7 +331,7 @@ public class FactWriter {
     Object schema = Reflection.call(relation, "dataSchema");
     writePositions(format, options, schema);
     writeCorrupt(options, schema);
-    writeText("version", Tables.versionOfFiles(location));
+    writeText("version", Tables.versionOfFiles(location, optimized));
   }
 
   /** The columns of a file in their order, where the format does not keep their names. */

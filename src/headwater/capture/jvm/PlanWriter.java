@@ -94,7 +94,7 @@ public class PlanWriter {
     this.out = new JsonFactory().createGenerator(text);
     this.session = Reflection.call(queryExecution, "sparkSession");
     this.options = Tables.options(queryExecution);
-    this.facts = new FactWriter(out, seen, Reflection.call(session, "sessionState"));
+    this.facts = new FactWriter(out, seen, Reflection.call(session, "sessionState"), Reflection.optimized(queryExecution));
     this.mostNodes = mostNodes;
     this.deadline = System.nanoTime() + milliseconds * 1000000L;
     this.longestSql = longestSql;

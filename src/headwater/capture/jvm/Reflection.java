@@ -26,6 +26,14 @@ public class Reflection {
     return execution.analyzed();
   }
 
+  /** When Spark began to optimize a query, in milliseconds since 1970; 0 where it does not say. */
+  public static long optimized(Object execution) {
+    try {
+      Object phase = unwrap(((scala.collection.Map) call(call(execution, "tracker"), "phases")).get("optimization"));
+      return phase == null ? 0 : ((Long) call(phase, "startTimeMs")).longValue();
+    } catch (RuntimeException unlike) { return 0; }
+  }
+
   public static boolean isTuple(Object value) {
     return value instanceof scala.Product && value.getClass().getName().startsWith("scala.Tuple");
   }

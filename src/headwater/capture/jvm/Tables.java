@@ -3,6 +3,9 @@ package headwater;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -17,6 +20,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  */
 public class Tables {
   private static final int MOST_WRAPPERS = 8;
+  /** How the name of a commit's file in Delta's log begins: with the version that it made. */
+  private static final Pattern COMMIT = Pattern.compile("(\\d{1,20})\\.");
   private static final String GENERATED = "delta.generationExpression";
 
   /** {place, version}: where a catalog has the table of a name, or will put it, and what it is now. It may ask a metastore. */
@@ -115,10 +120,32 @@ public class Tables {
     return Reflection.call(ofBranch != null ? ofBranch : Reflection.call(iceberg, "currentSnapshot"), "snapshotId");
   }
 
-  /** The version of a relation of the v1 API: Delta's index of files holds the snapshot that the plan was made for. */
-  public static Object versionOfFiles(Object index) {
+  /**
+   * The version of a relation of the v1 API that a query reads which Spark began to optimize at a time in milliseconds.
+   *
+   * Delta's index of files holds the snapshot of its analysis, which a frame that is kept can be older than: unless a
+   * version was asked for, Delta reads what is committed when the query is optimized (TahoeLogFileIndex.getSnapshotToScan).
+   */
+  public static Object versionOfFiles(Object index, long optimized) {
     Object snapshot = Reflection.call(index, "snapshotAtAnalysis");
-    return Reflection.call(snapshot != null ? snapshot : Reflection.call(index, "snapshot"), "version");
+    if (snapshot == null) return Reflection.call(Reflection.call(index, "snapshot"), "version");
+    Object analyzed = Reflection.call(snapshot, "version");
+    if (!(analyzed instanceof Long) || !Boolean.FALSE.equals(Reflection.call(index, "isTimeTravelQuery"))) return analyzed;
+    Object last = Reflection.call(Reflection.call(index, "deltaLog"), "unsafeVolatileSnapshot");
+    return Long.valueOf(Math.max(((Long) analyzed).longValue(), committed(last, optimized)));
+  }
+
+  /** The last version of a Delta table whose commit was there at a time in milliseconds, by the files that a snapshot of it was made from; -1 where these do not say. */
+  private static long committed(Object snapshot, long time) {
+    Object commits = Reflection.call(Reflection.call(snapshot, "logSegment"), "deltas");
+    long version = -1;
+    if (!(commits instanceof scala.collection.Iterable)) return version;
+    for (scala.collection.Iterator files = ((scala.collection.Iterable) commits).iterator(); files.hasNext();) {
+      FileStatus file = (FileStatus) files.next();
+      Matcher number = COMMIT.matcher(file.getPath().getName());
+      if (file.getModificationTime() <= time && number.lookingAt()) version = Math.max(version, Long.parseLong(number.group(1)));
+    }
+    return version;
   }
 
   /** The last snapshot that this JVM has of the Delta table at the path among a write's options; null for other sources, and where there is no table yet. */
