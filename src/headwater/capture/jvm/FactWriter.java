@@ -330,6 +330,7 @@ public class FactWriter {
     writeText("format", format);
     Object schema = Reflection.call(relation, "dataSchema");
     writePositions(format, options, schema);
+    if (format.startsWith("CSV")) writeHeader(Headers.of(location, options, Reflection.call(relation, "sparkSession")));
     writeCorrupt(options, schema);
     writeText("version", Tables.versionOfFiles(location, optimized));
   }
@@ -340,6 +341,14 @@ public class FactWriter {
     writeText("header", Targets.option(options, "header"));
     out.writeArrayFieldStart("positions");
     String[] names = ((StructType) schema).fieldNames();
+    for (int i = 0; i < names.length; i++) out.writeString(names[i]);
+    out.writeEndArray();
+  }
+
+  /** The names that the files themselves have for those columns. */
+  private void writeHeader(String[] names) throws IOException {
+    if (names.length == 0) return;
+    out.writeArrayFieldStart("names");
     for (int i = 0; i < names.length; i++) out.writeString(names[i]);
     out.writeEndArray();
   }

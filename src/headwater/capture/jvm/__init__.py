@@ -12,6 +12,7 @@ SOURCES = (
     "Altered.java",
     "Before.java",
     "Targets.java",
+    "Headers.java",
     "Origins.java",
     "RddAction.java",
     "RddActions.java",

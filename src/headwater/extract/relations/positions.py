@@ -66,7 +66,9 @@ def read_names(node: Operator) -> Mapping[str, str]:
     if node.facts("catalogTable") or not relation.get("positions"):
         return _NOTHING
     names = [name for name in relation["positions"] if name != relation.get("corrupt")]
-    return dict(zip(names, names_in_files(str(relation.get("format")), relation.get("header"), names), strict=True))
+    stored = names_in_files(str(relation.get("format")), relation.get("header"), names)
+    header = relation.get("names") or ()
+    return dict(zip(names, (*header[: len(names)], *stored[len(header) :]), strict=True))
 
 
 def streamed_names(node: Operator, source: Facts) -> Mapping[str, str]:
