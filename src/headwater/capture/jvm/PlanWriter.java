@@ -65,6 +65,8 @@ public class PlanWriter {
   /** How long all operators of a plan, and each of them, may take to tell of themselves: it is others' code. */
   private static final long LONGEST_ASKING = 6000;
   private static final long LONGEST_ANSWER = 3000;
+  /** How many nodes are written between two looks at the clock. */
+  private static final int NODES_BETWEEN_LOOKS = 256;
   private static final ObjectMapper PLAIN_VALUES = new ObjectMapper();
 
   private final IdentityHashMap seen = new IdentityHashMap();
@@ -88,6 +90,7 @@ public class PlanWriter {
   private long asking = LONGEST_ASKING;
   private boolean coarse = false;
   private int count = 0;
+  private int nextLook = NODES_BETWEEN_LOOKS;
 
   /** Limits: nodes written, milliseconds taken; longestSql is the length of expression texts, 0 for none. */
   public PlanWriter(Object queryExecution, int mostNodes, long milliseconds, int longestSql) throws IOException {
@@ -208,9 +211,15 @@ public class PlanWriter {
       stack.pop();
       writeNode(node);
       if (count > mostNodes) return "plan of more than " + mostNodes + " nodes";
-      if ((count & 1023) == 0 && System.nanoTime() > deadline) return "reading the plan took too long";
+      if (count >= nextLook && isLate()) return "reading the plan took too long";
     }
     return null;
+  }
+
+  /** The clock is read once for some hundred nodes; constants count too, so no exact multiple can be asked for. */
+  private boolean isLate() {
+    nextLook = count + NODES_BETWEEN_LOOKS;
+    return System.nanoTime() > deadline;
   }
 
   private boolean isKnownAttribute(TreeNode node) {
