@@ -42,6 +42,14 @@ for wrong in ({"qeue": 1}, {"queue": "many"}):
     except SettingError as error:
         print(error)
 
+print("--- empty", file=sys.stderr, flush=True)
+headwater.attach(spark, events="empty.ndjson")
+spark.sql("CREATE TABLE empty (id BIGINT) USING parquet")
+headwater.detach(spark)
+headwater.attach(spark, events="described.ndjson", description_length=9, quiet=True)
+spark.read.parquet("a").selectExpr("price + 12345678 AS dear").write.parquet("dear")
+headwater.detach(spark)
+
 from headwater.capture.spark import SparkTap
 wake, dropped, last, woken = SparkTap.wake, SparkTap.dropped, threading.Event(), threading.Event()
 def late(tap):
@@ -119,6 +127,25 @@ def test_what_is_written_while_attached_is_seen_and_nothing_else(ended: Ended, j
     for name in ("before.ndjson", "context.ndjson"):
         events = jobs.events(name)
         assert [state for _, state in (states(events)[0], states(events)[-1])] == ["START", "COMPLETE"]
+
+
+def test_a_second_attach_says_which_settings_do_not_count(ended: Ended) -> None:
+    assert [line for line in ended.err.splitlines() if "watched already" in line] == [
+        "headwater: shop is watched already, with events='before.ndjson'; events='twice.ndjson' counts for sessions "
+        "to come only. To change it, call headwater.detach(spark) first."
+    ]
+
+
+def test_the_last_line_tells_of_tables_that_were_made_without_rows(ended: Ended) -> None:
+    lines = ended.err.partition("--- empty\n")[2].splitlines()
+    (line,) = [line for line in lines if line.startswith("headwater: no column")]
+    assert line == "headwater: no column lineage: 1 dataset made, changed or dropped without a query's rows"
+
+
+def test_a_length_of_descriptions_is_enough_to_have_them(ended: Ended, jobs: Jobs) -> None:
+    (complete,) = [one for one in jobs.events("described.ndjson") if one["outputs"] and one["eventType"] == "COMPLETE"]
+    ((source,),) = [one["inputFields"] for one in complete["outputs"][0]["facets"]["columnLineage"]["fields"].values()]
+    assert [way["description"] for way in source["transformations"]] == ["(price + "]
 
 
 def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, jobs: Jobs) -> None:

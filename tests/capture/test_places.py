@@ -201,6 +201,11 @@ def test_one_line_says_what_is_wrong_and_one_where_the_events_are(ended: Ended, 
     assert reason in first
     assert first.endswith("; they are kept and sent later.")
     assert "in 1 dataset; 4 events wait in " in last
+    named = Path(last.partition(" wait in ")[2].partition(" and go with the next run")[0])
+    key = "http" if place == "away" else "store"
+    assert any(len(path.read_text().splitlines()) == 4 for path in named.glob(f"{key}*.ndjson")), (
+        f"{named} holds no such events"
+    )
 
 
 def test_a_good_place_needs_one_line(ended: Ended) -> None:

@@ -94,6 +94,13 @@ def test_attach_raises_with_the_name_the_value_and_what_is_allowed(name: str, va
     assert name in message or "typo" in repr(value) or "nan.yml" in repr(value) or "type.yml" in repr(value)
 
 
+@pytest.mark.parametrize("entry", [headwater.attach, headwater.detach, headwater.lineage])
+@pytest.mark.parametrize("session", ["x", 5, {"spark": 1}, object(), Path("x")])
+def test_what_is_no_session_is_refused_by_its_type(entry: Any, session: Any) -> None:
+    with pytest.raises(SettingError, match=f"is of type {type(session).__name__}; expected a "):
+        entry(session)
+
+
 @pytest.mark.parametrize(("name", "value"), TEXTS, ids=[f"{name}={shown(value)}" for name, value in TEXTS])
 def test_in_the_environment_its_default_is_used_and_a_line_says_so(name: str, value: str) -> None:
     settings, problems = environment_settings({f"HEADWATER_{name.upper()}": value})

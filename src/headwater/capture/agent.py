@@ -128,15 +128,25 @@ class Agent:
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
 
     def summary(self) -> str:
-        """What was captured, in a few words; empty when no dataset was written."""
+        """What was captured, in a few words."""
         columns, outputs = self._executions.columns, self._executions.outputs
-        many = f"{columns} column{'s' * (columns != 1)} in {len(outputs)} dataset{'s' * (len(outputs) != 1)}"
-        return f"captured the lineage of {many}" if outputs else ""
+        if outputs:
+            return f"captured the lineage of {_count(columns, 'column')} in {_count(len(outputs), 'dataset')}"
+        changed = len(self._executions.changed)
+        if changed:
+            return f"no column lineage: {_count(changed, 'dataset')} made, changed or dropped without a query's rows"
+        return "this application wrote no dataset"
+
+    @property
+    def application_name(self) -> str:
+        """The name of the application's own job."""
+        return self._executions.application.job.name
 
     @property
     def last_output(self) -> str:
         """The last two parts of the name of the dataset written last: in a lake one (``flights``) fits several."""
-        return "/".join(self._executions.outputs[-1].name.strip("/").split("/")[-2:])
+        outputs = self._executions.outputs
+        return "/".join(outputs[-1].name.strip("/").split("/")[-2:]) if outputs else ""
 
     @property
     def settings(self) -> ExtractSettings:
@@ -320,3 +330,7 @@ class Agent:
         known = Statement(gaps=gaps) if gaps else None
         executions = self._executions
         self._tell(RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from headwater.capture.settings import CaptureSettings, extensions_of
 from headwater.extract import ExtractSettings
 from headwater.model import Engine, Job, Run, RunState
 from headwater.openlineage.delivery import Delivery, read_config
+from headwater.openlineage.facets import FacetSettings
 from headwater.openlineage.settings import Settings, settings_from
 from headwater.redaction import redact
 
@@ -34,8 +35,13 @@ _held: list[tuple[Agent, Delivery, CaptureSettings]] = []
 _undo: list[Callable[[], None]] = []
 
 
-def begin(context: Any, settings: CaptureSettings) -> None:
+def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) -> None:
     """Watch a SparkContext; one that is watched already is left as it is.
+
+    Args:
+        context: the SparkContext, or what stands for one behind a client of Spark Connect.
+        settings: how it is to be watched.
+        named: the settings that somebody named: a line says which of them do not count, as others do already.
 
     Raises:
         CaptureError: the tap cannot be made.
@@ -43,6 +49,7 @@ def begin(context: Any, settings: CaptureSettings) -> None:
     """
     with _lock:
         if id(context) in _agents:
+            warn_of_other_settings(context, settings, named)
             return
         config = read_config(Path(settings.config)) if settings.config else {}
         known = settings_from(spark.spark_conf(context), os.environ, config)
@@ -51,7 +58,7 @@ def begin(context: Any, settings: CaptureSettings) -> None:
         if known.disabled:
             _LOG.info("headwater is off: it is disabled in the configuration")
             return
-        settings = _with_descriptions(settings, known)
+        asked, settings, facets = settings, *_with_descriptions(settings, known)
         _watch_boundaries()
         tap = spark.new_listener(context, settings)
         executions = Executions(
@@ -64,10 +71,10 @@ def begin(context: Any, settings: CaptureSettings) -> None:
         )
         sink = destination(settings, known.transport or config)
         words = partial(last_words, settings, known.transport or config)
-        agent = Agent(tap, sink, executions, known.facets, words)
+        agent = Agent(tap, sink, executions, facets, words)
         tap.connect()
         agent.start()
-        _agents[id(context)] = (context, agent, sink, settings)
+        _agents[id(context)] = (context, agent, sink, asked)
     _LOG.info("headwater watches %s", executions.application.job.name)
 
 
@@ -75,6 +82,24 @@ def agent_of(context: Any) -> Agent | None:
     """The agent that watches a SparkContext, None where nobody does."""
     found = _agents.get(id(context))
     return found[1] if found else None
+
+
+def warn_of_other_settings(context: Any, settings: CaptureSettings, named: Collection[str]) -> None:
+    """Say in one line which of the ``named`` settings do not count for a SparkContext that is watched already."""
+    found = _agents.get(id(context))
+    if found is None:
+        return
+    _, agent, _, present = found
+    others = [name for name in sorted(named) if getattr(settings, name) != getattr(present, name)]
+    if others:
+        wanted, now = (", ".join(f"{name}={getattr(one, name)!r}" for name in others) for one in (settings, present))
+        _LOG.warning(
+            "headwater: %s is watched already, with %s; %s counts for sessions to come only. "
+            "To change it, call headwater.detach(spark) first.",
+            agent.application_name,
+            redact(now),
+            redact(wanted),
+        )
 
 
 def _watch_boundaries() -> None:
@@ -113,10 +138,14 @@ def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
         _undo.pop()()
 
 
-def _with_descriptions(settings: CaptureSettings, known: Settings) -> CaptureSettings:
-    """The texts of expressions are only made where they are wanted."""
-    wanted = known.facets.descriptions_enabled and not settings.description_length
-    return replace(settings, description_length=known.facets.max_description) if wanted else settings
+def _with_descriptions(settings: CaptureSettings, known: Settings) -> tuple[CaptureSettings, FacetSettings]:
+    """The texts of expressions are only made where they are wanted: by a length of them, or by the Spark conf."""
+    length, facets = settings.description_length, known.facets
+    if length:
+        return settings, replace(facets, descriptions_enabled=True, max_description=length)
+    if facets.descriptions_enabled:
+        return replace(settings, description_length=facets.max_description), facets
+    return settings, facets
 
 
 def _extraction(settings: CaptureSettings, known: Settings) -> ExtractSettings:
@@ -134,7 +163,6 @@ def _say(agent: Agent, sink: Delivery, settings: CaptureSettings) -> None:
     """One line: what was captured, where it is, and what could not be delivered."""
     if settings.quiet or sys.stderr is None:
         return
-    said = agent.summary()
-    seen = whereabouts(settings, sink, agent.last_output) if said else ""
-    line = f"{said or 'this application wrote no dataset'}{undelivered(sink)}{seen}"
+    seen = whereabouts(settings, sink, agent.last_output) if agent.last_output else ""
+    line = f"{agent.summary()}{undelivered(sink)}{seen}"
     print(f"headwater: {line}", file=sys.stderr, flush=True)

@@ -14,6 +14,7 @@ from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
 from headwater.capture.quiet import hush_libraries
 from headwater.capture.settings import CaptureSettings, capture_settings, require_back_ends
+from headwater.errors import SettingError
 from headwater.model import RunState
 
 _hooked: dict[str, Any] = {}
@@ -29,18 +30,25 @@ def attach(session: Any = None, **settings: Any) -> None:
     A session of a remote Spark Connect server is watched from its next action on (docs/connect.md).
 
     Raises:
-        SettingError: a setting that cannot be used.
+        SettingError: a setting that cannot be used, or a session that is none.
     """
+    context = None if session is None else context_of(session)
     wanted = capture_settings(settings)
     require_back_ends(wanted)
     hook(wanted)
-    if session is not None and (context := context_of(session)) is not None:
-        with guarded("attaching to Spark"):
-            applications.begin(context, wanted)
+    with guarded("attaching to Spark"):
+        if context is not None:
+            applications.begin(context, wanted, settings)
+        elif session is not None:
+            applications.warn_of_other_settings(_remote.application(session.client), wanted, settings)
 
 
 def detach(session: Any = None) -> None:
-    """Stop watching, after what happened has been told; without a session, every application."""
+    """Stop watching, after what happened has been told; without a session, every application.
+
+    Raises:
+        SettingError: a session that is none.
+    """
     if session is None:
         applications.end_all()
         unhook()
@@ -168,12 +176,23 @@ def _at_exit() -> None:
 
 
 def context_of(session: Any) -> Any:
-    """The SparkContext behind a session, also behind one of a Spark Connect server in this process; else None."""
-    if isinstance(session, _context_type()):
+    """The SparkContext behind a session, also behind one of a Spark Connect server in this process; else None.
+
+    Raises:
+        SettingError: it is no session.
+    """
+    kind = _context_type()
+    if isinstance(session, kind):
         return session
-    if is_connect(session):
-        return _context_type()._active_spark_context if "SPARK_LOCAL_REMOTE" in os.environ else None
-    return session.sparkContext
+    if is_connect(session) and hasattr(type(session), "client"):
+        return kind._active_spark_context if "SPARK_LOCAL_REMOTE" in os.environ else None
+    context = getattr(session, "sparkContext", None)
+    if not isinstance(context, kind):
+        raise SettingError(
+            f"The session is of type {type(session).__name__}; expected a SparkSession or a SparkContext, "
+            "as in headwater.attach(spark)."
+        )
+    return context
 
 
 def _context_type() -> Any:

@@ -46,9 +46,14 @@ def undelivered(delivery: Delivery) -> str:
     """What waits for a back end that was away, and what was lost: the rest of a sentence, or nothing."""
     counts = delivery.counts.values()
     waiting, lost = sum(one.waiting for one in counts), sum(one.lost for one in counts)
-    kept = f"; {waiting} events wait in {delivery.spool_folder} and go with the next run" if waiting else ""
+    folders = " and ".join(map(str, delivery.folders_of_waiting() or (delivery.spool_folder,)))
+    kept = f"; {waiting} events wait in {folders} and go with the next run" if waiting else ""
     stranded = sum(delivery.stranded().values())
-    elsewhere = f"; {stranded} events there are for addresses that are not configured now" if stranded else ""
+    elsewhere = (
+        f"; {stranded} events in {delivery.spool_folder} are for addresses that are not configured now"
+        if stranded
+        else ""
+    )
     return kept + elsewhere + (f"; {lost} events are lost" if lost else "")
 
 

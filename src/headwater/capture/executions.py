@@ -23,7 +23,10 @@ _LONGEST_NAME = 200
 
 @dataclass(slots=True)
 class Executions:
-    """The executions of one application that have started and not ended, and the names given to their jobs."""
+    """The executions of one application that have started and not ended, and the names given to their jobs.
+
+    ``changed`` are the datasets that were made, altered or dropped, or written without lineage of columns.
+    """
 
     application: Run
     engine: Engine
@@ -31,6 +34,7 @@ class Executions:
     reads: bool = False
     origins: Origins = field(default_factory=Origins)
     remembered: int = 0
+    changed: set[Dataset] = field(default_factory=set)
     job_names: JobNames = field(default_factory=JobNames)
     denied_nodes: frozenset[str] = frozenset()
     _streams: Streams = field(init=False)
@@ -134,6 +138,8 @@ class Executions:
         for output in statement.outputs if statement else ():
             if output.lineage.fields:
                 self._written[output.description.dataset] = len(output.lineage.fields)
+            else:
+                self.changed.add(output.description.dataset)
         return replace(started, state=RunState.COMPLETE, time=time, statement=statement)
 
     def _job_name(self, command: str, found: Statement) -> str:

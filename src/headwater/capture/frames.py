@@ -13,7 +13,7 @@ from headwater.capture.connect.client import is_connect
 from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.settings import CaptureSettings, installed_extensions
 from headwater.capture.spark import new_listener
-from headwater.errors import UnknownName
+from headwater.errors import SettingError, UnknownName
 from headwater.extract import ExtractSettings, Origins, column_lineage
 from headwater.model import ColumnLineage, Dependency, Gap, InputField
 
@@ -114,10 +114,15 @@ def lineage(data_frame: Any) -> FrameLineage:
     """The column lineage of a DataFrame, without running it.
 
     Raises:
+        SettingError: it is no DataFrame.
         CaptureError: the tap cannot be made.
         PlanError: the plan cannot be read.
     """
-    session = data_frame.sparkSession
+    session = getattr(data_frame, "sparkSession", None)
+    if session is None:
+        raise SettingError(
+            f"The frame is of type {type(data_frame).__name__}; expected a DataFrame, as in headwater.lineage(df)."
+        )
     context = context_of(session)
     if is_connect(session):
         plan = ConnectTap(session.client, CaptureSettings()).plan(data_frame)

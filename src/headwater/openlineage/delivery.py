@@ -109,6 +109,10 @@ class Delivery:
         """What became of the events so far, by target."""
         return {outbox.name: outbox.counts for outbox in self._all()}
 
+    def folders_of_waiting(self) -> tuple[Path, ...]:
+        """Where the events are that wait: in ``spool_folder``, or in the folder of last resort."""
+        return tuple(dict.fromkeys(folder for outbox in self._all() for folder in outbox.folders_of_waiting()))
+
     def stranded(self) -> dict[str, int]:
         """How many events wait for addresses that are no target now, by the names of their files."""
         known = {key for outbox in self._all() for key in outbox.keys}

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 
 from headwater.openlineage.spool import Fate, Sent, Spool
 from headwater.openlineage.targets import Target
@@ -61,6 +62,10 @@ class Outbox:
     def counts(self) -> Counts:
         """How many of its events were delivered, wait, were refused and are lost so far."""
         return Counts(self._delivered, self._spool.waiting, self._rejected, self._spool.lost)
+
+    def folders_of_waiting(self) -> list[Path]:
+        """The folders of the events that are kept for it."""
+        return self._spool.folders
 
     def post(self, line: str) -> None:
         """Put the event on disk, and have it sent after those before it."""

@@ -72,6 +72,11 @@ class Spool:
         """How many events are kept for this back end, those of other processes among them."""
         return sum(lines_in(path) for path in self._files())
 
+    @property
+    def folders(self) -> list[Path]:
+        """The folders in which events are kept for this back end."""
+        return [path.parent for path in self._files() if lines_in(path)]
+
     def keep(self, line: str) -> OSError | None:
         """Keep one event, as a line of JSON without its newline; the error when that is not possible."""
         data = line.encode("utf-8", "backslashreplace") + b"\n"

@@ -79,9 +79,13 @@ class Applications:
             found = self._known[id(client)]
             return found.tap if found is not None else None
 
+    def application(self, client: Any) -> RemoteApplication | None:
+        """The application of a client that is watched now."""
+        return self._known.get(id(client))
+
     def watches(self, client: Any) -> bool:
         """Whether a client is watched now."""
-        return self._known.get(id(client)) is not None
+        return self.application(client) is not None
 
     def pop(self, client: Any) -> RemoteApplication | None:
         """The application of a client that goes; what the client still asks of its server is its own business."""
