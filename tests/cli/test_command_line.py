@@ -58,6 +58,20 @@ def test_wrong_usage_is_2(headwater: Callable[..., Result], command: list[str]) 
     assert headwater(*command).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("run", "plain", "fail", "opaque"), [("", 0, 1, 1), ("01900001", 0, 0, 1), ("01900002", 0, 0, 0)]
+)
+def test_coverage_fails_where_it_is_asked_to(
+    headwater: Callable[..., Result], run: str, plain: int, fail: int, opaque: int
+) -> None:
+    results = [headwater("coverage", *filter(None, [run]), *more) for more in ([], ["--fail"], ["--fail-opaque"])]
+    assert [one.exit_code for one in results] == [plain, fail, opaque]
+    assert len({one.stdout for one in results}) == 1
+    assert [one.stderr for one in results] == [""] * 3
+    in_json = headwater("coverage", *filter(None, [run]), "--fail", "--format", "json")
+    assert in_json.exit_code == fail
+
+
 def test_the_version(headwater: Callable[..., Result]) -> None:
     assert headwater("--version").stdout == f"headwater {__version__}\n"
 

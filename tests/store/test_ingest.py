@@ -44,6 +44,24 @@ def test_a_run_that_tells_no_lineage_leaves_what_is_known(store: Store, words: A
     assert [one.covered.value for one in coverage(store)] == ["none"]
 
 
+def test_a_table_that_is_made_without_rows_owes_no_lineage(store: Store, words: Any) -> None:
+    def made(name: str, how: str) -> Any:
+        output = words.written(name)
+        output["facets"]["lifecycleStateChange"] = {"lifecycleStateChange": how}
+        return output
+
+    store.ingest(
+        [
+            words.told("plain", made("plain", "CREATE")),
+            words.told("query", made("query", "CREATE"), inputs=["raw"]),
+            words.told("written", made("written", "OVERWRITE")),
+            words.told("failed", made("plain", "CREATE"), inputs=["raw"], state="FAIL"),
+        ]
+    )
+    found = {(one.job.name, one.covered.value) for one in coverage(store)}
+    assert found == {("plain", "full"), ("query", "none"), ("written", "none")}
+
+
 def test_two_jobs_that_write_the_same_dataset_both_count(store: Store, words: Any) -> None:
     store.ingest([words.told(job, words.written("gold", {"a": [f"{job}.x"]})) for job in ("one", "two")])
     assert words.edges(store) == {"gold.a <- one.x IDENTITY", "gold.a <- two.x IDENTITY"}

@@ -17,6 +17,7 @@ from headwater.store.questions import Coverage, Covered
 
 _TABULAR = (Format.TREE, Format.JSON, Format.CSV)
 _STYLES = {Covered.NONE: "red", Covered.PARTIAL: "yellow", Covered.OPAQUE: "magenta", Covered.FULL: "green"}
+_FAILING = frozenset({Covered.NONE, Covered.PARTIAL})
 
 Rows = Sequence[Sequence[str | int | None]]
 
@@ -87,17 +88,29 @@ def search(
 
 def coverage(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="The beginning or end of a run's id.")] = "",
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with 1 when an output has no lineage or only part of it.")
+    ] = False,
+    fail_opaque: Annotated[
+        bool, typer.Option("--fail-opaque", help="As --fail, and also when lineage is whole but opaque.")
+    ] = False,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """Which outputs have no lineage or only part of it, and why: of each job's latest run, or of one run."""
+    """Which outputs have no lineage or only part of it, and why: of each job's latest run, or of one run.
+
+    The exit code is 0 whatever is found, unless --fail or --fail-opaque is given.
+    """
     with reading(store) as opened:
         found = questions.coverage(opened, run)
     if format_ is Format.TREE:
         print_lines(tree_lines(_coverage_tree(found)))
-        return
-    header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
-    _print(header, [row for one in found for row in _coverage_rows(one)], format_)
+    else:
+        header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
+        _print(header, [row for one in found for row in _coverage_rows(one)], format_)
+    levels = _FAILING | {Covered.OPAQUE} if fail_opaque else _FAILING if fail else frozenset[Covered]()
+    if any(one.covered in levels for one in found):
+        raise typer.Exit(1)
 
 
 def moment(at: int | None) -> str:

@@ -61,7 +61,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Runs the command line; exit code 0 is an answer, 1 an error, 2 wrong usage."""
+    """Runs the command line; exit code 0 is an answer, 1 an error or what ``coverage --fail`` finds, 2 wrong usage."""
     app(prog_name="headwater")
 
 

@@ -37,8 +37,14 @@ def describe(writer: Writer, event: Event, run_id: int) -> None:
         if output.lineage is None and output.description.lifecycle in _OF_TABLES:
             note_change(writer, run_id, owner)
         else:
-            touch(writer, run_id, owner, written=True, has_lineage=output.lineage is not None)
+            owes_none = output.lineage is not None or _made_without_rows(event, output)
+            touch(writer, run_id, owner, written=True, has_lineage=owes_none)
         _call_fields(writer, owner, output, event.at)
+
+
+def _made_without_rows(event: Event, output: WrittenDataset) -> bool:
+    """Whether a run made a table and put nothing into it, as CREATE TABLE does: no lineage of it is missing."""
+    return output.description.lifecycle == "CREATE" and not event.inputs and event.state in SUCCESSFUL
 
 
 def _described(writer: Writer, seen: DatasetDescription, event: Event, at: int, *, written: bool = False) -> int:
