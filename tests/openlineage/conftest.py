@@ -50,6 +50,9 @@ def check() -> Callable[[dict[str, Any]], None]:
         parts = [event["run"], event["job"], *event["inputs"], *event["outputs"]]
         for facet in (facet for part in parts for facet in (part.get("facets") or {}).values()):
             validate(facet["_schemaURL"], facet)
+        for output in event["outputs"]:
+            if facet := (output.get("outputFacets") or {}).get("headwater_write"):
+                validate(facet["_schemaURL"], facet)
 
     assert base.RunEvent._get_schema() == EVENT
     return check_event

@@ -28,6 +28,7 @@ from headwater.model import (
     Job,
     NameChange,
     Output,
+    ReplacedRows,
     Run,
     RunMoment,
     RunState,
@@ -433,6 +434,26 @@ def tree(fields: list[dict[str, Any]]) -> dict[str, Any]:
 )
 def test_a_type_that_cannot_be_read_has_no_fields_or_some(check: Check, kind: str) -> None:
     check(written(replace(MOMENT, statement=Statement((DatasetDescription(ORDERS, (SchemaField("a", kind),)),)))))
+
+
+@pytest.mark.parametrize("replaces", ReplacedRows)
+def test_an_output_says_which_rows_the_run_replaced(check: Check, replaces: ReplacedRows) -> None:
+    written = DatasetDescription(SALES, replaces=replaces)
+    begun = run_event(replace(MOMENT, statement=Statement(outputs=(Output(written, ColumnLineage()),))))
+    counted = Output(replace(written, version="8", statistics=Statistics(5)), ColumnLineage())
+    ended = end_event(begun, replace(MOMENT, state=RunState.COMPLETE, statement=Statement(outputs=(counted,))))
+    for event in (begun, ended):
+        told = json.loads(to_json(event))
+        check(told)
+        assert told["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] == replaces.value
+
+
+def test_an_output_that_one_part_of_a_statement_replaces_is_replaced() -> None:
+    parts = [Output(DatasetDescription(SALES, replaces=one), ColumnLineage()) for one in ReplacedRows]
+    for outputs in (parts, parts[::-1]):
+        event = run_event(replace(MOMENT, statement=Statement(outputs=tuple(outputs))))
+        (output,) = json.loads(to_json(event))["outputs"]
+        assert output["outputFacets"]["headwater_write"]["replaces"] == "ALL_ROWS"
 
 
 def test_a_run_about_one_partition_says_which() -> None:

@@ -94,4 +94,5 @@ def with_added(own: DatasetDescription, added: DatasetDescription | None) -> Dat
         added.description or own.description,
         added.partition or own.partition,
         (*own.facets, *added.facets),
+        replaces=added.replaces or own.replaces,
     )

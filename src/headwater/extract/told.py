@@ -15,6 +15,7 @@ from headwater.extract.edges import lineage
 from headwater.extract.operators.opaque import output_of
 from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import deciding, either, scope_of
+from headwater.extract.replaced_rows import as_described
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
 from headwater.extract.trace import NOTHING, OPAQUE, SAME, UNSEEN_ROWS, Paths, Trace, flat, merge, source, step, union
 from headwater.extract.written import mode, query
@@ -194,7 +195,7 @@ def _written(node: Operator, relation: OutputRelation, extraction: Extraction) -
     for target in _targets(node, relation, extraction):
         told = with_added(replace(target, version=""), relation.added)
         described = replace(told, schema=told.schema or schema, lifecycle=told.lifecycle or mode(node))
-        yield Output(described, found, target.version)
+        yield as_described(Output(described, found, target.version), node)
 
 
 def _targets(node: Operator, relation: OutputRelation, extraction: Extraction) -> tuple[DatasetDescription, ...]:

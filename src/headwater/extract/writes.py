@@ -12,6 +12,7 @@ from headwater.extract.procedures import call, convert, restore
 from headwater.extract.rdd_actions import READ, SAVED, TAKEN, to_function, to_hadoop, to_program
 from headwater.extract.relations import given, naming
 from headwater.extract.relations.positions import also_by_position, written_names
+from headwater.extract.replaced_rows import with_replaced_rows
 from headwater.extract.scope import Extraction, Rows
 from headwater.extract.sinks import sink_target, writes_a_dataset
 from headwater.extract.written import completed, mode, query, with_columns, written
@@ -136,7 +137,7 @@ def several(node: Operator, extraction: Extraction) -> Sequence[Output]:
     found: list[Output] = []
     for child in node.inputs:
         if child.name in WRITES:
-            found.extend(WRITES[child.name](child, extraction))
+            found.extend(with_replaced_rows(WRITES[child.name](child, extraction), child, extraction))
     return found
 
 
@@ -175,7 +176,8 @@ def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
         return outputs(plan, extraction)
     write = WRITES.get(root.name) or (to_somewhere if _seems_to_write(root) else None)
     try:
-        return write(root, extraction) if write else ()
+        found = write(root, extraction) if write else ()
+        return found if root.name == "Union" else with_replaced_rows(found, root, extraction)
     except Exception as error:
         extraction.report("error", root.name, f"working out what it writes failed: {error!r}")
         return written(None, query(root, extraction), None, "", extraction)

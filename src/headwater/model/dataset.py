@@ -1,6 +1,7 @@
 """Datasets, and what is known of one beside its name."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -87,6 +88,13 @@ class Storage:
     file_format: str = ""
 
 
+class ReplacedRows(str, Enum):
+    """The rows of a dataset that a write ends: all that were there before it, or some at most."""
+
+    ALL = "ALL_ROWS"
+    SOME = "SOME_ROWS"
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetDescription:
     """A dataset with what one run saw of it.
@@ -99,6 +107,7 @@ class DatasetDescription:
     ``facets`` are further ones, of extensions and connectors.
     ``catalog`` is that by which the run reached it, ``storage`` its table format.
     ``statistics`` count what the run read or wrote of it, known when it has ended.
+    ``replaces`` are the rows that the run ends by writing, None where it writes none and ends none.
     """
 
     dataset: Dataset
@@ -115,3 +124,4 @@ class DatasetDescription:
     statistics: Statistics | None = None
     catalog: CatalogEntry | None = None
     storage: Storage | None = None
+    replaces: ReplacedRows | None = None

@@ -24,7 +24,16 @@ from openlineage.client.generated.column_lineage_dataset import (
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
 
 from headwater.errors import EventError
-from headwater.model import ColumnLineage, Dataset, DatasetDescription, Gap, Output, RunMoment, Statement
+from headwater.model import (
+    ColumnLineage,
+    Dataset,
+    DatasetDescription,
+    Gap,
+    Output,
+    ReplacedRows,
+    RunMoment,
+    Statement,
+)
 from headwater.openlineage.column_lineage import column_lineage_facet
 from headwater.openlineage.explicit_lineage import explicit_lineage_facet
 from headwater.openlineage.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
@@ -238,6 +247,7 @@ def _one_description(first: DatasetDescription, second: DatasetDescription) -> D
         statistics=first.statistics or second.statistics,
         catalog=first.catalog or second.catalog,
         storage=first.storage or second.storage,
+        replaces=ReplacedRows.ALL if ReplacedRows.ALL in (first.replaces, second.replaces) else first.replaces,
     )
 
 

@@ -1,8 +1,8 @@
 """Facets of runs, jobs and datasets, made of openlineage-python's own classes.
 
-Three things are ours: ``headwater_coverage`` says what a run's lineage does not cover, ``headwater_names`` what a
-statement did to the names of a dataset and its fields (in ``names``), and a transformation may carry ``opaque``
-(the specification allows more properties there).
+Four things are ours: ``headwater_coverage`` says what a run's lineage does not cover, ``headwater_names`` what a
+statement did to the names of a dataset and its fields (in ``names``), ``headwater_write`` which rows a write replaces
+(in ``run_facets``), and a transformation may carry ``opaque`` (the specification allows more properties there).
 """
 
 import re

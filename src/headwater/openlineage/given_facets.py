@@ -14,10 +14,11 @@ from openlineage.client.generated.base import BaseFacet, DatasetFacet, InputData
 
 from headwater.model import DatasetDescription, Facet, Gap
 from headwater.openlineage.names import NAMES
+from headwater.openlineage.run_facets import WRITE
 from headwater.redaction import redact_json
 
 THEIRS_FIRST = frozenset({"dataSource", "lifecycleStateChange"})
-OURS_ONLY = frozenset({"columnLineage", NAMES})
+OURS_ONLY = frozenset({"columnLineage", NAMES, WRITE})
 
 _BASES: Mapping[str, type[BaseFacet]] = {
     "dataset": DatasetFacet,

@@ -2,6 +2,7 @@
 
 from collections.abc import Set
 
+import attr
 from openlineage.client.generated.base import InputDatasetFacet, OutputDatasetFacet
 from openlineage.client.generated.base_subset_dataset import (
     OutputSubsetOutputDatasetFacet,
@@ -12,6 +13,20 @@ from openlineage.client.generated.input_statistics_input_dataset import InputSta
 from openlineage.client.generated.output_statistics_output_dataset import OutputStatisticsOutputDatasetFacet
 
 from headwater.model import DatasetDescription
+
+WRITE = "headwater_write"
+_WRITE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterWriteOutputDatasetFacet.json"
+
+
+@attr.define
+class HeadwaterWriteOutputDatasetFacet(OutputDatasetFacet):
+    """Which rows a write replaces; its schema is ``schemas/HeadwaterWriteOutputDatasetFacet.json``."""
+
+    replaces: str
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{_WRITE_SCHEMA}#/$defs/HeadwaterWriteOutputDatasetFacet"
 
 
 def input_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -> dict[str, InputDatasetFacet]:
@@ -24,7 +39,7 @@ def input_facets(seen: DatasetDescription, disabled: Set[str], producer: str) ->
 
 
 def output_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -> dict[str, OutputDatasetFacet]:
-    """The facets that only an output has (OutputSubset… 1-0-0, OutputStatisticsOutputDatasetFacet 1-0-2)."""
+    """The facets that only an output has (OutputSubset… 1-0-0, OutputStatisticsOutputDatasetFacet 1-0-2, our own)."""
     found: dict[str, OutputDatasetFacet] = {}
     counts = seen.statistics
     if seen.partition:
@@ -34,4 +49,6 @@ def output_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -
         found["outputStatistics"] = OutputStatisticsOutputDatasetFacet(
             counts.rows, counts.size, counts.files, producer=producer
         )
+    if seen.replaces is not None:
+        found[WRITE] = HeadwaterWriteOutputDatasetFacet(seen.replaces.value, producer=producer)
     return {name: facet for name, facet in found.items() if name not in disabled}

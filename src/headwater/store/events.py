@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headwater.errors import EventError
-from headwater.model import Dataset, DatasetDescription, Gap, Job
+from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.store import facets
 from headwater.store.about import LONGEST_RUN_ID, About, about
 from headwater.store.json_text import canonical, digest_of, read_json
@@ -32,10 +32,11 @@ _END = 253_402_214_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class WrittenDataset:
-    """An output of an event, and its lineage where the event tells it."""
+    """An output of an event, its lineage where the event has one, and the rows it replaces where the event says so."""
 
     description: DatasetDescription
     lineage: ToldLineage | None
+    replaces: ReplacedRows | None = None
 
     @property
     def renamed(self) -> bool:
@@ -190,9 +191,9 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
         except EventError as fault:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
-        told = WrittenDataset(described, lineage)
+        told = WrittenDataset(described, lineage, facets.replaced_rows(item))
         # What a renamed column is made of is its former self: in the store they are one.
-        written.append(WrittenDataset(described, None) if told.renamed else told)
+        written.append(replace(told, lineage=None) if told.renamed else told)
     return tuple(written), gaps
 
 

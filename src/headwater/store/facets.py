@@ -8,6 +8,7 @@ from headwater.model import (
     DatasetDescription,
     FieldChange,
     NameChange,
+    ReplacedRows,
     SchemaField,
     Symlink,
 )
@@ -16,6 +17,8 @@ from headwater.store.jsonvalues import Record, record, records, remembered, reme
 
 _LIFECYCLE = "lifecycleStateChange"
 _NAMES = "headwater_names"
+_WRITE = "headwater_write"
+_REPLACED = {one.value: one for one in ReplacedRows}
 
 
 class Schema(tuple[SchemaField, ...]):
@@ -77,6 +80,12 @@ def description(value: Record) -> DatasetDescription:
         tuple(_field_changes(facets)),
         text(facets, "documentation", "description"),
     )
+
+
+def replaced_rows(output: Record) -> ReplacedRows | None:
+    """The rows that an output replaces by its facet ``headwater_write``; None without the facet, or of other values."""
+    found = output.get("outputFacets")
+    return _REPLACED.get(text(record(output, "outputFacets"), _WRITE, "replaces")) if found else None
 
 
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:

@@ -9,6 +9,7 @@ _WRITES = re.compile(r"\b(insert|create|replace|merge|update|delete|alter)\b", r
 _TEMPORARY = re.compile(r"\s*create\s+(or\s+replace\s+)?((global\s+)?temp(orary)?\b|function\b)", re.IGNORECASE)
 _MODES = {1: "Append", 2: "Overwrite", 3: "ErrorIfExists", 4: "Ignore"}
 _V2_MODES = {1: "CREATE", 2: "OVERWRITE", 3: "OVERWRITE", 4: "", 5: "REPLACE", 6: "REPLACE"}
+_OVERWRITE = 2
 _INSERT_INTO = 2
 _COMMAND = 2  # Plan.CompressedOperation.OpType.OP_TYPE_COMMAND
 _UNREAD = ("pipeline_command", "execute_external_command", "extension")
@@ -22,7 +23,7 @@ class Action:
     """One request. ``relation`` is what is read; of a statement in SQL it is the statement.
 
     ``command`` is the operator that a driver would have had at the root of the plan, ``table`` or ``path`` what is
-    written, ``mode`` how; ``by_position`` says that columns go by their order. ``format`` and ``partitions`` are those
+    written, ``mode`` how; ``partial`` says that an overwrite is of some rows, ``by_position`` that columns go by their order. ``format`` and ``partitions`` are those
     of files, ``sink`` and ``name`` those of a streaming query that starts; ``run`` is that of one that the client ends
     or waits for. ``unread`` names a command whose lineage cannot be seen from the client.
     """
@@ -32,6 +33,7 @@ class Action:
     table: str = ""
     path: str = ""
     mode: str = ""
+    partial: bool = False
     options: Mapping[str, str] | None = None
     by_position: bool = False
     format: str = ""
@@ -103,20 +105,27 @@ def _written(write: Any) -> Action:
     if write.WhichOneof("save_type") == "table":
         by_position = write.table.save_method == _INSERT_INTO
         name = write.table.table_name
-        return Action(write.input, "SaveAsV1TableCommand", name, mode=mode, by_position=by_position)
+        options = dict(write.options)
+        return Action(write.input, "SaveAsV1TableCommand", name, mode=mode, options=options, by_position=by_position)
     options = dict(write.options)
     path = write.path or options.get("path", "")
     of_files = path and write.source.lower() != "delta"
     command = "InsertIntoHadoopFsRelationCommand" if of_files else "SaveIntoDataSourceCommand"
     partitions = tuple(write.partitioning_columns)
-    return Action(write.input, command, "", path, mode, options, format=write.source, partitions=partitions)
+    return Action(write.input, command, "", path, mode, options=options, format=write.source, partitions=partitions)
 
 
 def _written_v2(write: Any) -> Action:
     """``df.writeTo(…)`` (WriteOperationV2)."""
     creates = _V2_MODES.get(write.mode, "") in ("CREATE", "REPLACE")
     mode = "Overwrite" if _V2_MODES.get(write.mode) == "OVERWRITE" else "" if creates else "Append"
-    return Action(write.input, "SaveAsV1TableCommand", write.table_name, mode=mode)
+    partial = mode == "Overwrite" and not _is_true(write)
+    return Action(write.input, "SaveAsV1TableCommand", write.table_name, mode=mode, partial=partial)
+
+
+def _is_true(write: Any) -> bool:
+    """Whether an overwrite has the condition ``lit(True)``: all rows; one of partitions has none."""
+    return write.mode == _OVERWRITE and write.overwrite_condition.literal.boolean
 
 
 def _streamed(start: Any) -> Action:

@@ -119,7 +119,8 @@ def _explained_change(relation: Any, server: Server) -> ExplainedPlan:
     table, source = _changed_table(change.target, server), _source_columns(change, relation, server)
     columns = change.columns(tuple(table["types"]), source, table.get("generated", ()))
     queries = [_asking(relation, text) for text in change.queries(columns, source)]
-    return _changes(queries, _with_left_alone(table, change.clauses, source), columns, server)
+    found = _changes(queries, _with_left_alone(table, change.clauses, source), columns, server)
+    return replace(found, target={**found.target, "deletesAll": True}) if change.deletes_all else found
 
 
 def _explained_merge(action: Action, server: Server) -> ExplainedPlan:
@@ -218,6 +219,26 @@ def _written(plan: Plan) -> tuple[str, ...]:
 
 
 def _target(action: Action, server: Server) -> dict[str, Any]:
+    found = _target_facts(action, server)
+    return {**found, "partial": True} if _replaces_some(action, found, server) else found
+
+
+def _replaces_some(action: Action, target: Mapping[str, Any], server: Server) -> bool:
+    """Whether an overwrite is of some rows: of a predicate, or of the partitions that it has rows for."""
+    if action.mode != "Overwrite":
+        return False
+    options = {key.lower(): value for key, value in (action.options or {}).items()}
+    if action.partial or options.keys() & {"replacewhere", "replaceon", "replaceusing"}:
+        return True
+    if action.path and action.command != "SaveIntoDataSourceCommand" and not action.partitions:
+        return False
+    if action.by_position and target.get("tableDesc", {}).get("provider") == "hive":
+        return True
+    mode = options.get("partitionoverwritemode") or server.conf("spark.sql.sources.partitionOverwriteMode")[0]
+    return mode.lower() == "dynamic"
+
+
+def _target_facts(action: Action, server: Server) -> dict[str, Any]:
     header = {key.lower(): value for key, value in (action.options or {}).items() if key.lower() == "header"}
     if action.command == START_STREAM:
         files = {"format": action.format, "partitions": action.partitions, **header}

@@ -76,13 +76,14 @@ def assigned_columns(
 class RowChange:
     """A statement that changes rows of ``target``, the name of a table; ``source`` is what follows USING.
 
-    ``evolves`` says that the target takes in the columns of the source that it lacks.
+    ``evolves`` says that the target takes in the columns of the source that it lacks, ``deletes_all`` that no row stays.
     """
 
     target: str
     clauses: tuple[Clause[str], ...]
     source: str = ""
     evolves: bool = False
+    deletes_all: bool = False
 
     def columns(self, target: Sequence[str], source: Sequence[str], generated: Iterable[str] = ()) -> tuple[str, ...]:
         """The columns that the statement assigns, of those of both sides."""
@@ -156,8 +157,9 @@ def _update(found: exp.Expression, evolves: bool) -> RowChange:
 
 
 def _delete(found: exp.Expression, evolves: bool) -> RowChange:
-    rows = _where(_sql(found.this), _condition(found))
-    return RowChange(_name(found.this), (Clause(rows),), evolves=evolves)
+    condition = _condition(found)
+    rows = _where(_sql(found.this), condition)
+    return RowChange(_name(found.this), (Clause(rows),), evolves=evolves, deletes_all=condition is None)
 
 
 def _condition(found: exp.Expression) -> exp.Expression | None:

@@ -305,6 +305,9 @@ public class FactWriter {
   /** The columns of the table that a command adds rows to by the names of its query. */
   public void writeTarget(Object session, Object command) throws IOException {
     writeColumns("target", Targets.columns(session, command, catalog));
+    if (!Targets.overwrites(command)) return;
+    out.writeBooleanField("dynamicPartitions", Targets.isDynamic(command, conf));
+    if (Targets.isPartial(command)) out.writeBooleanField("partial", true);
   }
 
   /** What a v1 source knows of the table at the path it writes to. */
@@ -318,6 +321,8 @@ public class FactWriter {
     if (snapshot != null) {
       writeText("version", Reflection.call(snapshot, "version"));
       writeGenerated(snapshot);
+      Object partitions = Reflection.call(Reflection.call(snapshot, "metadata"), "partitionColumns");
+      if (partitions != null) { out.writeFieldName("partitions"); writeValue(partitions, 0); }
     }
     out.writeEndObject();
   }

@@ -1,14 +1,21 @@
 package headwater;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** What decides on the names of columns beside the query: the table that rows are added to, and the format of files. */
 public class Targets {
   private static final int MOST_FOLDERS = 1000;
+  /** What may overwrite some rows only, by options of a writer (those of Delta) or the mode of the session. */
+  private static final Set OVERWRITING = new HashSet(Arrays.asList(new Object[] {
+    "InsertIntoHadoopFsRelationCommand", "OverwriteByExpression", "ReplaceTableAsSelect", "SaveIntoDataSourceCommand"}));
+  private static final String[] PARTIAL = new String[] {"replaceOn", "replaceUsing", "replaceWhere"};
 
   /** The columns of the table that a command adds rows to by name; null where it makes the table anew, or goes by position. */
   public static StructType columns(Object session, Object command, Object catalog) {
@@ -25,6 +32,27 @@ public class Targets {
 
   private static boolean isMadeAnew(Object command) {
     return !isAppend(command) && "true".equalsIgnoreCase(option(Reflection.call(command, "options"), "overwriteSchema"));
+  }
+
+  /** Whether a command is of those that may overwrite some rows only. */
+  public static boolean overwrites(Object command) { return OVERWRITING.contains(Reflection.simpleName(command)); }
+
+  /** Whether a command overwrites those partitions that it has rows for, by its own option or the session's setting. */
+  public static boolean isDynamic(Object command, Object conf) {
+    String mode = writerOption(command, "partitionOverwriteMode");
+    if (mode == null) mode = String.valueOf(Reflection.call(conf, "getConfString", "spark.sql.sources.partitionOverwriteMode"));
+    return "dynamic".equalsIgnoreCase(mode);
+  }
+
+  /** Whether a command overwrites the rows of a predicate or of a key that an option has. */
+  public static boolean isPartial(Object command) {
+    for (int i = 0; i < PARTIAL.length; i++) if (writerOption(command, PARTIAL[i]) != null) return true;
+    return false;
+  }
+
+  private static String writerOption(Object command, String key) {
+    String found = option(Reflection.call(command, "options"), key);
+    return found != null ? found : option(Reflection.call(command, "writeOptions"), key);
   }
 
   private static Object ofDelta(Object snapshot) { return Reflection.call(Reflection.call(snapshot, "metadata"), "schema"); }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from headwater.errors import PlanError
@@ -22,14 +23,28 @@ def insert_into_files(said: Said) -> Facts:
     table = next((part for part in said.parts[1:] if part.startswith("`")), "")
     mode = next((part for part in said.parts if part in ("Append", "Overwrite", "ErrorIfExists", "Ignore")), "")
     found: Facts = {"outputPath": said.parts[0], "mode": mode, "outputColumnNames": said.last_list()}
+    if mode == "Overwrite" and _of_partitions(said):
+        found["partial"] = True
     return {**found, "catalogTable": _identifier(table)} if table else found
+
+
+def _of_partitions(said: Said) -> bool:
+    """Whether static partitions or partition columns stand before the format: how they are overwritten is not said."""
+    before = takewhile(lambda part: part in ("true", "false") or part.startswith("["), said.parts[1:])
+    return any(part.startswith("[") for part in before)
 
 
 def create_view(said: Said) -> Facts:
     """``CreateViewCommand `catalog`.`db`.`v`, [(a,None)], SELECT …, false, false, PersistedView, …``."""
     names = [re.sub(r"^\(?(.*?),(None|Some\(.*)\)$", r"\1", one) for one in said.listed(1)] if _has_list(said) else []
     kind = next((part for part in said.parts if part in ("PersistedView", "LocalTempView", "GlobalTempView")), "")
-    return {"name": _parts(said.parts[0]), "userSpecifiedColumns": tuple((name,) for name in names), "viewType": kind}
+    left_alone = bool(kind) and said.parts[said.parts.index(kind) - 2] == "true"
+    return {
+        "name": _parts(said.parts[0]),
+        "userSpecifiedColumns": tuple((name,) for name in names),
+        "viewType": kind,
+        "allowExisting": left_alone,
+    }
 
 
 def alter_view(said: Said) -> Facts:
@@ -42,6 +57,7 @@ def insert_into_hive(said: Said) -> Facts:
     return {
         "table": _identifier(said.parts[0]),
         "overwrite": "true" in said.parts,
+        "partial": True,  # of a table with partitions, which the text need not say
         "outputColumnNames": said.last_list(),
     }
 
@@ -65,18 +81,25 @@ def write_v2(said: Said) -> Facts:
 
 
 def overwrite_v2(said: Said) -> Facts:
-    """``OverwriteByExpression RelationV2[a#1] c.db.t, true, false``."""
-    return {**write_v2(said), "mode": "Overwrite"}
+    """``OverwriteByExpression RelationV2[a#1] c.db.t, true, false``: the rows of a predicate, which may be all."""
+    whole = len(said.parts) > 2 and said.parts[1] == "true"
+    return {**write_v2(said), "mode": "Overwrite", **({} if whole else {"partial": True})}
+
+
+def overwrite_v2_partitions(said: Said) -> Facts:
+    """``OverwritePartitionsDynamic RelationV2[a#1] c.db.t, true``."""
+    return {**write_v2(said), "mode": "Overwrite", "partial": True}
 
 
 def create_v2(said: Said) -> Facts:
     """``CreateTableAsSelect TableSpec(…), false``, above it the name of the table as the catalog knows it."""
-    return {"tableDesc": {"identifier": _resolved(said)}, "mode": ""}
+    left_alone = bool(said.parts) and said.parts[-1] == "true"
+    return {"tableDesc": {"identifier": _resolved(said)}, "mode": "", "ignoreIfExists": left_alone}
 
 
 def replace_v2(said: Said) -> Facts:
     """``ReplaceTableAsSelect TableSpec(…), true``."""
-    return {**create_v2(said), "mode": "Overwrite"}
+    return {**create_v2(said), "mode": "Overwrite", "ignoreIfExists": False}
 
 
 def create_empty(said: Said) -> Facts:
@@ -138,7 +161,7 @@ V2_COMMANDS: Mapping[str, tuple[str, Callable[[Said], Facts]]] = {
     "CreateTable": ("CreateTable", create_empty),
     "CreateTableAsSelect": ("SaveAsV1TableCommand", create_v2),
     "OverwriteByExpression": ("SaveAsV1TableCommand", overwrite_v2),
-    "OverwritePartitionsDynamic": ("SaveAsV1TableCommand", overwrite_v2),
+    "OverwritePartitionsDynamic": ("SaveAsV1TableCommand", overwrite_v2_partitions),
     "ReplaceTable": ("ReplaceTable", create_empty),
     "ReplaceTableAsSelect": ("SaveAsV1TableCommand", replace_v2),
 }
