@@ -29,11 +29,13 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     cors_origin: options.CorsOrigin = None,
     rate: options.Rate = None,
     body_limit: options.BodyLimit = None,
+    memory_limit: options.MemoryLimit = None,
     events_limit: options.EventsLimit = None,
     depth_limit: options.DepthLimit = None,
     node_limit: options.NodeLimit = None,
     time_limit: options.TimeLimit = None,
     waiting_limit: options.WaitingLimit = None,
+    connection_limit: options.ConnectionLimit = 1_000,
     index: options.Index = False,
     log_format: options.LogFormat = options.Format.TEXT,
 ) -> None:
@@ -43,7 +45,7 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     # The names of the options are those of the variables: one way to make settings of them.
     variables = {f"HEADWATER_{name.upper()}": _text(value) for name, value in given.items() if value is not None}
     settings = server.settings_from(variables)
-    listening = server.Listening(host, port, workers, tls_cert, tls_key, log_format.value)
+    listening = server.Listening(host, port, workers, tls_cert, tls_key, log_format.value, connection_limit)
     server.run(settings, listening, lambda url: print_lines([f"Listening on {url}"]))
 
 

@@ -59,6 +59,10 @@ Rate = Annotated[
 BodyLimit = Annotated[
     int | None, _option(_LIMITS, "--body-limit", "So many bytes in a request, unpacked.", min=1, metavar="BYTES")
 ]
+MemoryLimit = Annotated[
+    int | None,
+    _option(_LIMITS, "--memory-limit", "So many bytes for all bodies at once, parsed.", min=1, metavar="BYTES"),
+]
 EventsLimit = Annotated[
     int | None, _option(_LIMITS, "--events-limit", "So many events in a request.", min=1, metavar="N")
 ]
@@ -70,4 +74,10 @@ TimeLimit = Annotated[
 WaitingLimit = Annotated[
     int | None,
     _option(_LIMITS, "--waiting-limit", "So many requests whose events wait to be written.", min=1, metavar="N"),
+]
+ConnectionLimit = Annotated[
+    int,
+    _option(
+        _LIMITS, "--connection-limit", "So many connections of each process; 1,000 unless given.", min=1, metavar="N"
+    ),
 ]

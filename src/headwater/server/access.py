@@ -44,20 +44,26 @@ ANYBODY = Caller("anybody", Scope.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """A dependency for routes: the caller, who has at least this scope.
-
-    Raises:
-        HTTPException: 401 without a valid key or token, 403 with one of a lesser scope, 429 when there are too many
-            requests.
-    """
+    """A dependency for routes: the caller, who has at least this scope; `GuardedRoute` admits them."""
 
     scope: Scope
 
-    def __call__(self, request: Request) -> Caller:
+    def admit(self, request: Request) -> None:
+        """Finds the caller of a request, who is its ``state.identity`` from then on.
+
+        Raises:
+            HTTPException: 401 without a valid key or token, 403 with one of a lesser scope, 429 when there are too many
+                requests.
+        """
         found: Caller = request.app.state.server.caller(request)
         if found.scope < self.scope:
             has, needs = found.scope.name.lower(), self.scope.name.lower()
             # RFC 6750, section 3.1
             missing = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{needs}"'}
             raise HTTPException(403, f"{found.name} may {has}; this needs a key with scope {needs}.", missing)
-        return found
+        request.state.identity = found
+
+    async def __call__(self, request: Request) -> Caller:
+        """The caller that was admitted."""
+        caller: Caller = request.state.identity  # of a route that is not guarded there is none: 500, and not served
+        return caller

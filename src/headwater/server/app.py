@@ -10,13 +10,14 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from headwater.server import columns, events, health, marquez, problems
 from headwater.server.authentication import Authentication
-from headwater.server.bodies import Bodies
 from headwater.server.catching import CatchingUp
 from headwater.server.deadline import Deadline
 from headwater.server.intake import Intake
+from headwater.server.memory_budget import MemoryBudget
 from headwater.server.metrics import Metrics, shared_folder
 from headwater.server.observing import Observed
 from headwater.server.rates import Rates
+from headwater.server.request_bodies import RequestSizeLimit
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
 from headwater.server.turns import Turns
@@ -64,9 +65,10 @@ def create_app(settings: ServerSettings) -> FastAPI:
     columns.illustrate(app)
     problems.install(app)
     app.add_middleware(Deadline, seconds=longest)
-    app.add_middleware(Bodies, most=settings.limits.body)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=COMPRESSION)
     if settings.origins:
         app.add_middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
     app.add_middleware(Observed, metrics=metrics)
+    budget = MemoryBudget(settings.limits.memory)
+    app.add_middleware(RequestSizeLimit, limit=settings.limits.body, budget=budget)
     return app

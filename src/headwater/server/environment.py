@@ -11,6 +11,7 @@ _FALSE = ("0", "false", "no", "off", "")
 
 LIMITS = {
     "HEADWATER_BODY_LIMIT": "body",
+    "HEADWATER_MEMORY_LIMIT": "memory",
     "HEADWATER_EVENTS_LIMIT": "events",
     "HEADWATER_DEPTH_LIMIT": "depth",
     "HEADWATER_NODE_LIMIT": "columns",

@@ -9,11 +9,12 @@ from starlette.exceptions import HTTPException
 
 from headwater.errors import EventError
 from headwater.server.access import Caller
+from headwater.server.guarded_route import GuardedRoute
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
 from headwater.store import Event, event_of, in_parts, packed, read_json
 
-router = APIRouter(prefix="/api/v1", tags=["events"])
+router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
 
 BODY = {
     "requestBody": {

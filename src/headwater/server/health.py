@@ -9,10 +9,11 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater.errors import HeadwaterError
+from headwater.server.guarded_route import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer
 from headwater.store.schema import REVISIONS
 
-router = APIRouter(tags=["operation"])
+router = APIRouter(tags=["operation"], route_class=GuardedRoute)
 
 STUCK = 60.0
 """Seconds after which a transaction that has not ended is taken for one that will not."""

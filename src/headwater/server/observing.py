@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.server.metrics import Metrics
@@ -36,6 +37,8 @@ class Observed:
         seen = _Seen(send, _request_id(scope))
         try:
             await self._app(scope, receive, seen.send)
+        except ClientDisconnect:
+            pass  # before all of the body had come: nobody is there to be answered
         except Exception:
             _log.exception("failed", request_id=seen.id, route=_route(scope))
             if not seen.status:

@@ -20,6 +20,7 @@ from fastapi import FastAPI
 from headwater.errors import SettingError
 from headwater.server import logs
 from headwater.server.app import create_app
+from headwater.server.connections import BoundedProtocol, allow_files
 from headwater.server.environment import environment_of, settings_from
 from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, Listening, ServerSettings
@@ -87,7 +88,7 @@ class _Announcing(uvicorn.Server):
 
 
 def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Announce) -> None:
-    server = _Announcing(_config(app, listening), announce)
+    server = _Announcing(configuration(app, listening), announce)
     try:
         server.run([place])
     except KeyboardInterrupt:
@@ -99,7 +100,7 @@ def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Ann
 def _several(settings: ServerSettings, listening: Listening, place: socket.socket, announce: Announce) -> None:
     os.environ |= environment_of(settings) | {_LOG_FORMAT: listening.log_format}
     with _shared_metrics():
-        config = _config("headwater.server.process:from_environment", listening, factory=True)
+        config = configuration("headwater.server.process:from_environment", listening, factory=True)
         threading.Thread(target=_announce_later, args=(config, place.getsockname(), announce), daemon=True).start()
         uvicorn.supervisors.Multiprocess(config, sockets=[place]).run()
 
@@ -134,7 +135,8 @@ def _announce_later(config: uvicorn.Config, place: Any, announce: Announce) -> N
             return
 
 
-def _config(app: FastAPI | str, listening: Listening, **more: Any) -> uvicorn.Config:
+def configuration(app: FastAPI | str, listening: Listening, **more: Any) -> uvicorn.Config:
+    """How uvicorn serves an application."""
     return uvicorn.Config(
         app,
         host=listening.host,
@@ -144,6 +146,9 @@ def _config(app: FastAPI | str, listening: Listening, **more: Any) -> uvicorn.Co
         ssl_keyfile=listening.tls_key,
         log_config=None,
         access_log=False,
+        http=BoundedProtocol,
+        ws="none",
+        limit_concurrency=allow_files(listening.connections),
         server_header=False,
         timeout_graceful_shutdown=LAST_ANSWERS,
         timeout_worker_healthcheck=LAST_ANSWERS,

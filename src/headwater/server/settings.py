@@ -10,12 +10,14 @@ MEGABYTE = 2**20
 class Limits:
     """What one caller may ask for.
 
-    ``body`` is in bytes after decompression, ``events`` are those of one request; ``depth``, ``columns`` and
+    ``body`` is in bytes after decompression, ``memory`` in bytes that all bodies of a process may need, parsed;
+    ``events`` are those of one request; ``depth``, ``columns`` and
     ``seconds`` bound one answer; ``waiting`` are requests whose events wait to be written; ``rate`` is as the
     package limits reads it (``"600/minute"``), empty for no limit.
     """
 
     body: int = 64 * MEGABYTE
+    memory: int = 1024 * MEGABYTE
     events: int = 10_000
     depth: int = 100
     columns: int = 20_000
@@ -57,7 +59,7 @@ class ServerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where and how a server process listens; port 0 is any that is free."""
+    """Where and how a server listens; port 0 is any that is free, ``connections`` are those of each process."""
 
     host: str = "127.0.0.1"
     port: int = 5000
@@ -65,6 +67,7 @@ class Listening:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     log_format: str = "text"
+    connections: int = 1_000
 
     @property
     def loopback(self) -> bool:

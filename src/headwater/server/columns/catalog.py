@@ -12,9 +12,10 @@ from headwater.server.columns.asking import Parameters, Tabular
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import cursor_of, page_of, place_of
 from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
+from headwater.server.guarded_route import GuardedRoute
 from headwater.store.questions import Coverage, Covered, coverage, dataset_page, find_columns
 
-router = APIRouter(prefix="/api/v2", tags=["columns"])
+router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
 MOST = 1000
 
 

@@ -17,9 +17,10 @@ from headwater.answers.hiding import is_hidden
 from headwater.errors import QuestionError, StoreError
 from headwater.server.columns.described import described
 from headwater.server.columns.replies import Asked, Question
+from headwater.server.guarded_route import GuardedRoute
 from headwater.store.questions import Change, changes_after, iso, latest_event
 
-router = APIRouter(prefix="/api/v2", tags=["columns"])
+router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
 EVERY = 1.0  # seconds between two looks at the store
 GRACE = 5.0  # seconds that a stream may take to end when the server does
 HEARTBEAT = 15  # seconds; proxies close what is silent for longer, often after 60

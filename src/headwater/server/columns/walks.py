@@ -13,6 +13,7 @@ from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import Window, nearest_first
 from headwater.server.columns.replies import Asked, Question, Reply, drawn, tabled, told, whole
+from headwater.server.guarded_route import GuardedRoute
 from headwater.store.questions import (
     Column,
     DatasetGraph,
@@ -25,7 +26,7 @@ from headwater.store.questions import (
     walk_from,
 )
 
-router = APIRouter(prefix="/api/v2", tags=["columns"])
+router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
 
 
 class WalkParameters(Named, Bounded, Paged):

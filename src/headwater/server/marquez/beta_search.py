@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from headwater.model import Dataset, Job
+from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez import documents
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import mask_of, sight
@@ -23,7 +24,7 @@ from headwater.store.catalog.pages import among
 from headwater.store.catalog.runs import STATES
 from headwater.store.jsonvalues import text
 
-router = APIRouter(prefix="/api/v2beta/search", tags=["search"])
+router = APIRouter(prefix="/api/v2beta/search", tags=["search"], route_class=GuardedRoute)
 
 AT_ONCE = 10
 """As many hits as OpenSearch gives when it is not told a number."""

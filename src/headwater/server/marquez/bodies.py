@@ -12,6 +12,10 @@ from headwater.store.jsonvalues import text
 Name = Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
+DEEPEST = 100
+"""Lists and objects in each other; what a job's ``context`` holds is a few deep."""
+
+
 class Body(BaseModel):
     """A JSON object; members that nobody knows are left alone."""
 
@@ -24,12 +28,16 @@ class Body(BaseModel):
         return _fit(value)
 
 
-def _fit(value: Any) -> Any:
+def _fit(value: Any, depth: int = 0) -> Any:
+    if depth > DEEPEST:
+        raise ValueError(f"values in each other, more than {DEEPEST} deep: expected a description")
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
-        return [_fit(one) for one in value]
-    return {_fit(key): _fit(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_fit(one, depth + 1) for one in value]
+    if isinstance(value, dict):
+        return {_fit(key): _fit(one, depth + 1) for key, one in value.items()}
+    return value
 
 
 class NamespaceBody(Body):

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.model import Dataset
+from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez import nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.asked import mask_of
@@ -25,7 +26,7 @@ from headwater.store.catalog.columngraph import ColumnGraph, ColumnNode
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.questions.answers import Bounds, Column
 
-router = APIRouter(prefix="/api/v1", tags=["lineage"])
+router = APIRouter(prefix="/api/v1", tags=["lineage"], route_class=GuardedRoute)
 
 Start = tuple[list[int], int | None]
 """The fields to begin at, and the moment to read them at."""

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from headwater.model import Dataset, Job
 from headwater.server.access import Caller
+from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez import documents, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.asked import mask_of
@@ -23,7 +24,7 @@ from headwater.store.catalog.jobgraph import JobGraph
 from headwater.store.catalog.jobs import KeptJob
 from headwater.store.catalog.runs import KeptRun
 
-router = APIRouter(prefix="/api/v1", tags=["lineage"])
+router = APIRouter(prefix="/api/v1", tags=["lineage"], route_class=GuardedRoute)
 
 Depth = Annotated[int, Query(ge=0, le=10_000)]
 

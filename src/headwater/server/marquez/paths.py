@@ -7,13 +7,13 @@ from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import unquote
 
-from fastapi.routing import APIRoute
 from starlette.routing import Match
 
+from headwater.server.guarded_route import GuardedRoute
 from headwater.store.jsonvalues import text
 
 
-class NamedRoute(APIRoute):
+class NamedRoute(GuardedRoute):
     """A route that matches first and unquotes its parameters then."""
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, dict[str, Any]]:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.server.access import Caller
+from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import microseconds, sight, zone_of
 from headwater.server.marquez.documents import Document, instant
@@ -19,7 +20,7 @@ from headwater.store import Store
 from headwater.store.catalog import statistics
 from headwater.store.catalog.pages import Sees
 
-router = APIRouter(prefix="/api/v1/stats", tags=["statistics"])
+router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], route_class=GuardedRoute)
 
 
 def _edges(period: str = "", timezone: str | None = None) -> list[int]:

@@ -1,0 +1,50 @@
+"""Routes that look at who asks before anything of the body is read.
+
+FastAPI reads and parses a body before it calls the dependencies of a route: whoever has no key would have the server
+unpack and parse what they like. So these routes find the caller, count the request and compare the scopes first.
+"""
+
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+
+from headwater.server.access import Requires
+from headwater.server.request_bodies import limit_body
+
+DESCRIPTION_LIMIT = 4 * 2**20
+"""Bytes of the bodies that are parsed by FastAPI: somebody describes a dataset or a job, or begins a run."""
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class GuardedRoute(APIRoute):
+    """A route whose `Requires` dependencies are checked before its body is read."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, which answers 401, 403 or 429 without a look at the body."""
+        handle = super().get_route_handler()
+        needed = max(requirements_of(self.dependant), key=lambda one: one.scope, default=None)
+        if needed is None:
+            return handle
+        limit = DESCRIPTION_LIMIT if self.body_field is not None else None
+
+        async def guarded(request: Request) -> Response:
+            # A key may have to be looked up in the store, and a token's keys at its issuer.
+            await run_in_threadpool(needed.admit, request)
+            if limit is not None:
+                limit_body(request.scope, limit)
+            return await handle(request)
+
+        return guarded
+
+
+def requirements_of(dependant: Dependant) -> Iterator[Requires]:
+    """The requirements of a route, those of its dependencies included."""
+    for one in dependant.dependencies:
+        if isinstance(one.call, Requires):
+            yield one.call
+        yield from requirements_of(one)

@@ -1,0 +1,107 @@
+"""How much memory the bodies of all requests of a process may need together."""
+
+import asyncio
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException
+
+PATIENCE = 10.0
+"""Seconds for which a body waits until those of other requests are done with."""
+
+RETRY_AFTER = 5
+
+# What CPython 3.11 needs for a value beside its text: an empty list is 56 bytes, 16 for the garbage collector and 8 in
+# the list around it; an object with one member has a table of 184; a number or text has 32 to 49, and its place.
+_PER_VALUE = ((b"[", 80), (b"{", 216), (b",", 64), (b":", 8))
+_PER_PIECE = 64
+
+
+def weight_of(json: bytes) -> int:
+    """About so many bytes a piece of JSON needs, as text and parsed.
+
+    >>> weight_of(b"x" * 1000), weight_of(b"[]," * 1000)
+    (1064, 147064)
+    """
+    return _PER_PIECE + len(json) + sum(json.count(sign) * each for sign, each in _PER_VALUE)
+
+
+@dataclass(eq=False, slots=True)
+class Reservation:
+    """What one request holds."""
+
+    budget: "MemoryBudget"
+    amount: int = 0
+
+    async def add(self, amount: int) -> None:
+        """Holds so many bytes more; waits a little where there is no room.
+
+        Raises:
+            HTTPException: 413, when it is more than any request may have; 503 with Retry-After, when there is no room
+                in time.
+        """
+        await self.budget.reserve(self, amount)
+
+    def end(self) -> None:
+        """Gives all of it back."""
+        self.budget.release(self)
+
+
+class MemoryBudget:
+    """Bytes that requests hold while they are under way; used in one event loop only.
+
+    The request that came first may have half of them, the others share the rest: so one always goes on, and it is not
+    for nothing that they wait.
+    """
+
+    def __init__(self, total: int, patience: float = PATIENCE) -> None:
+        self.half = total // 2
+        self._patience = patience
+        self._held = 0
+        self._holders: dict[Reservation, None] = {}
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    async def reserve(self, mine: Reservation, amount: int) -> None:
+        """See `Reservation.add`."""
+        if mine.amount + amount > self.half:
+            raise HTTPException(
+                413,
+                f"The body needs more than {self.half:,} bytes of memory, half of what all bodies may need. "
+                "Send fewer events at once, or raise --memory-limit.",
+            )
+        if not self._fits(mine, amount):
+            try:
+                async with asyncio.timeout(self._patience):
+                    await self._room(mine, amount)
+            except TimeoutError:
+                raise HTTPException(
+                    503,
+                    "The bodies of other requests need all the memory that bodies may. Send it again after a while, "
+                    "or raise --memory-limit.",
+                    {"Retry-After": str(RETRY_AFTER)},
+                ) from None
+        self._holders[mine] = None
+        mine.amount += amount
+        self._held += amount
+
+    def release(self, mine: Reservation) -> None:
+        """See `Reservation.end`."""
+        self._held -= mine.amount
+        mine.amount = 0
+        if mine in self._holders:
+            del self._holders[mine]
+            for one in self._waiting:
+                if not one.done():
+                    one.set_result(None)
+
+    def _fits(self, mine: Reservation, amount: int) -> bool:
+        first = next(iter(self._holders), mine)
+        return first is mine or self._held - first.amount + amount <= self.half
+
+    async def _room(self, mine: Reservation, amount: int) -> None:
+        while not self._fits(mine, amount):
+            freed = asyncio.get_running_loop().create_future()
+            self._waiting.add(freed)
+            try:
+                await freed
+            finally:
+                self._waiting.discard(freed)
