@@ -125,7 +125,13 @@ def commands() -> Iterator[tuple[str, tuple[str, dict[str, Any]], object, Mappin
     yield "partitions, dynamically", files(partitioned=True, dynamicPartitions=True), None, None, SOME
     yield "dynamic, without partitions", files(dynamicPartitions=True), None, None, ALL
     yield "a static partition", files(staticPartitions={"p": "1"}), None, None, SOME
-    yield "a table's partitions by an option", files(partitioned=True, options={"partitionOverwriteMode": None}), None, None, SOME  # noqa: E501
+    yield (
+        "a table's partitions by an option",
+        files(partitioned=True, options={"partitionOverwriteMode": None}),
+        None,
+        None,
+        SOME,
+    )  # noqa: E501
     yield "JDBC", source(JDBC), None, None, ALL
     yield "JDBC append", source(JDBC, mode="Append"), None, None, SOME
     yield "JDBC insert overwrite", ("InsertIntoDataSourceCommand", {"overwrite": True}), None, None, ALL
@@ -146,22 +152,52 @@ def commands() -> Iterator[tuple[str, tuple[str, dict[str, Any]], object, Mappin
     yield "DELETE of a branch", ("DeleteFromTable", {}), True, BRANCH, SOME
     yield "DELETE with a condition", ("DeleteFromTable", {}), 5, None, SOME
     yield "Hive insert", ("InsertIntoHiveTable", {"table": table(), "overwrite": True}), None, None, ALL
-    yield "Hive partition", ("InsertIntoHiveTable", {"table": table(), "overwrite": True, "partition": {"p": "1"}}), None, None, SOME  # noqa: E501
+    yield (
+        "Hive partition",
+        ("InsertIntoHiveTable", {"table": table(), "overwrite": True, "partition": {"p": "1"}}),
+        None,
+        None,
+        SOME,
+    )  # noqa: E501
     yield "Hive append", ("InsertIntoHiveTable", {"table": table(), "overwrite": False}), None, None, SOME
     yield "CTAS if not exists", ("CreateTableAsSelect", {"ignoreIfExists": True}), None, None, SOME
     yield "TRUNCATE", ("TruncateTableCommand", {"changed": table()}), None, None, ALL
-    yield "TRUNCATE of a partition", ("TruncateTableCommand", {"changed": table(), "emptied": {"p": "1"}}), None, None, SOME  # noqa: E501
+    yield (
+        "TRUNCATE of a partition",
+        ("TruncateTableCommand", {"changed": table(), "emptied": {"p": "1"}}),
+        None,
+        None,
+        SOME,
+    )  # noqa: E501
     yield "DROP", ("DropTableCommand", {"changed": table()}), None, None, ALL
     yield "DROP of an external table", ("DropTableCommand", {"changed": table(kind="EXTERNAL")}), None, None, SOME
     yield "CREATE of a table", ("CreateTable", {"changed": table()}), None, None, ALL
     yield "CREATE over files", ("CreateTable", {"changed": table(kind="EXTERNAL")}), None, None, SOME
     yield "REPLACE of a table", ("ReplaceTable", {"changed": table(kind="EXTERNAL")}), None, None, ALL
-    yield "a stream in complete mode", ("WriteToStream", {"sink": {"path": "/lake/out"}, "outputMode": "Complete"}), None, None, SOME  # noqa: E501
+    yield (
+        "a stream in complete mode",
+        ("WriteToStream", {"sink": {"path": "/lake/out"}, "outputMode": "Complete"}),
+        None,
+        None,
+        SOME,
+    )  # noqa: E501
     yield "Connect: DELETE", ("RowChange", {"tableDesc": table(), "deletesAll": True}), None, None, ALL
     yield "Connect: DELETE of some", ("RowChange", {"tableDesc": table()}), None, None, SOME
-    yield "Connect: writeTo.overwrite", ("SaveAsV1TableCommand", {"tableDesc": table(), "mode": "Overwrite", "partial": True}), None, None, SOME  # noqa: E501
+    yield (
+        "Connect: writeTo.overwrite",
+        ("SaveAsV1TableCommand", {"tableDesc": table(), "mode": "Overwrite", "partial": True}),
+        None,
+        None,
+        SOME,
+    )  # noqa: E501
     yield "LOAD DATA", ("LoadDataCommand", {"changed": table(), "files": "/in"}), None, None, SOME
-    yield "LOAD DATA OVERWRITE", ("LoadDataCommand", {"changed": table(), "files": "/in", "isOverwrite": True}), None, None, ALL  # noqa: E501
+    yield (
+        "LOAD DATA OVERWRITE",
+        ("LoadDataCommand", {"changed": table(), "files": "/in", "isOverwrite": True}),
+        None,
+        None,
+        ALL,
+    )  # noqa: E501
 
 
 @pytest.mark.parametrize(("command", "condition", "over", "expected"), [pytest.param(*one[1:], id=one[0]) for one in commands()])  # fmt: skip

@@ -163,7 +163,13 @@ QUERIES = {
     "/api/v2/columns": [
         f"q={text}&limit={limit}" for text, limit in product((WORD, "x", "y", "out", "salary"), (1, 9))
     ],
-    "/api/v2/datasets": [f"q={text}&limit={limit}" for text, limit in product(("", WORD, "out"), (1, 9))],
+    "/api/v2/datasets": [
+        f"q={text}&limit={limit}" for text, limit in product(("", WORD, "out"), (1, "9&as_of=2030-01-01"))
+    ],
+    "/api/v2/versions": [
+        *(f"namespace={space}&dataset={name}" for space, name in ((SEEN, "out"), (HIDDEN, f"{WORD}/people"))),
+        f"column={WORD}/people",
+    ],
     "/api/v2/coverage": ["", "format=csv", "limit=1", "run=0", *(f"run={{{place}}}" for place in range(len(RUNS)))],
     "/api/v1/lineage": [f"nodeId={node}&withColumnLineage=true&depth=9" for node in NODES],
     "/api/v1/column-lineage": [f"nodeId={node}&withDownstream=true&depth=9" for node in NODES],

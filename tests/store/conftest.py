@@ -88,7 +88,8 @@ QUESTIONS = {
     "jobs": "SELECT namespace, name, type, sql, description, location, first_at, last_at FROM job",
     "runs": "SELECT r.uuid, j.name, r.state, r.state_at, r.started_at, r.error "
     "FROM run r JOIN job j ON j.id = r.job_id",
-    "touched": "SELECT r.uuid, d.name, t.written, t.has_lineage, t.at FROM run_dataset t "
+    "touched": "SELECT r.uuid, d.name, t.written, t.has_lineage, t.at, s.fields, t.schema_at FROM run_dataset t "
+    "LEFT JOIN dataset_schema s ON s.digest = t.schema_digest "
     "JOIN run r ON r.id = t.run_id JOIN dataset d ON d.id = t.dataset_id",
     "gaps": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
     "lineage": "SELECT j.name, d.name, r.uuid, l.at FROM lineage l JOIN job j ON j.id = l.job_id "

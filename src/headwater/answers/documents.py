@@ -16,7 +16,9 @@ from headwater.store.questions import (
     Paths,
     Roots,
     Sides,
+    VersionPage,
     Way,
+    iso,
 )
 
 Document = dict[str, Any]
@@ -153,8 +155,38 @@ def of_difference(answer: Difference) -> Document:
             of_hop(one.after) | {"before": [of_transformation(way) for way in one.before.transformations]}
             for one in answer.changed
         ],
+        "columns": {
+            "added": [_typed(one) for one in answer.columns.added],
+            "removed": [_typed(one) for one in answer.columns.removed],
+            "changed": [
+                _typed(one.after) | {"before": {"field": one.before.name, "type": one.before.type}}
+                for one in answer.columns.changed
+            ],
+        },
         "truncated": list(answer.truncated),
     }
+
+
+def of_versions(answer: VersionPage) -> Document:
+    """The versions of a dataset."""
+    return {
+        "dataset": of_dataset(answer.dataset),
+        "versions": [
+            {
+                "version": str(one.id),
+                "at": iso(one.at),
+                "run": one.run or None,
+                "state": one.state,
+                "job": of_job(one.job) if one.job.name else None,
+                "columns": [{"field": column.name, "type": column.type} for column in one.columns],
+            }
+            for one in answer.versions
+        ],
+    }
+
+
+def _typed(column: Column) -> Document:
+    return of_column(column) | {"type": column.type}
 
 
 def of_coverage(one: Coverage) -> Document:

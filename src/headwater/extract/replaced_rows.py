@@ -232,9 +232,7 @@ RULES: Mapping[str, Rule] = {
     "CreateViewCommand": _made,
     **dict.fromkeys(("DeleteCommand", "DeleteFromTable", "ReplaceData", "WriteDelta"), _deletion),
     "DeleteHoodieTableCommand": _hudi_deletion,
-    **dict.fromkeys(
-        ("DropDatabaseCommand", "DropIcebergView", "DropNamespace", "DropTable", "DropTableCommand"), _all
-    ),
+    **dict.fromkeys(("DropDatabaseCommand", "DropIcebergView", "DropNamespace", "DropTable", "DropTableCommand"), _all),
     "InsertIntoDataSourceCommand": _relation,
     "InsertIntoDataSourceDirCommand": _all,
     "InsertIntoHadoopFsRelationCommand": _files,

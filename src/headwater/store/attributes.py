@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import Table, insert, select, update
 
 from headwater.model import SchemaField
 from headwater.store import schema
@@ -44,12 +44,17 @@ def touch(writer: Writer, run_id: int, dataset_id: int, *, written: bool, has_li
     writer.pending.touch((run_id, dataset_id, written), has_lineage=has_lineage)
 
 
-def note_change(writer: Writer, run_id: int, dataset_id: int) -> None:
-    """Notes that a run altered, renamed, emptied or dropped a dataset: it wrote no rows, and owes no lineage."""
+def note_change(writer: Writer, run_id: int, dataset_id: int, left: tuple[int, bytes] | None = None) -> None:
+    """Notes that a run altered, renamed, emptied or dropped a dataset: it wrote no rows, and owes no lineage.
+
+    ``left`` is the schema that it left, and when; the latest counts.
+    """
     writer.pending.write_runs(writer.connection)
     row = {"run_id": run_id, "dataset_id": dataset_id}
-    if writer.connection.execute(select(_CHANGE.run_id).filter_by(**row)).first() is None:
-        writer.connection.execute(insert(schema.dataset_change), row)
-
-
-_CHANGE = schema.dataset_change.c
+    at, digest = left or (None, None)
+    values = {"schema_at": at, "schema_digest": digest}
+    known = writer.connection.execute(select(schema.dataset_change).filter_by(**row)).first()
+    if known is None:
+        writer.connection.execute(insert(schema.dataset_change), row | values)
+    elif left is not None and (known.schema_at is None or left > (known.schema_at, known.schema_digest)):
+        writer.connection.execute(update(schema.dataset_change).filter_by(**row).values(**values))

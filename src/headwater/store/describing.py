@@ -6,6 +6,7 @@ from headwater.model import DatasetDescription
 from headwater.store import schema
 from headwater.store.attributes import note_change, offer, offer_schema, touch
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.store.facets import schema_of_version
 from headwater.store.fieldnames import own_name
 from headwater.store.ids import Writer
 from headwater.store.keys import key_of
@@ -34,11 +35,16 @@ def describe(writer: Writer, event: Event, run_id: int) -> None:
         touch(writer, run_id, _described(writer, seen, event, event.at), written=False, has_lineage=False)
     for output in event.outputs:
         owner = _described(writer, output.description, event, moment_of(output, event.at), written=True)
+        version = schema_of_version(output.description)
         if output.lineage is None and output.description.lifecycle in _OF_TABLES:
-            note_change(writer, run_id, owner)
+            if version is not None:
+                writer.pending.keep_schema(version)
+            note_change(writer, run_id, owner, None if version is None else (event.at, version.digest))
         else:
             owes_none = output.lineage is not None or _made_without_rows(event, output)
             touch(writer, run_id, owner, written=True, has_lineage=owes_none)
+            if version is not None:
+                writer.pending.version_schema((run_id, owner, True), event.at, version)
         _call_fields(writer, owner, output, event.at)
 
 

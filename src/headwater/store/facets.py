@@ -14,6 +14,7 @@ from headwater.model import (
 )
 from headwater.store.fieldnames import twins_among
 from headwater.store.jsonvalues import Record, record, records, remembered, remembered_by_content, text
+from headwater.store.schemas import VersionSchema, version_schema
 
 _LIFECYCLE = "lifecycleStateChange"
 _NAMES = "headwater_names"
@@ -22,21 +23,31 @@ _REPLACED = {one.value: one for one in ReplacedRows}
 
 
 class Schema(tuple[SchemaField, ...]):
-    """The fields of a schema facet; ``twins`` are the names in lower case that several of them have."""
+    """The fields of a schema facet; ``twins`` are the names in lower case that several of them have.
+
+    ``whole`` has nested fields and descriptions too, as a version of the dataset keeps them.
+    """
 
     twins: frozenset[str]
+    whole: VersionSchema
 
     @classmethod
-    def of(cls, fields: Iterable[SchemaField]) -> "Schema":
+    def of(cls, fields: Iterable[SchemaField], whole: VersionSchema) -> "Schema":
         """A schema of these fields."""
         made = cls(fields)
         made.twins = twins_among(field.name for field in made)
+        made.whole = whole
         return made
 
 
 def twins_of(seen: DatasetDescription) -> frozenset[str]:
     """The names in lower case that several fields of a schema facet have."""
     return seen.schema.twins if isinstance(seen.schema, Schema) else frozenset()
+
+
+def schema_of_version(seen: DatasetDescription) -> VersionSchema | None:
+    """The schema of a dataset's version as its facet has it; None without fields."""
+    return seen.schema.whole if seen.schema and isinstance(seen.schema, Schema) else None
 
 
 def dataset(value: Record) -> Dataset:
@@ -107,8 +118,9 @@ def _field_changes(facets: Record) -> list[FieldChange]:
 
 @remembered_by_content(4 << 20)
 def _schema(facet: object) -> Schema:
-    fields = records(facet, "fields")
-    return Schema.of([_schema_field(field.get("name"), field.get("type")) for field in fields if text(field, "name")])
+    fields = [field for field in records(facet, "fields") if text(field, "name")]
+    plain = [_schema_field(field.get("name"), field.get("type")) for field in fields]
+    return Schema.of(plain, version_schema(fields))
 
 
 @remembered(5000)

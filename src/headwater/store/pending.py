@@ -10,6 +10,7 @@ from headwater.model import Gap
 from headwater.store import schema
 from headwater.store.bulk import add_rows
 from headwater.store.keys import key_of, keys_of, touched_digest
+from headwater.store.schemas import VersionSchema, add_schemas
 from headwater.store.spellings import Spellings
 from headwater.store.taggings import Owner, ToldTags, write_tags
 from headwater.store.upserts import (
@@ -32,6 +33,8 @@ from headwater.store.upserts import (
 )
 
 Tags = dict[Owner, ToldTags]
+Touch = tuple[int, int, bool]
+"""A run, a dataset, and whether it wrote it."""
 EventRow = tuple[bytes, int, int, str, bool, bytes]
 OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
 """The columns of an event's row."""
@@ -57,7 +60,9 @@ class Pending:
     events: list[EventRow] = field(default_factory=list)
     _offers: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
     _schemas: dict[int, ToldSchema] = field(default_factory=dict)
-    _touches: dict[tuple[int, int, bool], bool] = field(default_factory=dict)
+    _touches: dict[Touch, bool] = field(default_factory=dict)
+    _schema_of: dict[Touch, tuple[int, bytes]] = field(default_factory=dict)
+    _version_schemas: dict[bytes, str] = field(default_factory=dict)
     _gaps: dict[tuple[int, bytes], tuple[Any, ...]] = field(default_factory=dict)
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
     _tags: Tags = field(default_factory=dict)
@@ -79,9 +84,22 @@ class Pending:
         known = self._schemas.get(dataset, told)
         self._schemas[dataset] = told if (told.at, told.digest) >= (known.at, known.digest) else known
 
-    def touch(self, place: tuple[int, int, bool], *, has_lineage: bool) -> None:
-        """That a run (first) read or wrote (third) a dataset (second), and whether it said how."""
+    def touch(self, place: Touch, *, has_lineage: bool) -> None:
+        """That a run read or wrote a dataset, and whether it said how."""
         self._touches[place] = self._touches.get(place, False) or has_lineage
+
+    def version_schema(self, place: Touch, at: int, version: VersionSchema) -> None:
+        """The schema of what a run wrote, as an event at a moment has it."""
+        self.keep_schema(version)
+        self.version_schema_kept(place, at, version.digest)
+
+    def keep_schema(self, version: VersionSchema) -> None:
+        """A schema that some version has."""
+        self._version_schemas[version.digest] = version.fields
+
+    def version_schema_kept(self, place: Touch, at: int, digest: bytes) -> None:
+        """The same of a schema that is there."""
+        self._schema_of[place] = max(self._schema_of.get(place, (at, digest)), (at, digest))
 
     def gap(self, run: int, gap: Gap) -> None:
         """What a run says is missing."""
@@ -133,7 +151,8 @@ class Pending:
             add_rows(connection, schema.event, OF_EVENT, some)
         for column, offers in self._offers.items():
             later(*column)(connection, [(row, value, at) for row, (at, value) in offers.items()])
-        touches = [(*place, told, since.get(place[0]) if place[2] else None) for place, told in self._touches.items()]
+        add_schemas(connection, self._version_schemas)
+        touches = [self._touch(place, since.get(place[0]) if place[2] else None) for place in self._touches]
         add_rows(connection, TOUCH.table, TOUCH.columns, [row for row in touches if row[0] in new_runs])
         TOUCH(connection, [row for row in touches if row[0] not in new_runs])
         NEW_GAP(connection, list(self._gaps.values()))
@@ -143,6 +162,10 @@ class Pending:
             spanning(table)(connection, [(row, *span) for row, span in rows.items()])
         for name in self.__slots__:
             getattr(self, name).clear()
+
+    def _touch(self, place: Touch, since: int | None) -> tuple[Any, ...]:
+        at, digest = self._schema_of.get(place, (None, None))
+        return (*place, self._touches[place], since, digest, at)
 
     def write_names(self, connection: Connection) -> None:
         """New jobs, new datasets and what these are called, with all that is known of them by now."""

@@ -5,7 +5,7 @@ A run goes whole or stays whole. It stays, however old, when
 - it has not ended, or is the latest of its job;
 - it is the latest of its job that read or wrote a dataset, or the latest successful one before the cut: who reads what,
   coverage, and what may be guessed from the cut on;
-- it told the lineage that held at the cut, or later;
+- it told the lineage that held at the cut, or later, or the schema that a dataset had at the cut;
 - it gave datasets or fields other names, without which older names mean nothing;
 - one of its events is the last to tell a facet of a dataset or job, or is not old enough;
 - a run that stays was started by it.
@@ -37,6 +37,7 @@ def prunable(cut: int) -> ColumnElement[bool]:
         ~exists().where(schema.dataset_change.c.run_id == _RUN.c.id),
         ~exists().where(_EVENT.c.run_id == _RUN.c.id, or_(_EVENT.c.at >= cut, _tells_a_facet())),
         ~_tells_lineage(cut),
+        ~_tells_schema(cut),
         ~_last_to_touch(),
         or_(_RUN.c.state.not_in(SUCCESSFUL), ~_last_to_touch(cut)),
     )
@@ -107,6 +108,17 @@ def _tells_lineage(cut: int) -> ColumnElement[bool]:
     after = tuple_(later.c.at, run.c.uuid) > tuple_(_TOLD.c.at, _RUN.c.uuid)
     superseded = exists().where(same, later.c.at <= cut, after).correlate(_TOLD, _RUN)
     return exists().where(_TOLD.c.run_id == _RUN.c.id, or_(_TOLD.c.at > cut, ~superseded))
+
+
+def _tells_schema(cut: int) -> ColumnElement[bool]:
+    """It is the last that succeeded before the cut to have a schema of one of the datasets that it wrote."""
+    later, run = _TOUCH.alias("later_schema"), _RUN.alias("run_of_schema")
+    same = and_(later.c.dataset_id == _TOUCH.c.dataset_id, later.c.written, later.c.schema_digest.is_not(None))
+    of_later = and_(run.c.id == later.c.run_id, run.c.state.in_(SUCCESSFUL), later.c.at <= cut)
+    after = tuple_(later.c.at, run.c.uuid) > tuple_(_TOUCH.c.at, _RUN.c.uuid)
+    followed = exists().where(same, of_later, after).correlate(_TOUCH, _RUN)
+    mine = and_(_TOUCH.c.run_id == _RUN.c.id, _TOUCH.c.written, _TOUCH.c.schema_digest.is_not(None))
+    return and_(_RUN.c.state.in_(SUCCESSFUL), exists().where(mine, ~followed))
 
 
 def _last_to_touch(succeeded_until: int | None = None) -> ColumnElement[bool]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 
-from sqlalchemy import Connection, Delete, Table, and_, delete, func, select
+from sqlalchemy import Connection, Delete, Table, and_, delete, func, select, union
 
 from headwater.store import schema
 from headwater.store.catchup import catch_up
@@ -17,6 +17,13 @@ _HISTORIES = (
     (schema.edge_history, schema.edge_history.c.output_field),
     (schema.dataset_edge_history, schema.dataset_edge_history.c.output_dataset),
 )
+_OF_VERSIONS = union(
+    *(
+        select(table.c.schema_digest).where(table.c.schema_digest.is_not(None))
+        for table in (schema.run_dataset, schema.dataset_change)
+    )
+)
+_WITHOUT_VERSION = schema.dataset_schema.c.digest.not_in(_OF_VERSIONS)
 _RUNS_AT_ONCE = 200
 _OUTPUTS_AT_ONCE = 500
 
@@ -51,6 +58,8 @@ def prune(store: Store, cut: int) -> Pruned:
     for table, ids in outputs.items():
         parts += [_prune_edges(store, table, batch, cut) for batch in _parts(ids, _OUTPUTS_AT_ONCE)]
     with store.write() as connection:
+        if runs:
+            connection.execute(delete(schema.dataset_schema).where(_WITHOUT_VERSION))
         trim(connection)
     return sum(parts, Pruned())
 

@@ -177,10 +177,14 @@ def _merge_runs(writer: Writer, kept: int, gone: int) -> None:
     table = schema.run_dataset
     for row in writer.connection.execute(select(table).where(table.c.dataset_id == gone)).all():
         touch(writer, row.run_id, kept, written=row.written, has_lineage=row.has_lineage)
+        if row.schema_digest is not None:
+            place = (row.run_id, kept, row.written)
+            writer.pending.version_schema_kept(place, row.schema_at, row.schema_digest)
     writer.connection.execute(delete(table).where(table.c.dataset_id == gone))
     changed = schema.dataset_change
-    for run in writer.connection.execute(select(changed.c.run_id).where(changed.c.dataset_id == gone)).scalars().all():
-        note_change(writer, run, kept)
+    for row in writer.connection.execute(select(changed).where(changed.c.dataset_id == gone)).all():
+        left = None if row.schema_at is None else (row.schema_at, row.schema_digest)
+        note_change(writer, row.run_id, kept, left)
     writer.connection.execute(delete(changed).where(changed.c.dataset_id == gone))
 
 

@@ -81,10 +81,17 @@ def later(table: Table, name: str) -> Change:
 
 
 def _touch(new: Upsert) -> Insert:
+    told, known = new.excluded, _TOUCH.c
+    later = or_(
+        and_(told.schema_at.is_not(None), known.schema_at.is_(None)),
+        told.schema_at > known.schema_at,
+        and_(told.schema_at == known.schema_at, told.schema_digest > known.schema_digest),
+    )
+    latest = {name: case((later, told[name]), else_=known[name]) for name in ("schema_digest", "schema_at")}
     return new.on_conflict_do_update(
         index_elements=["run_id", "dataset_id", "written"],
-        set_={"has_lineage": True},
-        where=and_(new.excluded.has_lineage, ~_TOUCH.c.has_lineage),
+        set_={"has_lineage": or_(known.has_lineage, told.has_lineage), **latest},
+        where=or_(and_(told.has_lineage, ~known.has_lineage), later),
     )
 
 
@@ -100,8 +107,9 @@ def _latest_facet(new: Upsert) -> Insert:
     )
 
 
-TOUCH = Addition(_TOUCH, ("run_id", "dataset_id", "written", "has_lineage", "at"), _touch)
-"""A row for each touch; one that is there learns that lineage was told."""
+_OF_TOUCH = ("run_id", "dataset_id", "written", "has_lineage", "at", "schema_digest", "schema_at")
+TOUCH = Addition(_TOUCH, _OF_TOUCH, _touch)
+"""A row for each touch; one that is there gets lineage when some is told, and the schema that is told later."""
 
 NEW_GAP = Addition(schema.gap, ("run_id", "key", "kind", "what", "why", "output"), _unless_known)
 """A row for each gap that is not known yet."""

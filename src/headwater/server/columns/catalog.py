@@ -1,4 +1,4 @@
-"""``columns``, ``datasets``, ``coverage``: what is known, found by name, and what is missing."""
+"""``columns``, ``datasets``, ``versions``, ``coverage``: what is known, found by name, and what is missing."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -6,14 +6,23 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from headwater.answers.documents import of_column, of_coverage, of_dataset
+from headwater.answers.documents import of_column, of_coverage, of_dataset, of_versions
 from headwater.answers.hiding import is_hidden
-from headwater.server.columns.asking import Parameters, Tabular
+from headwater.server.columns.asking import Named, Parameters, Tabular, Then
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import cursor_of, page_of, place_of
 from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
 from headwater.server.guarded_route import GuardedRoute
-from headwater.store.questions import Coverage, Covered, coverage, dataset_page, find_columns
+from headwater.store.questions import (
+    Coverage,
+    Covered,
+    ListedVersion,
+    WantedDatasets,
+    coverage,
+    dataset_page,
+    find_columns,
+    version_page,
+)
 
 router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
 MOST = 1000
@@ -32,10 +41,14 @@ class SearchParameters(ListParameters):
     q: str = Field(min_length=1, max_length=500, description="In any case; `dataset.field` asks for a part of each.")
 
 
-class DatasetsParameters(ListParameters):
-    """Which datasets."""
+class DatasetsParameters(ListParameters, Then):
+    """Which datasets, and when."""
 
     q: str = Field("", max_length=500, description="Only those whose names contain this.")
+
+
+class VersionsParameters(ListParameters, Named):
+    """Of which dataset."""
 
 
 class CoverageParameters(Parameters):
@@ -61,6 +74,12 @@ def datasets(wanted: Annotated[DatasetsParameters, Query()], asked: Asked) -> Re
     return asked.answered(lambda: _datasets(wanted, asked))
 
 
+@router.get("/versions", **described("versions"))
+def versions(wanted: Annotated[VersionsParameters, Query()], asked: Asked) -> Response:
+    """The versions of a dataset, the newest first, each with the columns that it had."""
+    return asked.answered(lambda: _versions(wanted, asked))
+
+
 @router.get("/coverage", **described("coverage"))
 def covered(wanted: Annotated[CoverageParameters, Query()], asked: Asked) -> Response:
     """How much of the lineage of each output is known, the least first, and what is missing."""
@@ -80,13 +99,29 @@ def _columns(wanted: SearchParameters, asked: Question) -> Reply:
 def _datasets(wanted: DatasetsParameters, asked: Question) -> Reply:
     namespace, name = place_of(wanted.cursor, (str, str)) if wanted.cursor is not None else (None, None)
     after = (namespace, name) if namespace is not None and name is not None else None
-    page = dataset_page(asked.store, wanted.limit, text=wanted.q, after=after, sees=asked.sees)
+    page = dataset_page(
+        asked.store, wanted.limit, WantedDatasets(wanted.q, after, asked.sees, wanted.moment(asked.store))
+    )
     shown = [
         of_dataset(asked.shown(dataset))
         | {"columns": [{"id": one.id, "field": one.name, "type": one.type} for one in given]}
         for dataset, given in page.datasets
     ]
     return told({"datasets": shown, "next": cursor_of(page.next) if page.next is not None else None})
+
+
+def _versions(wanted: VersionsParameters, asked: Question) -> Reply:
+    at, run = place_of(wanted.cursor, (int, str)) if wanted.cursor is not None else (None, None)
+    after = (at, run) if at is not None and run is not None else None
+    page = version_page(asked.store, wanted.name(), wanted.limit, after=after, sees=asked.sees)
+    shown = [_seen_version(one, asked) for one in page.versions]
+    document = of_versions(asked.shown(replace(page, versions=tuple(shown)), page.dataset))
+    return told(document | {"next": cursor_of(page.next) if page.next is not None else None})
+
+
+def _seen_version(one: ListedVersion, asked: Question) -> ListedVersion:
+    """Of a hidden job's run only that it was."""
+    return one if asked.sees is None or not is_hidden(one.job, asked.sees) else replace(one, run="")
 
 
 def _coverage(wanted: CoverageParameters, asked: Question) -> Reply:

@@ -170,6 +170,11 @@ SCHEMAS: Mapping[str, Schema] = {
         added=_list(HOP),
         removed=_list(HOP),
         changed=_list(_also(HOP, before=_list(STEP))),
+        columns=_object(
+            added=_list(_also(COLUMN, type=TEXT)),
+            removed=_list(_also(COLUMN, type=TEXT)),
+            changed=_list(_also(COLUMN, type=TEXT, before=_object(field=TEXT, type=TEXT))),
+        ),
         truncated=TRUNCATED,
     ),
     "columns": _object(
@@ -178,6 +183,20 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "datasets": _object(
         datasets=_list(_also(DATASET, columns=_list(_object(id=NUMBER, field=TEXT, type=TEXT)))), next=NEXT
+    ),
+    "versions": _object(
+        dataset=DATASET,
+        versions=_list(
+            _object(
+                version=TEXT,
+                at=TEXT,
+                run=_nullable(TEXT),
+                state=TEXT,
+                job=_nullable(NAME),
+                columns=_list(_object(field=TEXT, type=TEXT)),
+            )
+        ),
+        next=NEXT,
     ),
     "coverage": _object(
         outputs=_list(

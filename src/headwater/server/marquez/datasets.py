@@ -84,7 +84,9 @@ def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePag
         kept = _whole(connection, caller, named)
         found = versions.of_dataset(connection, kept.id, kept.named, page)
         wrote = runs.whole(connection, [one.run_id for one in found.items if one.run])
-    shown = [documents.dataset_version(kept, one, wrote.get(one.run_id), mask) for one in found.items]
+        fields = versions.fields_of(connection, found.items)
+    then = [(one, datasets.at_version(kept, fields.get(one))) for one in found.items]
+    shown = [documents.dataset_version(dataset, one, wrote.get(one.run_id), mask) for one, dataset in then]
     return Json({"versions": shown, "totalCount": found.total})
 
 
@@ -95,7 +97,8 @@ def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore)
         kept = _whole(connection, caller, named)
         found = _version(connection, kept, version)
         wrote = runs.whole(connection, [found.run_id] if found.run else [])
-    return Json(documents.dataset_version(kept, found, wrote.get(found.run_id), mask_of(caller)))
+        then = datasets.at_version(kept, versions.fields_of(connection, [found]).get(found))
+    return Json(documents.dataset_version(then, found, wrote.get(found.run_id), mask_of(caller)))
 
 
 @router.post("/{dataset}/tags/{tag}")

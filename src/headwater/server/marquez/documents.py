@@ -117,7 +117,7 @@ def way_of(given: Iterable[Given], mask: Mask) -> Document:
 
 
 def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, mask: Mask) -> Document:
-    """A DatasetVersion: the dataset as it is now, and the run that wrote that version."""
+    """A DatasetVersion: the dataset with the fields of that version, and the run that wrote it."""
     outline = dataset(kept, mask)
     shared = ("type", "name", "physicalName", "namespace", "sourceName", "fields", "tags", "description", "facets")
     return {
@@ -126,7 +126,7 @@ def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, ma
         "version": str(version.uuid),
         **{name: outline[name] for name in shared},
         "lifecycleState": kept.lifecycle or None,
-        "currentSchemaVersion": None,
+        "currentSchemaVersion": None if version.schema is None else str(UUID(bytes=version.schema)),
         "createdByRun": None if run is None else run_document(run, mask),
     }
 

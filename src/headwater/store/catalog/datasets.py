@@ -12,7 +12,7 @@ from headwater.store.catalog import facets, fieldlineage, fields, moments, tags
 from headwater.store.catalog.facets import Facets
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.catalog.pages import Listing, Page, among, paged
-from headwater.store.catalog.versions import Version, latest
+from headwater.store.catalog.versions import Fields, Version, latest
 from headwater.store.jsonvalues import records, text
 from headwater.store.questions import names
 from headwater.store.rows import rows_for
@@ -101,6 +101,19 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptData
         )
         for row in rows
     }
+
+
+def at_version(kept: KeptDataset, fields: Fields | None) -> KeptDataset:
+    """A dataset with the fields of a version, where its schema is known: in its facet, too."""
+    if fields is None:
+        return kept
+    put = {one.name: one.tags for one in kept.fields}
+    ids = {one.name: one.id for one in kept.fields}
+    shown = [
+        DatasetField(ids.get(one.name, 0), one.name, one.type, put.get(one.name, ()), one.description) for one in fields
+    ]
+    facet = {**kept.facets.get("schema", {}), "fields": [one.document() for one in fields]}
+    return replace(kept, fields=tuple(shown), facets=kept.facets | {"schema": facet})
 
 
 def hide(connection: Connection, ids: Collection[int], at: int) -> None:

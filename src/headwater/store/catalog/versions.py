@@ -1,11 +1,11 @@
-"""Versions of datasets: one for each run that wrote it, known by the run; kept is only since when each was."""
+"""Versions of datasets: one for each run that wrote it, known by the run; their moments and schemas are kept."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, FromClause, Select, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, Table, and_, exists, or_, select
 
 from headwater.model import Dataset
 from headwater.store import schema
@@ -14,31 +14,38 @@ from headwater.store.catalog.pages import Listing, Page, paged
 from headwater.store.events import DECLARED, SUCCESSFUL
 from headwater.store.rows import pairs_for
 from headwater.store.schema import FOREVER
+from headwater.store.schemas import VersionField, by_digest
 
 _RUN = schema.run
 _WRITTEN = schema.run_dataset
+_CHANGED = schema.dataset_change
 _TOLD = schema.lineage
 
+Fields = tuple[VersionField, ...]
 Place = tuple[int, int]
 """A dataset and a moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a run wrote; ``run`` is empty where no run did: an event about a job or dataset alone."""
+    """What a run wrote; ``run`` is empty where no run did: an event about a job or dataset alone.
+
+    ``schema`` is the digest of its schema, None where the run's events had none.
+    """
 
     dataset_id: int
     uuid: UUID
     at: int
     run_id: int
     run: str = ""
+    schema: bytes | None = None
 
 
 def of_dataset(connection: Connection, dataset_id: int, named: Dataset, page: Page) -> Listing[Version]:
     """The versions of a dataset, the newest first."""
     written = select(_WRITTEN.c.run_id).where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
-    found = paged(connection, _of_dataset(dataset_id), page, written)
-    return Listing(tuple(_version(row, named) for row in found.items), found.total)
+    found = paged(connection, listed(dataset_id), page, written)
+    return Listing(tuple(version_of(row, named) for row in found.items), found.total)
 
 
 def named(connection: Connection, dataset_id: int) -> Dataset:
@@ -50,9 +57,9 @@ def named(connection: Connection, dataset_id: int) -> Dataset:
 
 def find(connection: Connection, dataset_id: int, named: Dataset, version: UUID) -> Version | None:
     """The version of a dataset with a UUID; the newest are looked at first."""
-    mine = _of_dataset(dataset_id)
+    mine = listed(dataset_id)
     with connection.execute(mine.execution_options(yield_per=1_000)) as rows:
-        return next((_version(row, named) for row in rows if dataset_version(named, row.uuid) == version), None)
+        return next((version_of(row, named) for row in rows if dataset_version(named, row.uuid) == version), None)
 
 
 def latest(connection: Connection, named: Mapping[int, Dataset], until: int | None = None) -> dict[int, Version]:
@@ -65,12 +72,74 @@ def latest(connection: Connection, named: Mapping[int, Dataset], until: int | No
 def at_moments(connection: Connection, named: Mapping[int, Dataset], wanted: Collection[Place]) -> dict[Place, Version]:
     """The version of each dataset at each moment; nothing where there was none yet."""
     rows = pairs_for(connection, wanted, _newest)
-    return {(row.dataset_id, row.moment): _version(row, named[row.dataset_id]) for row in rows}
+    return {(row.dataset_id, row.moment): version_of(row, named[row.dataset_id]) for row in rows}
 
 
-def _of_dataset(dataset_id: int) -> Select[Any]:
-    columns = (_WRITTEN.c.dataset_id, _RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at)
-    question = select(*columns).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
+def fields_of(connection: Connection, versions: Collection[Version]) -> dict[Version, Fields]:
+    """The fields of each version: of one whose run had no schema those that the dataset had then.
+
+    A version is left out when no schema was known yet.
+    """
+    own = by_digest(connection, [one.schema for one in versions if one.schema is not None])
+    then = fields_at(connection, [(one.dataset_id, one.at) for one in versions if one.schema is None])
+    found = {one: own[one.schema] for one in versions if one.schema is not None}
+    return found | {
+        one: then[place] for one in versions if (place := (one.dataset_id, one.at)) in then and one not in found
+    }
+
+
+def fields_at(connection: Connection, wanted: Collection[Place]) -> dict[Place, Fields]:
+    """The fields that datasets had at moments by their latest schema until then, of who wrote or altered them.
+
+    Nothing where there was none: the dataset was not there yet, or nothing that is kept has its schema of then.
+    """
+    latest: dict[Place, tuple[int, bytes]] = {}
+    for question in (_newest_schema, _newest_change):
+        for row in pairs_for(connection, wanted, question):
+            if row.digest is not None:
+                place = (row.dataset_id, row.moment)
+                latest[place] = max(latest.get(place, (row.at, row.digest)), (row.at, row.digest))
+    schemas = by_digest(connection, [digest for _, digest in latest.values()])
+    return {place: schemas[digest] for place, (_, digest) in latest.items()}
+
+
+def _newest_schema(wanted: FromClause) -> Select[Any]:
+    """For each dataset and moment the newest version until then that has a schema."""
+    dataset, moment = wanted.c
+    last = select(_WRITTEN.c.run_id).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
+    last = last.where(_WRITTEN.c.dataset_id == dataset, _WRITTEN.c.written, moment >= _WRITTEN.c.at, _lasting())
+    last = last.where(_WRITTEN.c.schema_digest.is_not(None))
+    last = last.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
+    return _schema_of(wanted, last, _WRITTEN, _WRITTEN.c.at, _WRITTEN.c.written)
+
+
+def _newest_change(wanted: FromClause) -> Select[Any]:
+    """For each dataset and moment the newest change of the dataset until then that left a schema."""
+    dataset, moment = wanted.c
+    last = select(_CHANGED.c.run_id).join_from(_CHANGED, _RUN, _RUN.c.id == _CHANGED.c.run_id)
+    last = last.where(_CHANGED.c.dataset_id == dataset, moment >= _CHANGED.c.schema_at, _RUN.c.state.in_(SUCCESSFUL))
+    last = last.order_by(_CHANGED.c.schema_at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
+    return _schema_of(wanted, last, _CHANGED, _CHANGED.c.schema_at)
+
+
+def _schema_of(
+    wanted: FromClause, run: Select[Any], table: Table, at: ColumnElement[int], *conditions: ColumnElement[bool]
+) -> Select[Any]:
+    dataset, moment = wanted.c
+    found = select(
+        dataset.label("dataset_id"), moment.label("moment"), run.scalar_subquery().label("run_id")
+    ).subquery()
+    question = select(found.c.dataset_id, found.c.moment, at.label("at"), table.c.schema_digest.label("digest"))
+    same = and_(table.c.run_id == found.c.run_id, table.c.dataset_id == found.c.dataset_id, *conditions)
+    return question.select_from(found).join(table, same)
+
+
+def listed(dataset_id: int) -> Select[Any]:
+    """The rows of the versions of a dataset, the newest first; those of one moment by the run."""
+    of_run = (_RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.state, _RUN.c.job_id)
+    question = select(_WRITTEN.c.dataset_id, *of_run, _WRITTEN.c.at, _WRITTEN.c.schema_digest).join_from(
+        _WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id
+    )
     mine = question.where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
     return mine.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid)
 
@@ -85,7 +154,7 @@ def _newest(wanted: FromClause) -> Select[Any]:
         dataset.label("dataset_id"), moment.label("moment"), last.scalar_subquery().label("run_id")
     ).subquery()
     written = and_(_WRITTEN.c.run_id == found.c.run_id, _WRITTEN.c.dataset_id == found.c.dataset_id, _WRITTEN.c.written)
-    question = select(found, _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at).select_from(found)
+    question = select(found, _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at, _WRITTEN.c.schema_digest).select_from(found)
     return question.join(_RUN, _RUN.c.id == found.c.run_id).join(_WRITTEN, written)
 
 
@@ -97,6 +166,7 @@ def _lasting() -> Any:
     return or_(_RUN.c.state.in_(SUCCESSFUL), told)
 
 
-def _version(row: Any, named: Dataset) -> Version:
+def version_of(row: Any, named: Dataset) -> Version:
+    """The version of a row."""
     run = "" if row.state == DECLARED else row.uuid
-    return Version(row.dataset_id, dataset_version(named, row.uuid), row.at, row.run_id, run)
+    return Version(row.dataset_id, dataset_version(named, row.uuid), row.at, row.run_id, run, row.schema_digest)

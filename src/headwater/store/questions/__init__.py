@@ -30,6 +30,7 @@ from headwater.store.questions.columns import (
     FoundColumn,
     FoundColumns,
     Match,
+    WantedDatasets,
     dataset_page,
     find_columns,
 )
@@ -43,14 +44,23 @@ from headwater.store.questions.listing import Hits, ListedDataset, ListedJob, Li
 from headwater.store.questions.moments import iso, moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
+from headwater.store.questions.versions import (
+    ChangedColumn,
+    ColumnChanges,
+    ListedVersion,
+    VersionPage,
+    version_page,
+)
 
 __all__ = [
     "GUESS",
     "UNBOUNDED",
     "Bounds",
     "Change",
+    "ChangedColumn",
     "ChangedHop",
     "Column",
+    "ColumnChanges",
     "CompactGraph",
     "Coverage",
     "Covered",
@@ -76,6 +86,7 @@ __all__ = [
     "ListedDataset",
     "ListedJob",
     "ListedRun",
+    "ListedVersion",
     "Match",
     "Name",
     "Origin",
@@ -85,6 +96,8 @@ __all__ = [
     "Root",
     "Roots",
     "Sides",
+    "VersionPage",
+    "WantedDatasets",
     "Way",
     "changes_after",
     "compact_from",
@@ -106,5 +119,6 @@ __all__ = [
     "runs",
     "search",
     "state_of",
+    "version_page",
     "walk_from",
 ]

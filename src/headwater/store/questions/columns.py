@@ -1,6 +1,6 @@
 """Columns whose names, or whose datasets' names, contain a text: the best first, in pages."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -11,6 +11,7 @@ from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.rarity import Sought, Wanted, datasets_named, few, first_fields
+from headwater.store.questions.versions import columns_then
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
@@ -79,10 +80,23 @@ def find_columns(
     return FoundColumns(tuple(FoundColumn(columns[id_], match) for match, id_ in page), place)
 
 
-def dataset_page(
-    store: Store, most: int, *, text: str = "", after: tuple[str, str] | None = None, sees: Sees = None
-) -> DatasetPage:
-    """Datasets whose names contain a text, with their columns in the order of their schemas."""
+@dataclass(frozen=True, slots=True)
+class WantedDatasets:
+    """Datasets whose names contain a text, after one of a namespace and a name; now, or at a moment."""
+
+    text: str = ""
+    after: tuple[str, str] | None = None
+    sees: Sees = None
+    at: int | None = None
+
+
+def dataset_page(store: Store, most: int, wanted: WantedDatasets) -> DatasetPage:
+    """Datasets by name, with their columns in the order of their schemas.
+
+    At a moment these are the columns of the schemas of then, as far as they are known, and datasets that no event
+    had spoken of yet are left out. Names are searched and ordered as they are now.
+    """
+    text, after, sees, at = wanted.text, wanted.after, wanted.sees, wanted.at
     place = tuple_(_DATASET.c.namespace, _DATASET.c.name)
     question = select(_DATASET.c.id, _DATASET.c.namespace, _DATASET.c.name)
     question = question.order_by(_DATASET.c.namespace, _DATASET.c.name, _DATASET.c.id)
@@ -92,9 +106,13 @@ def dataset_page(
         if text:
             question = question.where(_DATASET.c.id.in_(datasets_named(connection, text, _asked_for(connection, sees))))
         question = question.where(*_shown(connection, _DATASET.c.id, sees))
+        if at is not None:
+            question = question.where(or_(_DATASET.c.first_at.is_(None), _DATASET.c.first_at <= at))
         rows = connection.execute(question.limit(most + 1)).all()
-        known = names.datasets(connection, [row.id for row in rows[:most]])
-        columns = _columns(connection, known.values())
+        known = names.datasets(connection, [row.id for row in rows[:most]], at)
+        columns: Mapping[int, Sequence[Column]] = _columns(connection, known.values())
+        if at is not None:
+            columns = {**columns, **columns_then(connection, known, at)}
     listed = tuple((known[row.id], tuple(columns.get(row.id, ()))) for row in rows[:most])
     return DatasetPage(listed, (rows[most - 1].namespace, rows[most - 1].name) if len(rows) > most else None)
 

@@ -15,6 +15,7 @@ from headwater.store.questions.edges import Edges, Link, job_ids
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.graphs import named_hops
+from headwater.store.questions.versions import NO_CHANGES, ColumnChanges, column_changes
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 
@@ -32,13 +33,14 @@ class ChangedHop:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The steps that came, went, or changed between two moments; ``about`` is what was compared."""
+    """The steps that came, went, or changed between two moments, and the columns; ``about`` is what was compared."""
 
     about: Column | KnownDataset | Job
     added: tuple[Hop, ...]
     removed: tuple[Hop, ...]
     changed: tuple[ChangedHop, ...]
     truncated: tuple[str, ...] = ()
+    columns: ColumnChanges = NO_CHANGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ def difference(
         except UnknownName:
             about = find(connection, name, before, bounds.sees)
         then = (_links(connection, about, earlier), _links(connection, about, later))
-        return _compared(connection, about, then, (before, after))
+        columns = _columns(connection, about, before, after)
+        return replace(_compared(connection, about, then, (before, after)), columns=columns)
 
 
 def difference_of_job(
@@ -92,7 +95,13 @@ def difference_of_job(
             _into(connection, outputs, replace(mine, as_of=before)),
             _into(connection, outputs, replace(mine, as_of=after)),
         )
-        return _compared(connection, names.jobs(connection, ids)[ids[0]], then, (before, after))
+        run, touch = schema.run.c, schema.run_dataset.c
+        told = (
+            select(touch.dataset_id).join(schema.run, run.id == touch.run_id).where(run.job_id.in_(ids), touch.written)
+        )
+        columns = column_changes(connection, connection.execute(told.distinct()).scalars().all(), before, after)
+        found = _compared(connection, names.jobs(connection, ids)[ids[0]], then, (before, after))
+        return replace(found, columns=columns)
 
 
 def _links(connection: Connection, about: Column | KnownDataset, bounds: Bounds) -> _Then:
@@ -100,6 +109,18 @@ def _links(connection: Connection, about: Column | KnownDataset, bounds: Bounds)
         return _into(connection, [about.id], bounds)
     closure = walk(connection, [about.id], Direction.UP, bounds)
     return _Then(closure.links, closure.truncated)
+
+
+def _columns(connection: Connection, about: Column | KnownDataset, before: int, after: int | None) -> ColumnChanges:
+    """What became of the columns of a dataset, or of one of them."""
+    if isinstance(about, KnownDataset):
+        return column_changes(connection, [about.id], before, after)
+    found = column_changes(connection, [about.dataset.id], before, after)
+    return ColumnChanges(
+        tuple(one for one in found.added if one.id == about.id),
+        tuple(one for one in found.removed if one.id == about.id),
+        tuple(one for one in found.changed if one.after.id == about.id),
+    )
 
 
 def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _Then:

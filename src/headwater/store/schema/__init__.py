@@ -26,7 +26,7 @@ from headwater.store.schema.names import (
     symlink,
 )
 from headwater.store.schema.people import api_key, facet, namespace, secret, source, tag, tagging
-from headwater.store.schema.runs import catch_up, event, gap, job, run, run_dataset
+from headwater.store.schema.runs import catch_up, dataset_schema, event, gap, job, run, run_dataset
 
 __all__ = [
     "BEGINNING",
@@ -40,6 +40,7 @@ __all__ = [
     "dataset_edge",
     "dataset_edge_history",
     "dataset_name",
+    "dataset_schema",
     "edge",
     "edge_change",
     "edge_history",

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Index, Integer, MetaData, text
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013")
+REVISIONS = tuple(f"{number:04}" for number in range(1, 15))
 """Every schema revision this version can read, oldest first."""
 
 VERSION_TABLE = "headwater_version"

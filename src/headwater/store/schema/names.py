@@ -132,7 +132,9 @@ dataset_change = Table(
     metadata,
     Column("run_id", ID, ForeignKey("run.id"), nullable=False),
     Column("dataset_id", ID, ForeignKey("dataset.id"), nullable=False),
+    Column("schema_digest", LargeBinary),
+    Column("schema_at", BigInteger),
     PrimaryKeyConstraint("run_id", "dataset_id"),
     Index("dataset_change_dataset", "dataset_id"),
 )
-"""Which run altered, renamed, emptied or dropped a dataset, without writing rows."""
+"""Which run altered, renamed, emptied or dropped a dataset, without writing rows; and the schema that it left."""

@@ -71,10 +71,21 @@ run_dataset = Table(
     Column("written", Boolean, nullable=False),
     Column("has_lineage", Boolean, nullable=False),
     Column("at", BigInteger),
+    Column("schema_digest", LargeBinary),
+    Column("schema_at", BigInteger),
     PrimaryKeyConstraint("run_id", "dataset_id", "written"),
     Index("run_dataset_dataset", "dataset_id", "written", "at", "run_id"),
 )
-"""``at`` is since when there is what a run wrote: when it told lineage, else when it came into its present state."""
+"""``at`` is since when there is what a run wrote: when it told lineage, else when it came into its present state.
+``schema_digest`` is of the schema that the latest event of the run, at ``schema_at``, has of what it wrote."""
+
+dataset_schema = Table(
+    "dataset_schema",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("fields", Text, nullable=False),
+)
+"""Every schema that a version of a dataset has, once: the JSON of its fields (`headwater.store.schemas`)."""
 
 gap = Table(
     "gap",
