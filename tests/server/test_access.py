@@ -110,6 +110,20 @@ def test_every_route_with_every_kind_of_key(asked: TestClient, app: FastAPI, tok
         assert not {answers[name] for name in enough} & {401, 403, 500}, place
 
 
+def test_head_is_answered_wherever_get_is(asked: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
+    headers = ENDLESS | bearer(tokens["read"])
+    for place in places(app):
+        if place.method != "GET":
+            continue
+        got, head = (asked.request(method, filled(place.path), headers=headers) for method in ("GET", "HEAD"))
+        assert (head.status_code, head.content) == (got.status_code, b""), place
+        assert head.headers["content-type"] == got.headers["content-type"], place
+        if place.path not in {"/metrics"}:  # it counts the requests that are answered
+            assert head.headers["content-length"] == got.headers["content-length"], place
+    assert asked.head("/api/v2/changes", headers=bearer(tokens["read"])).status_code == 200
+    assert asked.head(LINEAGE).status_code == 401
+
+
 def test_refusals_say_what_is_missing(asked: TestClient, tokens: dict[str, str]) -> None:
     none, wrong = asked.get("/metrics"), asked.get("/metrics", headers=bearer(tokens["wrong"]))
     assert none.headers["www-authenticate"] == 'Bearer realm="headwater"'

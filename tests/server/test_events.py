@@ -54,3 +54,22 @@ def test_a_body_that_unpacks_to_too_much_is_refused(client: TestClient) -> None:
     bomb = gzip.compress(b" " * 200_000_000, compresslevel=1)
     answer = client.post(LINEAGE, content=bomb, headers={"Content-Encoding": "gzip"})
     assert (answer.status_code, "bytes" in answer.json()["message"]) == (413, True)
+
+
+def test_a_batch_is_answered_as_openlineage_says(client: TestClient) -> None:
+    """The OpenLineage API 2.0.2, ``/lineage/batch``: 204, or 200 with what failed."""
+    good = [told(f"job {one}", written("gold", {"a": ["raw.x"]})) for one in range(3)]
+    whole = client.post(f"{LINEAGE}/batch", json=good[:2])
+    assert (whole.status_code, whole.content) == (204, b"")
+    assert client.post(f"{LINEAGE}/batch", json=[]).status_code == 204
+    partly = client.post(f"{LINEAGE}/batch", json=[{"eventTime": 1}, good[2], 7])
+    document = partly.json()
+    assert (partly.status_code, document["status"]) == (200, "partial_success")
+    assert document["summary"] == {"received": 3, "successful": 1, "failed": 2, "retriable": 0, "non_retriable": 2}
+    assert [(one["index"], one["retriable"]) for one in document["failed_events"]] == [(0, False), (2, False)]
+    assert all(one["reason"] for one in document["failed_events"])
+    for event in good:
+        assert client.app.state.server.store.events(event["run"]["runId"]) == [event]
+    for body, reason in ((good[0], "expected an array of events"), ("x", "a text")):
+        refused = client.post(f"{LINEAGE}/batch", json=body)
+        assert (refused.status_code, reason in refused.json()["message"]) == (400, True)

@@ -18,6 +18,7 @@ from headwater.server.metrics import Metrics, shared_folder
 from headwater.server.observing import Observed
 from headwater.server.rates import Rates
 from headwater.server.request_bodies import RequestSizeLimit
+from headwater.server.routes import HeadRequests
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
 from headwater.server.turns import Turns
@@ -68,6 +69,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=COMPRESSION)
     if settings.origins:
         app.add_middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
+    app.add_middleware(HeadRequests)
     app.add_middleware(Observed, metrics=metrics)
     budget = MemoryBudget(settings.limits.memory)
     app.add_middleware(RequestSizeLimit, limit=settings.limits.body, budget=budget)

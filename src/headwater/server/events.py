@@ -1,4 +1,4 @@
-"""Events in: ``POST /api/v1/lineage``, one event or many."""
+"""Events in: ``POST /api/v1/lineage``, one event or many, and ``/api/v1/lineage/batch``."""
 
 import asyncio
 from typing import Any
@@ -9,12 +9,14 @@ from starlette.exceptions import HTTPException
 
 from headwater.errors import EventError
 from headwater.server.access import Caller
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
 from headwater.store import Event, event_of, in_parts, packed, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
+
+_KINDS = {dict: "an object", str: "a text", type(None): "null"}
 
 BODY = {
     "requestBody": {
@@ -35,7 +37,7 @@ async def ingest(request: Request, caller: Writer, server: TheServer) -> Respons
     try:
         value = await server.intake.aside(read_json, await request.body())
         if isinstance(value, list):
-            return await _batch(value, caller, server)
+            return await _array(value, caller, server)
         event = await server.intake.aside(_event, value, caller)
     except (EventError, HTTPException):
         server.metrics.refused(1)
@@ -44,7 +46,44 @@ async def ingest(request: Request, caller: Writer, server: TheServer) -> Respons
     return Response(status_code=201)
 
 
-async def _batch(values: list[Any], caller: Caller, server: TheServer) -> JSONResponse:
+BATCH = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object"}}}},
+        "description": "An array of OpenLineage RunEvents, JobEvents and DatasetEvents.",
+    },
+    "responses": {"204": {"description": "All were taken in."}},
+}
+
+
+@router.post("/lineage/batch", openapi_extra=BATCH)
+async def ingest_batch(request: Request, caller: Writer, server: TheServer) -> Response:
+    """Takes a batch of events in, as the OpenLineage API (2.0.2) has it; when the answer comes they are durable.
+
+    204 when all were taken in; 200 with a summary when some cannot be read; the others are taken in all the same. None
+    of those is worth sending again as it is: where the store cannot be written the answer is 503.
+    """
+    try:
+        values = await server.intake.aside(read_json, await request.body())
+        if not isinstance(values, list):
+            raise EventError(f"The batch is {_KINDS.get(type(values), 'a value')}: expected an array of events.")
+    except EventError:
+        server.metrics.refused(1)
+        raise
+    failed = await _take_batch(values, caller, server)
+    if not failed:
+        return Response(status_code=204)
+    summary = _summary(values, failed) | {"retriable": 0, "non_retriable": len(failed)}
+    return JSONResponse({"status": "partial_success", "summary": summary, "failed_events": failed})
+
+
+async def _array(values: list[Any], caller: Caller, server: TheServer) -> JSONResponse:
+    failed = await _take_batch(values, caller, server)
+    return JSONResponse({"summary": _summary(values, failed), "failed_events": failed}, 207 if failed else 201)
+
+
+async def _take_batch(values: list[Any], caller: Caller, server: TheServer) -> list[dict[str, Any]]:
+    """Writes those events that can be read; the others, with their places and reasons."""
     most = server.settings.limits.events
     if len(values) > most:
         raise HTTPException(413, f"{len(values):,} events in one request: at most {most:,}. Send them in parts.")
@@ -52,8 +91,11 @@ async def _batch(values: list[Any], caller: Caller, server: TheServer) -> JSONRe
     server.metrics.refused(len(failed))
     if events:
         await asyncio.wrap_future(server.intake.put(events))
-    summary = {"received": len(values), "successful": len(events), "failed": len(failed)}
-    return JSONResponse({"summary": summary, "failed_events": failed}, 207 if failed else 201)
+    return failed
+
+
+def _summary(values: list[Any], failed: list[dict[str, Any]]) -> dict[str, int]:
+    return {"received": len(values), "successful": len(values) - len(failed), "failed": len(failed)}
 
 
 def _read(values: list[Any], caller: Caller) -> tuple[list[Event], list[dict[str, Any]]]:

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater.errors import HeadwaterError
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer
 from headwater.store.schema import REVISIONS
 

@@ -12,7 +12,7 @@ from headwater.server.columns.asking import Named, Parameters, Tabular, Then
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import cursor_of, page_of, place_of
 from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.questions import (
     Coverage,
     Covered,

@@ -17,7 +17,7 @@ from headwater.answers.hiding import is_hidden
 from headwater.errors import QuestionError, StoreError
 from headwater.server.columns.described import described
 from headwater.server.columns.replies import Asked, Question
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.questions import Change, changes_after, iso, latest_event
 
 router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)

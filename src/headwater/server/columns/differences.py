@@ -11,7 +11,7 @@ from headwater.errors import QuestionError
 from headwater.server.columns.asking import Named, Tabular
 from headwater.server.columns.described import described
 from headwater.server.columns.replies import Asked, Question, Reply, tabled, told
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.questions import Bounds, Difference, difference, difference_of_job, iso, moment_of
 
 router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)

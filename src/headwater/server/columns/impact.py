@@ -14,7 +14,7 @@ from headwater.server.columns.asking import Bounded, Named, Paged, Tabular
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import page_of
 from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.questions import Impact, ImpactedColumn, ImpactedDataset, impact_of
 
 router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)

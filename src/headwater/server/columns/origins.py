@@ -12,7 +12,7 @@ from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import page_of
 from headwater.server.columns.replies import Asked, Question, Reply, drawn, tabled, told, whole
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.questions import paths_between, roots_of
 
 router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)

@@ -13,7 +13,7 @@ from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
 from headwater.server.columns.described import described
 from headwater.server.columns.pages import Window, nearest_first
 from headwater.server.columns.replies import Asked, Question, Reply, drawn, tabled, told, whole
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.questions import (
     Column,
     DatasetGraph,

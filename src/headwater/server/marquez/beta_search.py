@@ -9,12 +9,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from headwater.model import Dataset, Job
-from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez import documents
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.masking import Mask
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import datasets, hits, jobs, known
 from headwater.store.catalog.datasets import KeptDataset

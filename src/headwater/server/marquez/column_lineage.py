@@ -13,13 +13,13 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.model import Dataset
-from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez import nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.asked import mask_of
 from headwater.server.marquez.documents import Document, input_field, way_of
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer
 from headwater.store.catalog import columngraph, currentjobs, jobs, known, runs, versions
 from headwater.store.catalog.columngraph import ColumnGraph, ColumnNode

@@ -8,7 +8,6 @@ from sqlalchemy import Connection
 
 from headwater.model import Dataset, Job
 from headwater.server.access import Caller
-from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez import documents, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.asked import mask_of
@@ -16,6 +15,7 @@ from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
 from headwater.server.marquez.runs import known_run
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer, TheStore
 from headwater.store.catalog import datasets, facets, fieldlineage, jobgraph, jobs, runs, upstreamruns
 from headwater.store.catalog.datasets import KeptDataset

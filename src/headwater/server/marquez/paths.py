@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from starlette.routing import Match
 
-from headwater.server.guarded_route import GuardedRoute
+from headwater.server.routes import GuardedRoute
 from headwater.store.jsonvalues import text
 
 

@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.server.access import Caller
-from headwater.server.guarded_route import GuardedRoute
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import microseconds, sight, zone_of
 from headwater.server.marquez.documents import Document, instant
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
 from headwater.store.catalog import statistics

@@ -1,4 +1,4 @@
-"""Routes that look at who asks before anything of the body is read.
+"""Routes that look at who asks before anything of the body is read, and HEAD wherever there is GET.
 
 FastAPI reads and parses a body before it calls the dependencies of a route: whoever has no key would have the server
 unpack and parse what they like. So these routes find the caller, count the request and compare the scopes first.
@@ -11,6 +11,7 @@ from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.server.access import Requires
 from headwater.server.request_bodies import limit_body
@@ -48,3 +49,33 @@ def requirements_of(dependant: Dependant) -> Iterator[Requires]:
         if isinstance(one.call, Requires):
             yield one.call
         yield from requirements_of(one)
+
+
+class HeadRequests:
+    """ASGI middleware: answers HEAD as GET, without the content (RFC 9110, section 9.3.2)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        ended = False
+
+        async def send_head(message: Message) -> None:
+            nonlocal ended
+            if message["type"] == "http.response.start":
+                await send(message)
+            elif not ended:
+                ended = True
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        async def receive_until_ended() -> Message:
+            return {"type": "http.disconnect"} if ended else await receive()  # a stream without end ends by it
+
+        scope["method"] = "GET"  # in place, because the route is noted in the scope for all to see
+        try:
+            await self._app(scope, receive_until_ended, send_head)
+        finally:
+            scope["method"] = "HEAD"
