@@ -66,6 +66,10 @@ class StoreUnavailable(StoreError):
     """The store cannot be opened or written: missing rights, a full disk, no connection."""
 
 
+class StoreFull(StoreUnavailable):
+    """The disk of the store is full or failing."""
+
+
 class StoreLocked(StoreError):
     """Another process holds the store for longer than we wait."""
 

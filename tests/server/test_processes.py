@@ -16,7 +16,9 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPSConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -106,12 +108,25 @@ def test_a_full_disk_is_said_and_overcome(forker: Forker, store: str, tmp_path: 
             wait_for(lambda: len(load.refused) >= 3, server.said)
             assert {status for status, _ in load.refused} == {503}
             assert "disk is full or failing; make room" in load.refused[0][1]
+            status, document = get(server.url, "/ready")
+            assert (status, json.loads(document)["checks"]["writing"]) == (503, "StoreFull")
             resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
             before = len(load.acknowledged)
             wait_for(lambda: len(load.acknowledged) >= before + 10, server.said)
+        assert get(server.url, "/ready")[0] == 200
         load.resend(server.url)
         assert server.stop() == 0
     assert sorted(kept(store)) == sorted(load.sent)
+
+
+def test_a_full_disk_is_seen_before_an_event_comes(forker: Forker, store: str, tmp_path: Path) -> None:
+    with serving(forker, store, tmp_path / "log") as server:
+        # Less than a page of SQLite's journal, and more than the log.
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (3_000, resource.RLIM_INFINITY))
+        wait_for(lambda: get(server.url, "/ready")[0] == 503, server.said)
+        assert "StoreFull" in get(server.url, "/ready")[1]
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        wait_for(lambda: get(server.url, "/ready")[0] == 200, server.said)
 
 
 def test_a_database_that_restarts_is_said_and_overcome(forker: Forker, tmp_path: Path) -> None:
@@ -143,6 +158,22 @@ def test_several_processes_are_one_server(forker: Forker, store: str, tmp_path: 
         assert counted == [f'headwater_events_total{{outcome="taken"}} {len(load.sent)}.0']
         assert server.stop() == 0
     assert sorted(kept(store)) == sorted(load.sent)
+
+
+def test_workers_end_when_their_supervisor_is_killed(forker: Forker, store: str, tmp_path: Path) -> None:
+    with serving(forker, store, tmp_path / "log", "--workers", "2") as server:
+        address = urlsplit(server.url)
+        workers = psutil.Process(server.pid).children(recursive=True)
+        assert len(workers) >= 2
+        server.stop(signal.SIGKILL)
+        assert psutil.wait_procs(workers, timeout=60)[1] == []
+        socket.create_server((str(address.hostname), address.port or 0)).close()
+
+
+def test_the_first_line_says_where_and_which_store(forker: Forker, store: str, tmp_path: Path) -> None:
+    with serving(forker, store, tmp_path / "log") as server:
+        path = store.removeprefix("sqlite:///")
+        assert f"Listening on {server.url} (store: {path})" in server.said()
 
 
 def test_the_log_has_a_line_for_each_request_and_no_secret(forker: Forker, store: str, tmp_path: Path) -> None:

@@ -30,10 +30,16 @@ def event(run: str = "r") -> dict[str, object]:
 
 def test_a_server_is_ready_as_long_as_its_store_answers(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/health").json()["status"] == "ok"
-    assert client.get("/ready").json() == {"status": "ready", "checks": {"store": "ok", "intake": "ok"}}
+    assert client.get("/ready").json() == {
+        "status": "ready",
+        "checks": {"store": "ok", "intake": "ok", "writing": "ok"},
+    }
     monkeypatch.setattr(health, "STUCK", -1.0)
     stuck = client.get("/ready")
-    assert (stuck.status_code, stuck.json()["checks"]) == (503, {"store": "ok", "intake": "stuck"})
+    assert (stuck.status_code, stuck.json()["checks"]) == (
+        503,
+        {"store": "ok", "intake": "stuck", "writing": "unknown"},
+    )
     monkeypatch.undo()
     path = Path(client.app.state.server.store.url.removeprefix("sqlite:///"))
     client.app.state.server.store.close()

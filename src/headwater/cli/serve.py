@@ -46,7 +46,7 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     variables = {f"HEADWATER_{name.upper()}": _text(value) for name, value in given.items() if value is not None}
     settings = server.settings_from(variables)
     listening = server.Listening(host, port, workers, tls_cert, tls_key, log_format.value, connection_limit)
-    server.run(settings, listening, lambda url: print_lines([f"Listening on {url}"]))
+    server.run(settings, listening, _shows(None))
 
 
 def ui(
@@ -59,9 +59,9 @@ def ui(
     server.run(server.ServerSettings(store), server.Listening(port=port), _shows(webbrowser.open if browser else None))
 
 
-def _shows(open_page: Callable[[str], object] | None) -> Callable[[str], None]:
-    def show(url: str) -> None:
-        print_lines([f"Listening on {url}"])
+def _shows(open_page: Callable[[str], object] | None) -> Callable[[str, str], None]:
+    def show(url: str, store: str) -> None:
+        print_lines([f"Listening on {url} (store: {store})"])
         if open_page is not None:
             # A browser in a terminal does not return before it is left.
             threading.Thread(target=open_page, args=(url,), daemon=True).start()

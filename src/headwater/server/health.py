@@ -35,8 +35,14 @@ async def health(request: Request) -> dict[str, Any]:
 
 @router.get("/ready")
 def ready(server: TheServer) -> JSONResponse:
-    """200 when the store answers and events are being written, 503 otherwise, with the part that fails."""
-    checks = {"store": _store(server), "intake": "ok" if server.intake.stuck_for < STUCK else "stuck"}
+    """200 when the store answers, can be written, and events are; 503 otherwise, with the part that fails.
+
+    Whether it can be written is known from the events that were, or looked at by a transaction that changes nothing,
+    every ten seconds at most.
+    """
+    store, stuck = _store(server), server.intake.stuck_for >= STUCK
+    writing = "unknown" if stuck or store != "ok" else server.intake.writable()
+    checks = {"store": store, "intake": "stuck" if stuck else "ok", "writing": writing}
     well = all(found == "ok" for found in checks.values())
     return JSONResponse({"status": "ready" if well else "not ready", "checks": checks}, 200 if well else 503)
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from headwater.errors import HeadwaterError, StoreUnavailable
+from headwater.errors import HeadwaterError, StoreLocked, StoreUnavailable
 from headwater.server.metrics import Metrics
 from headwater.server.turns import Turns
 from headwater.store import Event, Store
@@ -26,6 +26,11 @@ Value = TypeVar("Value")
 AT_ONCE = 500
 """Events in one transaction, unless one request alone has more."""
 
+LOOK_AGAIN = 10.0
+"""Seconds after a transaction that went well for which the store counts as one that can be written."""
+
+_LOOK_AT_FAULTS = 1.0  # seconds after one that did not
+_LOOK = 2.0  # seconds for which it is waited for a look
 _LONGEST_TURN = 10.0  # seconds for which another process of this server is waited for
 
 
@@ -44,6 +49,8 @@ class Intake:
         self._turns = turns or Turns(None)
         self._reading = ThreadPoolExecutor(1, "headwater-reading")
         self._writing_since: float | None = None
+        self._outcome = (-LOOK_AGAIN, "ok")
+        self._look: Future[int] | None = None
         self._parcels: queue.Queue[_Parcel | None] = queue.Queue(most)
         self._thread = threading.Thread(target=self._run, name="headwater-intake", daemon=True)
         self._thread.start()
@@ -74,6 +81,18 @@ class Intake:
         if not self._thread.is_alive():
             return math.inf
         return time.monotonic() - since if since is not None else 0.0
+
+    def writable(self) -> str:
+        """ "ok", or the fault by which the last transaction failed; looks again where that was a while ago."""
+        at, outcome = self._outcome
+        recent = time.monotonic() - at < (LOOK_AGAIN if outcome == "ok" else _LOOK_AT_FAULTS)
+        if not recent and (self._look is None or self._look.done()):
+            with suppress(StoreUnavailable):  # so many wait that it will be seen
+                self._look = self.put(())
+        if self._look is not None:
+            with suppress(TimeoutError, HeadwaterError):
+                self._look.result(_LOOK)
+        return self._outcome[1]
 
     async def aside(self, read: Callable[..., Value], *told: Any) -> Value:
         """What a function makes of events of a request; one at a time, for Python runs one thread at a time."""
@@ -119,8 +138,14 @@ class Intake:
         events = [event for parcel in parcels for event in parcel.events]
         try:
             with self._metrics.transaction():
-                self._store.take(events)
+                if events:
+                    self._store.take(events)
+                else:
+                    self._store.require_writable()
+            self._outcome = (time.monotonic(), "ok")
         except HeadwaterError as fault:
+            # Another that holds it for long does not mean that it cannot be written.
+            self._outcome = (time.monotonic(), "ok" if isinstance(fault, StoreLocked) else type(fault).__name__)
             _fail(parcels, fault)
         except Exception as fault:
             if len(parcels) == 1:

@@ -1,5 +1,6 @@
 """A server process, or several: listens, answers, and ends without losing what it has acknowledged."""
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -25,6 +26,7 @@ from headwater.server.environment import environment_of, settings_from
 from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, Listening, ServerSettings
 from headwater.store import open_store, store_url
+from headwater.store.engine import shown
 from headwater.store.garbage import collect_seldom
 from headwater.store.index import require_arrays
 
@@ -32,7 +34,10 @@ LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""
 
 _LOG_FORMAT = "HEADWATER_LOG_FORMAT"
-Announce = Callable[[str], None]
+Announce = Callable[[str, str], None]
+"""Called with the address of a server that listens, and the store that it serves."""
+
+_Address = Callable[[str], None]
 
 
 def run(settings: ServerSettings, listening: Listening, announce: Announce) -> None:
@@ -41,7 +46,7 @@ def run(settings: ServerSettings, listening: Listening, announce: Announce) -> N
     Args:
         settings: of the application.
         listening: where, and with how many processes.
-        announce: is told the address when requests can be sent.
+        announce: called when requests can be sent.
 
     Raises:
         SettingError: an address beyond this machine without authentication, or a setting that cannot be used.
@@ -51,11 +56,16 @@ def run(settings: ServerSettings, listening: Listening, announce: Announce) -> N
     open_store(settings.store).close()  # made or upgraded once, before several processes would
     signal.signal(signal.SIGTERM, _leave)
     logs.configure(listening.log_format)
+    store = shown(store_url(settings.store))
+
+    def listens(address: str) -> None:
+        announce(address, store)
+
     with _bound(listening) as place:
         if listening.workers == 1:
-            _one(_ready(create_app(settings)), listening, place, announce)
+            _one(_ready(create_app(settings)), listening, place, listens)
         else:
-            _several(settings, listening, place, announce)
+            _several(settings, listening, place, listens)
 
 
 def from_environment() -> FastAPI:
@@ -65,7 +75,24 @@ def from_environment() -> FastAPI:
         SettingError: a variable that cannot be used.
     """
     logs.configure(os.environ.get(_LOG_FORMAT, "text"))
+    _end_with_the_supervisor()
     return _ready(create_app(settings_from(os.environ)))
+
+
+def _end_with_the_supervisor() -> None:
+    """Ends this worker, as SIGTERM does, when the process that started it is gone: else it would hold the port.
+
+    uvicorn's workers have both ends of the pipe to their supervisor, so they do not see that it was killed.
+    """
+    supervisor = multiprocessing.parent_process()
+    if supervisor is None:
+        return
+
+    def wait_for_its_end() -> None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait_for_its_end, name="headwater-supervisor", daemon=True).start()
 
 
 def _ready(app: FastAPI) -> FastAPI:
@@ -77,7 +104,7 @@ def _ready(app: FastAPI) -> FastAPI:
 class _Announcing(uvicorn.Server):
     """Tells its address once it listens, also where it chose the port itself."""
 
-    def __init__(self, config: uvicorn.Config, announce: Announce) -> None:
+    def __init__(self, config: uvicorn.Config, announce: _Address) -> None:
         super().__init__(config)
         self._announce = announce
 
@@ -87,7 +114,7 @@ class _Announcing(uvicorn.Server):
             self._announce(_address(self.config, self.servers[0].sockets[0].getsockname()[1]))
 
 
-def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Announce) -> None:
+def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: _Address) -> None:
     server = _Announcing(configuration(app, listening), announce)
     try:
         server.run([place])
@@ -97,7 +124,7 @@ def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: Ann
         sys.exit(1)
 
 
-def _several(settings: ServerSettings, listening: Listening, place: socket.socket, announce: Announce) -> None:
+def _several(settings: ServerSettings, listening: Listening, place: socket.socket, announce: _Address) -> None:
     os.environ |= environment_of(settings) | {_LOG_FORMAT: listening.log_format}
     with _shared_metrics():
         config = configuration("headwater.server.process:from_environment", listening, factory=True)
@@ -122,7 +149,7 @@ def _bound(listening: Listening) -> socket.socket:
     return made
 
 
-def _announce_later(config: uvicorn.Config, place: Any, announce: Announce) -> None:
+def _announce_later(config: uvicorn.Config, place: Any, announce: _Address) -> None:
     """Nobody can connect before the first worker listens."""
     with suppress(OSError):
         while True:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from headwater.errors import SettingError, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from headwater.errors import SettingError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreUnavailable
 from headwater.redaction import redact
 from headwater.store.location import sqlite_path
 
@@ -42,12 +42,12 @@ _SQLITE_FAULTS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
         StoreUnavailable,
         "it cannot be opened or written; check the path and the rights of the file and its folder",
     ),
-    (("SQLITE_FULL", "SQLITE_IOERR"), StoreUnavailable, "the disk is full or failing; make room and try again"),
+    (("SQLITE_FULL", "SQLITE_IOERR"), StoreFull, "the disk is full or failing; make room and try again"),
     (("SQLITE_INTERRUPT",), StoreUnavailable, _TOO_LONG),
 )
 _POSTGRES_FAULTS = {
     "55P03": (StoreLocked, "another process holds it; try again"),
-    "53100": (StoreUnavailable, "the server's disk is full; make room and try again"),
+    "53100": (StoreFull, "the server's disk is full; make room and try again"),
     "25006": (StoreUnavailable, "the connection is read-only; use an account that may write"),
     "25P03": (StoreUnavailable, "this process was silent for too long while it wrote; nothing was taken, try again"),
     "57014": (StoreUnavailable, _TOO_LONG),

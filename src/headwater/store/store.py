@@ -150,6 +150,15 @@ class Store:
         with connections.told_plainly(self.url), connections.writing(self._writers, silence) as connection:
             yield connection
 
+    def require_writable(self) -> None:
+        """Writes what is there already, as a look whether the disk takes it.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with self.write() as connection:
+            connection.exec_driver_sql(f"UPDATE {schema.VERSION_TABLE} SET version_num = version_num")
+
     def analyze(self) -> None:
         """Lets the database count its rows, so that it chooses the right index.
 
