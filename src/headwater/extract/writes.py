@@ -41,8 +41,11 @@ def _format(node: Operator) -> str:
 
 
 def to_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """CTAS, ``saveAsTable`` and the Hive INSERT: the table's metadata is in the command."""
-    facts = node.facts("table") or node.facts("tableDesc")
+    """CTAS, ``saveAsTable`` and the Hive INSERT: the table's metadata is in the command.
+
+    A table that ``saveAsTable`` adds rows to is ``present``: the command knows neither its place nor its format.
+    """
+    facts = node.facts("present") or node.facts("table") or node.facts("tableDesc")
     target = naming.table_description(facts, extraction)
     creates = node.name != "InsertIntoHiveTable" and node.text("mode") != "Append"
     how = mode(node) or ("CREATE" if creates else "")

@@ -1,6 +1,8 @@
 package headwater;
 
 import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -8,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import com.fasterxml.jackson.core.JsonGenerator;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -27,6 +30,7 @@ public class FactWriter {
 
   private final JsonGenerator out;
   private final Map positions;
+  private final Object state;
   private final Object catalog;
   private final Object conf;
   private final long optimized;
@@ -35,6 +39,7 @@ public class FactWriter {
   public FactWriter(JsonGenerator out, Map positions, Object state, long optimized) {
     this.out = out;
     this.positions = positions;
+    this.state = state;
     this.catalog = Reflection.call(state, "catalog");
     this.conf = Reflection.call(state, "conf");
     this.optimized = optimized;
@@ -133,8 +138,10 @@ public class FactWriter {
     else if (name.equals("TableSpec") || name.equals("UnresolvedTableSpec")) writeTableSpec(value);
   }
 
+  /** The folder that a statement writes to: Spark gives the location as a URI, with letters escaped. */
   private void writeStorage(Object storage) throws IOException {
-    writePlace("location", Reflection.unwrap(Reflection.call(storage, "locationUri")));
+    Object location = Reflection.unwrap(Reflection.call(storage, "locationUri"));
+    writePlace("location", location instanceof URI ? folder((URI) location) : location);
     writeText("serde", Reflection.unwrap(Reflection.call(storage, "serde")));
     writeText("header", Targets.option(Reflection.call(storage, "properties"), "header"));
   }
@@ -222,13 +229,38 @@ public class FactWriter {
 
   /** A path as Hadoop names it: a stream, and who reads its files, keep the one that the user gave, without a scheme or relative. */
   private static Object qualified(Object path, Object session) {
-    if (path == null) return null;
-    Path given = new Path(String.valueOf(path));
+    return path == null ? null : onDefault(new Path(String.valueOf(path)), Reflection.call(session, "sessionState"));
+  }
+
+  /** A path on the session's default file system, from its working directory on; as it is where it has a scheme. */
+  private static Path onDefault(Path given, Object state) {
     if (given.toUri().getScheme() != null) return given;
     try {
-      Configuration conf = (Configuration) Reflection.call(Reflection.call(session, "sessionState"), "newHadoopConf");
-      return given.getFileSystem(conf).makeQualified(given);
+      return given.getFileSystem((Configuration) Reflection.call(state, "newHadoopConf")).makeQualified(given);
     } catch (Throwable unreachable) { return given; }
+  }
+
+  /** The path of a URI; one of LOCAL DIRECTORY may be relative, "file:out", which Hadoop makes no path of. */
+  private Object folder(URI location) {
+    if (!location.isOpaque()) return onDefault(new Path(location), state);
+    if (!"file".equals(location.getScheme())) return location;
+    try {
+      Path here = FileSystem.getLocal((Configuration) Reflection.call(state, "newHadoopConf")).getWorkingDirectory();
+      return new Path(here, location.getSchemeSpecificPart());
+    } catch (Throwable unreachable) { return location; }
+  }
+
+  /** A path as the session's default file system has it. */
+  public Object place(String path) { return onDefault(new Path(path), state); }
+
+  /** The location of a table that is not made yet: a relative one is below its database (SessionCatalog.makeQualifiedTablePath). */
+  private Object located(Object location, Object identifier) {
+    if (!(location instanceof URI) || ((URI) location).isOpaque() || ((URI) location).getScheme() != null) return location;
+    try {
+      Path given = new Path((URI) location);
+      if (given.isAbsolute()) return onDefault(given, state).toUri();
+      return new Path(new Path((URI) Reflection.call(catalog, "defaultTablePath", identifier)).getParent(), given).toUri();
+    } catch (Throwable unknown) { return location; }
   }
 
   private void writeCatalogTable(Object table) throws IOException {
@@ -238,7 +270,7 @@ public class FactWriter {
     writeText("provider", Reflection.unwrap(Reflection.call(table, "provider")));
     Object location = Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "locationUri"));
     if (location == null && "MANAGED".equals(Reflection.call(Reflection.call(table, "tableType"), "name"))) location = Reflection.call(catalog, "defaultTablePath", identifier);
-    writePlace("location", location);
+    writePlace("location", located(location, identifier));
     writeText("serde", Reflection.unwrap(Reflection.call(Reflection.call(table, "storage"), "serde")));
     out.writeFieldName("partitions"); writeValue(Reflection.call(table, "partitionColumnNames"), 0);
     Object options = Reflection.call(Reflection.call(table, "storage"), "properties");
@@ -304,6 +336,8 @@ public class FactWriter {
 
   /** The columns of the table that a command adds rows to by the names of its query. */
   public void writeTarget(Object session, Object command) throws IOException {
+    Object present = Targets.present(command, catalog);
+    if (present != null) { out.writeFieldName("present"); writeValue(present, 0); }
     writeColumns("target", Targets.columns(session, command, catalog));
     if (!Targets.overwrites(command)) return;
     out.writeBooleanField("dynamicPartitions", Targets.isDynamic(command, conf));
@@ -313,11 +347,12 @@ public class FactWriter {
   /** What a v1 source knows of the table at the path it writes to. */
   public void writeSink(Object session, Object command) throws IOException {
     Object source = Reflection.call(command, "dataSource");
-    if (!Reflection.simpleName(source).equals("DeltaDataSource")) return;
     Object options = Reflection.call(command, "options");
+    String path = Targets.option(options, "path");
+    if (path == null) return;
     out.writeObjectFieldStart("sink");
-    writePlace("path", qualified(Targets.option(options, "path"), session));
-    Object snapshot = Tables.deltaSnapshot(session, source, options);
+    writePlace("path", qualified(path, session));
+    Object snapshot = Reflection.simpleName(source).equals("DeltaDataSource") ? Tables.deltaSnapshot(session, source, options) : null;
     if (snapshot != null) {
       writeText("version", Reflection.call(snapshot, "version"));
       writeGenerated(snapshot);
@@ -425,7 +460,10 @@ public class FactWriter {
   }
 
   private void writeFileTable(Object table) throws IOException {
-    out.writeFieldName("paths"); writeValue(Reflection.call(table, "paths"), 0);
+    List paths = new ArrayList();
+    scala.collection.Iterator i = ((scala.collection.Iterable) Reflection.call(table, "paths")).iterator();
+    while (i.hasNext()) paths.add(i.next());
+    writePlaces("paths", paths, Reflection.call(table, "sparkSession"));
     String format = Reflection.simpleName(table);
     writeText("format", format);
     writePositions(format, Reflection.call(table, "options"), Reflection.call(table, "dataSchema"));

@@ -20,6 +20,8 @@ import org.apache.spark.sql.types.StructType;
 public class Procedures {
   /** Arguments that name a table or a place; every other one stays in the JVM. */
   private static final Set TABLES = new HashSet(Arrays.asList(new Object[] {"table", "source_table"}));
+  /** Formats of files that stand for a database before a path. */
+  private static final Set FORMATS = new HashSet(Arrays.asList(new Object[] {"parquet", "orc", "avro"}));
   private static final String SUFFIX = "Procedure";
 
   public static boolean isCall(Object plan) { return Reflection.simpleName(plan).equals("Call"); }
@@ -121,8 +123,10 @@ public class Procedures {
   private static void writeSource(JsonGenerator out, FactWriter facts, Object state, List parts) throws IOException {
     if (parts.size() < 2) { if (!parts.isEmpty()) writeKnown(out, facts, state, new TableIdentifier((String) parts.get(0))); return; }
     String last = (String) parts.get(parts.size() - 1);
-    if (last.indexOf('/') >= 0) facts.writePlace("path", last);
-    else writeKnown(out, facts, state, new TableIdentifier(last, new scala.Some(parts.get(parts.size() - 2))));
+    TableIdentifier name = new TableIdentifier(last, new scala.Some(parts.get(parts.size() - 2)));
+    boolean known = last.indexOf('/') < 0 && Reflection.call(Reflection.call(state, "catalog"), "getTableMetadata", name) != null;
+    if (last.indexOf('/') >= 0 || !known && FORMATS.contains(parts.get(0))) facts.writePlace("path", facts.place(last));
+    else writeKnown(out, facts, state, name);
   }
 
   private static void writeKnown(JsonGenerator out, FactWriter facts, Object state, TableIdentifier name) throws IOException {

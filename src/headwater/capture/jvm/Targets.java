@@ -28,6 +28,13 @@ public class Targets {
     return schema instanceof StructType && ((StructType) schema).fields().length > 0 ? (StructType) schema : null;
   }
 
+  /** The table that saveAsTable adds rows to, where it is there: it need not lie where a new one of that name would. */
+  public static Object present(Object command, Object catalog) {
+    String name = Reflection.simpleName(command);
+    boolean saves = name.equals("SaveAsV1TableCommand") || name.endsWith("TableAsSelectCommand");
+    return saves && isAppend(command) ? Altered.known(catalog, Altered.identifier(command)) : null;
+  }
+
   private static boolean isAppend(Object command) { return "Append".equals(String.valueOf(Reflection.call(command, "mode"))); }
 
   private static boolean isMadeAnew(Object command) {

@@ -73,14 +73,22 @@ def named(identifier: tuple[str, ...], location: str, extraction: Extraction) ->
 
 def path_descriptions(paths: Iterable[str], extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The datasets at the paths that are read: partition directories and globs trimmed, each dataset once."""
-    trimmed = (trim(path_dataset(path), extraction.settings.trimming) for path in paths)
+    trimmed = [trim(_known_place("relation", path, extraction), extraction.settings.trimming) for path in paths]
     return tuple(DatasetDescription(dataset, source=dataset.namespace) for dataset in dict.fromkeys(trimmed))
 
 
 def written_path(path: str, extraction: Extraction) -> DatasetDescription:
     """The dataset at a path that is written: in it a star is a letter."""
-    dataset = trim(path_dataset(path), extraction.settings.trimming.literal)
+    dataset = trim(_known_place("target", path, extraction), extraction.settings.trimming.literal)
     return DatasetDescription(dataset, source=dataset.namespace)
+
+
+def _known_place(kind: str, path: str, extraction: Extraction) -> Dataset:
+    """The dataset at a path, and a gap of ``kind`` where a relative one says too little of where that is."""
+    dataset = path_dataset(path)
+    if dataset.namespace == "file" and not dataset.name.startswith("/"):
+        extraction.report(kind, path, "a relative path: the folder that Spark looks it up in is not in the plan")
+    return dataset
 
 
 def folder_of(table: DatasetDescription, extraction: Extraction) -> DatasetDescription:
