@@ -12,10 +12,11 @@ MASK = "…"
 
 # Words of a key that holds a secret, wherever they are in it: AWS_SECRET_ACCESS_KEY, fs.azure.account.key.x.
 _KEY = (
-    r"(?:passw(?:or)?d|passphrase|passcode|pwd|secret|token(?!iz)|credential|jaas[_.-]?config|webhook"
-    r"|(?:access|api|account|private|shared|signing|encryption|master|storage|subscription|function|sas|ssh)[_.-]?key"
-    r"|(?:access|amz|goog)[_.-]?signature|(?:(?<![A-Za-z])|(?<=-D))(?:pass|sig|auth|code_verifier)(?![A-Za-z])"
-    r"|(?:db|user|my)pass(?![A-Za-z]))"
+    r"(?:passw(?:or)?[dt]|passphrase|passcode|pwd|kennwort|contrase[nñ]a|secret|token(?!iz)|credential"
+    r"|jaas[_.-]?config|webhook|client_assertion(?!_)"
+    r"|(?:access|api|account|private|shared|signing|encryption|master|storage|subscription|function|license|fernet"
+    r"|sas|ssh)[ _.-]?key|(?:access|amz|goog)[_.-]?signature|(?<=&)(?:signature|key|code)(?==)"
+    r"|(?:(?<![A-Za-z])|(?<=-D))(?:pass|pw|psw|pword|otp|sig|auth|code_verifier)(?![A-Za-z])|(?:db|user|my)pass(?![A-Za-z]))"
 )
 _NAMED = re.compile(_KEY, re.IGNORECASE)
 _REST_OF_KEY = r"[\w.-]{0,64}"
@@ -24,66 +25,130 @@ _QUOTED = r"""'(?:[^'\\]|\\.|'')*+(?:'|\Z)|"(?:[^"\\]|\\.|"")*+(?:"|\Z)"""
 _ESCAPED = (
     r"""(?P<slashes>\\{1,8})(?P<quote>['"])(?:(?!(?<!\\)(?P=slashes)(?P=quote)).)*+(?:(?P=slashes)(?P=quote)|\Z)"""
 )
+_ENTITY = r"&(?:quot|apos|#3[49]);"
+_IN_ENTITIES = rf"{_ENTITY}(?:(?!{_ENTITY}).)*+(?:{_ENTITY}|\Z)"
+_IN_XML = r"<!\[CDATA\[(?:(?!\]\]>).)*+(?:\]\]>|\Z)"
+_IN_BRACES = r"\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+(?:\}|\Z)"
 _BLOCK = r"[|>][-+0-9]{0,2}[ \t]{0,64}\r?\n[ \t]++[^\n]*+(?:\n[ \t]++[^\n]*+)*+"
 _TYPE = r"(?:string|int(?:eger)?|bigint|long|double|float|boolean|binary|date|timestamp|decimal|array|map|struct)\b"
 # What is masked already stays as it is: this may see the text for the second time.
-_MASKED = r"""['\"]?\*\*\*|…(?:[\s&;<)}\],@'\"]|\Z)"""
-_CLOSED = r"""(?:\\{0,8}['"`])?\]?"""
+_MASKED = r"""['\"]?\*\*\*|…(?:[\s&;<)}\],|@/'\"]|\Z)"""
+_MARK = rf"""(?:\\{{0,8}}(?:['"`]|u002[27])|{_ENTITY}|%(?:25){{0,3}}2[27])?"""  # a quote, however it is escaped
+_CLOSED = rf"{_MARK}\]?"
+_COLON = r"(?:=>|->|:=|={1,2}|:|\uff1a|\\{1,8}u003[ad]|%(?:25){0,3}3[ad])"
 # Between a key and its value: a = b, a: b, a => b, a%3Db, <a>b, "name": "a", "value": "b", <name>a</name><value>b.
 _BETWEEN = (
-    rf"""{_CLOSED}(?:\s{{0,8}}(?:=>|->|:=|={{1,2}}|:|%3[Dd]|%3[Aa])\s{{0,8}}"""
-    r"""|\s{0,8},\s{0,8}\\{0,8}['"]?value\\{0,8}['"]?\s{0,8}[:=]\s{0,8}"""
-    r"""|(?:</name>\s{0,64}<value)?>)"""
+    rf"""{_CLOSED}(?:\s{{0,64}}{_COLON}\s{{0,8}}"""
+    rf"""|(?:\s{{0,8}},|\s)\s{{0,64}}{_MARK}value{_MARK}\s{{0,8}}[:=]\s{{0,8}}"""
+    r"""|(?:</name>\s{0,64}(?:<\w{1,32}>[^<]{0,256}</\w{1,32}>\s{0,64}){0,3}<value)?>)"""
 )
 _VALUE = re.compile(
     rf"({_KEY}{_REST_OF_KEY}(?<!\.scala)(?<!\.java){_BETWEEN})(?!{_MASKED}|{_TYPE})"
-    rf"(?:{_QUOTED}|{_ESCAPED}|{_BLOCK}|\{{[^}}]*+(?:\}}|\Z)|\[[^\]]*+(?:\]|\Z)|[^\s&;<]++)",
+    rf"(?:{_QUOTED}|{_ESCAPED}|{_IN_ENTITIES}|{_IN_XML}|{_BLOCK}|{_IN_BRACES}|\[[^\]]*+(?:\]|\Z)|[^\s&;<]++)",
     re.IGNORECASE | re.DOTALL,
 )
-# IDENTIFIED BY 'x', password 'x', option("password", "x"), (fs.s3a.secret.key,x) as Scala prints a pair.
+# The other way round: "value": "b", "name": "a".
+_VALUE_FIRST = re.compile(
+    rf"""(\bvalue{_MARK}\s{{0,8}}[:=]\s{{0,8}})(?!{_MASKED})"""
+    rf"""(?:\\{{0,8}}['"](?:[^'"\\]|\\[^'"\\]){{0,256}}+\\{{0,8}}['"]|[^\s,'"}}\\]{{1,256}}+)"""
+    rf"""(?=\s{{0,8}},\s{{0,8}}{_MARK}(?:name|key){_MARK}\s{{0,8}}[:=]\s{{0,8}}{_MARK}[\w.-]{{0,64}}?{_KEY})""",
+    re.IGNORECASE,
+)
+# IDENTIFIED BY 'x', password 'x', option("password", "x"), setPassword("x").
 _QUOTED_VALUE = re.compile(
-    rf"((?:{_KEY}{_REST_OF_KEY}{_CLOSED}\s{{0,8}}(?:[,\s]|=>|[=:])|\bidentified\s{{1,8}}(?:by|as))\s{{0,8}})"
-    rf"(?!{_MASKED}|['\"]value['\"]\s{{0,8}}[:=])(?:{_QUOTED})",
+    rf"((?:{_KEY}{_REST_OF_KEY}{_CLOSED}\s{{0,8}}(?:[,\s(]|=>|[=:])|\bidentified\s{{1,8}}(?:by|as))\s{{0,8}})"
+    rf"(?!{_MASKED}|['\"]value['\"]\s{{0,8}}[:=])r?(?:{_QUOTED})",
     re.IGNORECASE | re.DOTALL,
 )
+# Scala prints a pair as (fs.s3a.secret.key,x).
 _PAIR = re.compile(rf"(\([\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY},)(?!{_MASKED})[^)]++", re.IGNORECASE)
 # A line of a configuration has its value to the end, and further where it is folded.
 _LINE = re.compile(
-    rf"(^(?P<indent>[ \t]{{0,64}})(?:export[ ])?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}[ \t]{{0,8}}[=:][ \t]{{0,8}})"
+    rf"(^(?P<indent>[ \t]{{0,64}})(?:export[ ])?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}[ \t]{{0,64}}[=:][ \t]{{0,8}})"
     rf"(?!['\"\s|>]|{_MASKED}|{_TYPE})[^\n]++(?:\n(?P=indent)[ \t]{{1,64}}(?!at |\.\.\. )[^\n]++)*+",
     re.IGNORECASE | re.MULTILINE,
 )
+# A line of spark-defaults.conf, and a row of what SET shows.
+_DEFAULT = re.compile(
+    rf"(^[ \t|]{{0,64}}(?=\w{{1,64}}\.)[\w.-]{{0,128}}?{_KEY}{_REST_OF_KEY}[ \t|]{{1,64}})(?![ \t|]|{_MASKED})"
+    r"[^\s|]++(?=[ \t|]{0,64}\r?$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _FLAG = re.compile(
-    rf"((?<![\w-])--?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}\s{{1,8}})(?!-|{_MASKED})(?:{_QUOTED}|\S++)",
+    rf"((?<![\w-])--?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}(?:\s{{1,8}}|,\s{{0,8}}))(?!-|{_MASKED})(?:{_QUOTED}|\S++)",
     re.IGNORECASE | re.DOTALL,
 )
-_USER_FLAG = re.compile(
-    rf"""((?<![\w-])(?:-u|--user|--proxy-user)[\s=]{{1,8}})(?!{_MASKED})(?:{_QUOTED}|[^\s:]{{0,128}}:\S++)""", re.DOTALL
+_SAID = "provided|given|supplied|used|value|is|was"
+# In a sentence a word is only taken for a secret after a colon, or where it has letters and digits.
+_PROSE = re.compile(
+    rf"({_KEY}{_REST_OF_KEY}(?:(?:\s(?:{_SAID})){{1,2}}:\s{{1,4}}|(?:\s(?:{_SAID})){{0,2}}\s{{1,4}}"
+    rf"(?=[a-z]{{0,64}}\d)(?=\d{{0,64}}[a-z])(?=[^\s'\",;().]{{8}}))['\"]?)(?!{_MASKED})[^\s'\",;()]++",
+    re.IGNORECASE,
 )
+_USER_FLAG = re.compile(
+    rf"""((?<![\w-])(?:-u[\s=]{{0,8}}|(?:--user|--proxy-user)[\s=]{{1,8}}))(?!{_MASKED})(?:{_QUOTED}|[^\s:]{{0,128}}:\S++)""",
+    re.DOTALL,
+)
+# Of these programs -p is a password.
+_SHORT_FLAG = re.compile(
+    r"(\b(?:sshpass|mysql\w{0,8}|mariadb|sqlcmd|bcp|docker login)(?=\s)(?:(?!\s-p)[^\n|]){0,128}?\s-p\s?)"
+    rf"(?!{_MASKED})\S++",
+    re.IGNORECASE,
+)
+_PARAMETER = r"""(?:=\\{0,8}"[^"\n]*+"|[^\n"'\\,])*+"""
 _HEADER = re.compile(
     r"""((?:proxy-)?authorization\\{0,8}['"]?\s{0,8}[:=]\s{0,8}\\{0,8}['"]?(?:[A-Za-z][\w-]{0,32}\s{1,8})?+|(?:set-)?cookie\\{0,8}['"]?\s{0,8}:\s{0,8}\\{0,8}['"]?)"""
-    r"""(?!…|\*\*\*)[^\s"'\\](?:[^\n"'\\,]*+)""",
+    rf"""(?!…|\*\*\*)[^\s"'\\]{_PARAMETER}(?:,\s{{0,8}}(?=[\w-]{{1,32}}=){_PARAMETER})*+""",
     re.IGNORECASE,
 )
 _BEARER = re.compile(
     r"\b(bearer\s{1,8})[\w.~+/=-]++|\b((?:basic|negotiate)\s{1,8})(?=[\w.~+/=-]{8})[\w.~+/=-]++", re.IGNORECASE
 )
 _PEM = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)", re.DOTALL
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)"
+    r"|(?<=Private-Lines: )\d{1,3}\s(?:[\w+/=]++\s)*+",
+    re.DOTALL,
 )
 _TOKENS = re.compile(
-    r"(?<![\w-])(?:(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA)[A-Z0-9]{16}|eyJ[\w-]{6,}+\.[\w-]{4,}+(?:\.[\w-]*+){0,3}"
-    r"|gh[pousr]_\w{20,}+|github_pat_\w{20,}+|glpat-[\w-]{20,}+|xox[abeoprs]-[\w-]{10,}+|AIza[\w-]{30,}+"
-    r"|dapi[0-9a-f]{32}(?:-\d)?|sk-[\w-]{20,}+|sk_(?:live|test)_\w{16,}+|hf_\w{30,}+|npm_\w{30,}+|pypi-[\w-]{50,}+"
+    r"(?<![\w-])(?:(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA)[A-Z0-9]{16}(?:[\s:,;|'\"]{1,8}[A-Za-z0-9+/]{40}(?![\w+/]))?"
+    r"|eyJ[\w-]{6,}+\.[\w-]{4,}+(?:\.[\w-]*+){0,3}|gh[pousr]_\w{20,}+|github_pat_\w{20,}+|gl(?:pat|sa|dt|rt)[-_][\w-]{20,}+"
+    r"|xox[abeoprs]-[\w-]{10,}+|xapp-[\w-]{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
+    r"|dapi[0-9a-f]{32}(?:-\d)?|sk-[\w-]{20,}+|[rs]k_(?:live|test)_\w{16,}+|whsec_\w{20,}+|hf_\w{30,}+|npm_\w{30,}+"
+    r"|pypi-[\w-]{50,}+|dckr_pat_[\w-]{20,}+|ATATT3[\w=-]{20,}+|SG\.[\w-]{16,}+\.[\w-]{16,}+|hv[sbr]\.[\w-]{20,}+"
+    r"|dp\.\w{2,8}\.\w{30,}+|bot\d{6,12}:[\w-]{30,}+|[\w.~]{3}[78]Q~[\w.~-]{31,34}"
+    r"|MII[A-Za-z0-9+/]{40,}+={0,2}(?:(?:\\n|\r?\n)[A-Za-z0-9+/]{16,}+={0,2})*+|[A-Za-z0-9+/]{86}=="
     r"|hw_[0-9a-f]{12}_[0-9a-f]{64})(?![\w-])"
 )
-_ORACLE = re.compile(r"(\bjdbc:oracle:\w{1,16}:)([^\s'\"<>`]++)", re.IGNORECASE)
+_ORACLE = re.compile(r"""(\bjdbc:oracle:\w{1,16}:)((?:"[^"\s]{0,128}"|[^\s'"<>`])++)""", re.IGNORECASE)
 _URL = re.compile(r"//[^\s'\"<>`]++")
 _QUERY = re.compile(r"\?[A-Za-z_][\w.%~\[\]-]{0,128}=[^\s'\"<>`)]*+")
+_WEBHOOK = re.compile(r"(\bhooks\.slack\.com/\w{1,16}/|/webhook(?:s|b2)?/)(?!…)[^\s'\"<>`)]++", re.IGNORECASE)
+# User and password where the URL is escaped, has characters that end it, is cut off, or has no scheme.
+_OTHER_USERS = re.compile(
+    r"((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|40))[^\s'\"<>&]){1,256}+(?=%(?:25){0,3}40)"
+    r"|(\\{1,8}/\\{1,8}/)(?:[^\s@'\"<>\\/:]{0,128}:(?!\d{1,5}\\{0,8}/)[^\s@'\"<>]{1,256}|[^\s@'\"<>\\/:]{1,128})(?=@)"
+    r"|(//(?=[^\s/?#@:'\"<>]{0,128}:(?!\d{1,5}(?:\D|\Z))\S))[^\n@/]{1,128}(?=@[\w.-])"
+    r"|(//[^\s/?#@:'\"<>]{1,128}:)(?!\d{1,5}\Z)[^\s@/]{1,128}\Z"
+    r"|((?<![\w/.:-])[\w.+-]{1,64}:)[^\s:@/'\"]{1,128}(?=@[\w.-]{1,128}(?::\d{2,5}\b|/))",
+    re.IGNORECASE,
+)
 # Of these the part before "@" is a container.
 _CONTAINERS = ("abfs:", "abfss:", "wasb:", "wasbs:")
 _PORT = re.compile(r"[^:]*:\d{1,5}(?:,[^:]*:\d{1,5})*")
 _COLUMNS = re.compile("field|column", re.IGNORECASE)
+_LITERAL = re.compile(rf"{_QUOTED}|--[^\n]*+|/\*(?:(?!\*/).)*+(?:\*/|\Z)", re.DOTALL)
+_SETTING = re.compile(
+    rf"(\A\s{{0,64}}set\s{{1,8}}`?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}`?\s{{0,8}}=\s{{0,8}}+)(?!{_MASKED})[^\n]++",
+    re.IGNORECASE,
+)
+# The key of an encryption is an argument without a name.
+_ENCRYPTION = re.compile(
+    rf"\b(?:(?:try_)?aes|pgp_sym)_(?:en|de)crypt(?:_bytea)?\s{{0,8}}\((?:{_QUOTED}|[^()'\"]++|\((?:{_QUOTED}|[^()'\"]++|\([^()]*+\))*+\))*+",
+    re.IGNORECASE | re.DOTALL,
+)
+_LITERALS = re.compile(_QUOTED, re.DOTALL)
+# Whether a literal of SQL is worth a look.
+_HINT = re.compile(rf"{_KEY}|authorization|cookie|bearer|basic|negotiate| -[up]|--user", re.IGNORECASE)
 
 
 def redact(text: str) -> str:
@@ -96,11 +161,10 @@ def redact(text: str) -> str:
     >>> redact("cannot resolve column `token`; did you mean `password_hash`?")
     'cannot resolve column `token`; did you mean `password_hash`?'
     """
-    text = _HEADER.sub(rf"\1{MASK}", _statement(text))
-    text = _USER_FLAG.sub(rf"\1{MASK}", _BEARER.sub(lambda found: f"{found[1] or found[2]}{MASK}", text))
-    if _NAMED.search(text) is None:
-        return text
-    for pattern in (_LINE, _VALUE, _PAIR, _FLAG):
+    text = _statement(_HEADER.sub(rf"\1{MASK}", text))
+    text = _BEARER.sub(lambda found: f"{found[1] or found[2]}{MASK}", text)
+    flags, named = (_USER_FLAG, _SHORT_FLAG), (_LINE, _DEFAULT, _VALUE, _VALUE_FIRST, _PAIR, _FLAG, _PROSE)
+    for pattern in flags if _NAMED.search(text) is None else (*flags, *named):
         text = pattern.sub(rf"\1{MASK}", text)
     return text
 
@@ -111,7 +175,8 @@ def redact_sql(text: str) -> str:
     >>> redact_sql("select token = t.token from t options (password 'x', url 'jdbc:postgresql://u:p@h/db')")
     "select token = t.token from t options (password …, url 'jdbc:postgresql://…@h/db')"
     """
-    return _statement(text)
+    text = _SETTING.sub(rf"\1{MASK}", _statement(text))
+    return _LITERAL.sub(_without_secrets, text) if _HINT.search(text) else text
 
 
 def redact_json(value: Any) -> Any:
@@ -135,9 +200,21 @@ def _statement(text: str) -> str:
     text = _TOKENS.sub(MASK, _PEM.sub(MASK, text))
     text = _QUERY.sub(f"?{MASK}", _ORACLE.sub(_without_oracle_user, text))
     if "//" in text:
-        whole = text
+        whole = _WEBHOOK.sub(rf"\1{MASK}", text)
         text = _URL.sub(lambda found: _without_user(found, whole), whole)
-    return _QUOTED_VALUE.sub(rf"\1{MASK}", text) if "'" in text or '"' in text else text
+    text = _OTHER_USERS.sub(lambda found: f"{next(filter(None, found.groups()))}{MASK}", text)
+    if "'" not in text and '"' not in text:
+        return text
+    text = _ENCRYPTION.sub(lambda found: _LITERALS.sub(MASK, found[0]), text)
+    return _QUOTED_VALUE.sub(rf"\1{MASK}", text)
+
+
+def _without_secrets(found: re.Match[str]) -> str:
+    """A literal or a comment of SQL, whose text anybody may have written."""
+    text = found[0]
+    if _HINT.search(text) is None:
+        return text
+    return f"{text[0]}{redact(text[1:-1])}{text[-1]}" if text[0] in "'\"" and text[-1] == text[0] else redact(text)
 
 
 def _without_oracle_user(found: re.Match[str]) -> str:

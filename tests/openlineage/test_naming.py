@@ -126,3 +126,17 @@ def test_a_table_is_named_by_its_location_and_known_by_its_catalog_name(
     identifier: tuple[str, ...], location: str, catalog: Catalog, expected: DatasetDescription
 ) -> None:
     assert catalog_dataset(identifier, location, catalog) == expected
+
+
+@pytest.mark.parametrize(
+    ("catalog", "namespace"),
+    [
+        (Catalog(service="https://me:hunter2@h:8181/api/?token=hunter2"), "https://h:8181/api"),
+        (Catalog(service="https://h/catalog/"), "https://h/catalog"),
+        (Catalog(service="https://me:hun/ter2@h/api"), "https://h/api"),
+        (Catalog(service="h:8181/api"), "h:8181/api"),
+        (Catalog(metastore="thrift://me:hunter2@h:9083?token=hunter2"), "hive://h:9083"),
+    ],
+)
+def test_the_namespace_of_a_catalog_has_no_secret(catalog: Catalog, namespace: str) -> None:
+    assert catalog_dataset(("c", "db", "t"), "", catalog).dataset.namespace == namespace

@@ -40,7 +40,7 @@ def setting_value(name: str, value: Any, label: str = "") -> Any:
     except SettingError as error:
         raise SettingError(f"{label or name}: {error}") from error
     except (TypeError, ValueError, LookupError, OverflowError):
-        shown = redact(f"{value!r}"[:200])
+        shown = redact(repr(value))[:200]
         raise SettingError(f"{label or name} is {shown}; expected {rule.allowed}.") from None
 
 

@@ -222,7 +222,7 @@ def _output_coverage(output: model.Output) -> OutputCoverage:
 
 def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobFacet | None:
     """The facet is for a URL of the web; from a path the client itself finds the repository."""
-    url = _uri(source) if source.startswith(("http://", "https://")) else None
+    url = _uri(redact(source)) if source.startswith(("http://", "https://")) else None
     return SourceCodeLocationJobFacet(type="git", url=url, producer=settings.producer) if url else None
 
 
@@ -259,7 +259,7 @@ def _storage(storage: model.Storage | None, settings: FacetSettings) -> StorageD
 
 def _data_source(seen: model.DatasetDescription, settings: FacetSettings) -> DatasourceDatasetFacet:
     namespace = seen.dataset.namespace
-    return DatasourceDatasetFacet(seen.source or namespace, _uri(namespace), producer=settings.producer)
+    return DatasourceDatasetFacet(redact(seen.source) or namespace, _uri(namespace), producer=settings.producer)
 
 
 def _uri(text: str) -> str | None:

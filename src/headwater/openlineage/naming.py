@@ -132,15 +132,24 @@ def _catalog_namespace(catalog: Catalog) -> str:
     if catalog.metastore:
         return f"hive://{_authority_of_first(catalog.metastore)}"
     if catalog.service:
-        return catalog.service.rstrip("/")
+        return _service(catalog.service)
     if catalog.warehouse:
         return _folder_namespace(location_dataset(catalog.warehouse))
     return "inmemory://"
 
 
 def _authority_of_first(metastores: str) -> str:
-    first = metastores.split(",", maxsplit=1)[0].strip()
+    first = re.split(r"[,?#]", metastores, maxsplit=1)[0].strip()
     return first.rpartition("//")[2].rpartition("@")[2].strip("/")
+
+
+def _service(uri: str) -> str:
+    """The URI of a catalog without user, password and parameters."""
+    text = re.split(r"[?#]", uri, maxsplit=1)[0].rstrip("/")
+    if "://" not in text:
+        return text
+    place = _location(text)
+    return f"{place.scheme}://{_public_authority(place.scheme, place.authority)}{place.path}"
 
 
 def _folder_namespace(folder: Dataset) -> str:
