@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from fastapi.routing import iter_route_contexts
-from tests.server.processes import LINEAGE, Forker, ServerProcess, serving
+from tests.server.processes import LINEAGE, Forker, ServerProcess, serving, wait_for
 from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, create_app
@@ -233,3 +233,15 @@ def test_many_large_bodies_at_once_are_held_within_the_budget(forker: Forker, tm
         assert all(answer.headers["retry-after"] == "5" for answer in answers if answer.status == 503)
         assert found.memory("VmHWM") - before < 200
         assert found.event(found.key) == 201
+
+
+def test_memory_goes_down_after_a_large_event(attacked: Target) -> None:
+    """The most that it took was kept, and the text of the last event until another came."""
+    assert attacked.event(attacked.key) == 201
+    event = told("large", written("gold", {"a": ["raw.x"]}))
+    words = [{"id": one, "name": f"name {one}", "kind": "LogicalRelation"} for one in range(400_000)]
+    event["run"]["facets"] = {"large": {"_producer": "p", "_schemaURL": "s", "words": words}}
+    before = attacked.forget_peak()
+    assert attacked.send("POST", LINEAGE, json.dumps(event).encode(), key=attacked.key).status == 201
+    assert attacked.memory("VmHWM") - before > 100
+    wait_for(lambda: attacked.memory() - before < 40, lambda: f"{before} MB were {attacked.memory()} MB")

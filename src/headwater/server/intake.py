@@ -107,12 +107,17 @@ class Intake:
     def _run(self) -> None:
         held, open_ = self._parcels.get(), True
         while held is not None:
-            with self._turns.mine(_LONGEST_TURN):
-                parcels, held, open_ = self._next(held)
-                self._write_wanted(parcels)
+            held, open_ = self._turn(held)
             self._metrics.waiting(self.waiting)
             if held is None and open_:
                 held = self._parcels.get()
+
+    def _turn(self, first: _Parcel) -> tuple["_Parcel | None", bool]:
+        """Writes what waits; a method of its own, so that nothing of it is held until the next events come."""
+        with self._turns.mine(_LONGEST_TURN):
+            parcels, held, open_ = self._next(first)
+            self._write_wanted(parcels)
+        return held, open_
 
     def _write_wanted(self, parcels: list[_Parcel]) -> None:
         # A caller who has gone meanwhile was told nothing; from here on nobody can withdraw.

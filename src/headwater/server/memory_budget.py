@@ -1,9 +1,12 @@
 """How much memory the bodies of all requests of a process may need together."""
 
 import asyncio
+import time
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
+
+from headwater.store.garbage import give_memory_back
 
 PATIENCE = 10.0
 """Seconds for which a body waits until those of other requests are done with."""
@@ -14,6 +17,11 @@ RETRY_AFTER = 5
 # the list around it; an object with one member has a table of 184; a number or text has 32 to 49, and its place.
 _PER_VALUE = ((b"[", 80), (b"{", 216), (b",", 64), (b":", 8))
 _PER_PIECE = 64
+
+_A_MOMENT = 0.5  # seconds until those who had the request have let go of it
+
+LARGE = 16 * 2**20
+"""Bytes from which on what a request held is given back to the system: it takes some milliseconds."""
 
 
 def weight_of(json: bytes) -> int:
@@ -86,6 +94,8 @@ class MemoryBudget:
     def release(self, mine: Reservation) -> None:
         """See `Reservation.end`."""
         self._held -= mine.amount
+        if mine.amount >= LARGE:
+            asyncio.get_running_loop().run_in_executor(None, _give_back)
         mine.amount = 0
         if mine in self._holders:
             del self._holders[mine]
@@ -105,3 +115,8 @@ class MemoryBudget:
                 await freed
             finally:
                 self._waiting.discard(freed)
+
+
+def _give_back() -> None:
+    time.sleep(_A_MOMENT)
+    give_memory_back()

@@ -124,11 +124,14 @@ class _Memory(Generic[Value]):
         self.values: dict[bytes, tuple[Value, int]] = {}
         self._texts: list[bytes] = []
         self._left = most
+        self._largest = most // 8  # one large event must not push out what comes again and again, and stay itself
         self._chance = Random(0)
         self._changing = Lock()
 
     def put(self, text: bytes, value: Value, cost: int) -> None:
-        """Remembers a value, and forgets others for it; unless it costs more than all of them."""
+        """Remembers a value, and forgets others for it; unless it costs more than an eighth of all of them."""
+        if cost > self._largest:
+            return
         with self._changing:
             while self._left < cost and self._texts:
                 place = self._chance.randrange(len(self._texts))
