@@ -1,7 +1,8 @@
 """Short names for people: long enough to tell the datasets of one answer apart."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from headwater.model import endings_apart
 from headwater.store.questions import Column, KnownDataset
 
 _LONGEST = 120
@@ -16,7 +17,7 @@ class Labels:
     """
 
     def __init__(self, datasets: Iterable[KnownDataset]) -> None:
-        self._labels = _shortest({dataset: _parts(dataset) for dataset in datasets})
+        self._labels = endings_apart({dataset: _parts(dataset) for dataset in datasets})
 
     def dataset(self, dataset: KnownDataset) -> str:
         """The short name of a dataset of the answer."""
@@ -47,19 +48,3 @@ def _parts(dataset: KnownDataset) -> tuple[str, ...]:
     """The name in pieces that may be left out from the front."""
     named = next((alias for alias in dataset.aliases if "/" not in alias.name), dataset.dataset)
     return (named.namespace, *(part for part in named.name.split("/") if part))
-
-
-def _shortest(parts: Mapping[KnownDataset, tuple[str, ...]]) -> dict[KnownDataset, str]:
-    labels: dict[KnownDataset, str] = {}
-    length = 1
-    open_ones = dict(parts)
-    while open_ones:
-        endings: dict[str, list[KnownDataset]] = {}
-        for dataset, pieces in open_ones.items():
-            endings.setdefault("/".join(pieces[-length:]), []).append(dataset)
-        for ending, datasets in endings.items():
-            if len(datasets) == 1 or length >= max(len(open_ones[one]) for one in datasets):
-                labels |= dict.fromkeys(datasets, ending)
-        open_ones = {one: pieces for one, pieces in open_ones.items() if one not in labels}
-        length += 1
-    return labels

@@ -18,7 +18,7 @@ from headwater.capture.rows import ExecutionRow
 from headwater.ext.telling import told_event
 from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, Origins
-from headwater.model import Gap, RunMoment, RunState, Statement
+from headwater.model import Gap, RunMoment, RunState, Statement, endings_apart
 from headwater.openlineage.delivery import Target
 from headwater.openlineage.events import end_event, run_event, to_json
 from headwater.openlineage.facets import FacetSettings
@@ -125,6 +125,7 @@ class Agent:
         self._gaps: tuple[Gap, ...] = ()
         self._stopping = threading.Event()
         self._woken = threading.Event()
+        self._rested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
 
     def summary(self) -> str:
@@ -144,9 +145,12 @@ class Agent:
 
     @property
     def last_output(self) -> str:
-        """The last two parts of the name of the dataset written last: in a lake one (``flights``) fits several."""
-        outputs = self._executions.outputs
-        return "/".join(outputs[-1].name.strip("/").split("/")[-2:]) if outputs else ""
+        """The end of the name of the dataset written last: two parts, as in a lake one (``flights``) fits several.
+
+        There are more of them where the application has written another of the same end.
+        """
+        parts = {one: tuple(one.name.strip("/").split("/")) for one in self._executions.outputs}
+        return endings_apart(parts, 2)[next(reversed(parts))] if parts else ""
 
     @property
     def settings(self) -> ExtractSettings:
@@ -184,6 +188,14 @@ class Agent:
             time.sleep(0.01)
         return self._executions.origins
 
+    def catch_up(self, seconds: float) -> None:
+        """Wait until what has happened so far is handed on, but no longer than that."""
+        until = time.monotonic() + seconds
+        self._tap.settle(int(seconds * 1000))
+        self._rested.clear()
+        self._tap.wake()
+        self._rested.wait(max(0.0, until - time.monotonic()))
+
     def start(self) -> None:
         """Watch the application from now on, and tell that it has begun."""
         self._thread.start()
@@ -219,6 +231,7 @@ class Agent:
         while not self._stopping.is_set():
             with guarded("watching the application"):
                 if not self._watch(_POLL_MILLISECONDS):
+                    self._rested.set()
                     self._leave_last_words()
         with guarded("reading the last executions"):
             self._gaps = tuple(self._unread_of_the_gone() if self._gone else self._last())

@@ -84,6 +84,18 @@ def agent_of(context: Any) -> Agent | None:
     return found[1] if found else None
 
 
+def delivered_store(context: Any, seconds: float = 5.0) -> str | None:
+    """The store of a SparkContext's lineage, with what has been written so far in it; None where nobody watches it."""
+    found = _agents.get(id(context))
+    if found is None:
+        return None
+    _, agent, sink, settings = found
+    with guarded("delivering what was written"):
+        agent.catch_up(seconds)
+        sink.wait(seconds)
+    return settings.store or None
+
+
 def warn_of_other_settings(context: Any, settings: CaptureSettings, named: Collection[str]) -> None:
     """Say in one line which of the ``named`` settings do not count for a SparkContext that is watched already."""
     found = _agents.get(id(context))

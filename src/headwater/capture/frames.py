@@ -1,13 +1,15 @@
 """The lineage of a DataFrame that has not run: for a notebook, a test, a review."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Any
 
 from headwater.capture.agent import Agent
-from headwater.capture.applications import agent_of
+from headwater.capture.applications import agent_of, delivered_store
 from headwater.capture.attach import context_of
 from headwater.capture.connect.client import is_connect
 from headwater.capture.connect.tap import ConnectTap
@@ -15,7 +17,7 @@ from headwater.capture.settings import CaptureSettings, installed_extensions
 from headwater.capture.spark import new_listener
 from headwater.errors import SettingError, UnknownName
 from headwater.extract import ExtractSettings, Origins, column_lineage
-from headwater.model import ColumnLineage, Dependency, Gap, InputField
+from headwater.model import ColumnLineage, Dataset, Dependency, Gap, InputField, endings_apart
 
 _DATASET = "every column"
 _OPAQUE = "opaque"  # a gap of this kind leaves lineage whole, and coarse
@@ -26,10 +28,12 @@ class FrameLineage:
     """Where the columns of a DataFrame come from. In a notebook it shows itself as a table.
 
     ``lineage`` has the edges of every column and those of the whole result, ``gaps`` what could not be seen.
+    ``store`` gives the address of the store that roots are looked up in, None for the one of this folder.
     """
 
     lineage: ColumnLineage
     gaps: tuple[Gap, ...] = ()
+    store: Callable[[], str | None] = field(default=lambda: None, repr=False, compare=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -48,8 +52,8 @@ class FrameLineage:
             raise UnknownName(f"The DataFrame has no column {column!r}; it has {', '.join(self.columns)}.")
         return _sorted(self.lineage.fields[column])
 
-    def roots(self, column: str, *, indirect: bool = False) -> tuple[InputField, ...]:
-        """The input columns that make ``column``; with ``indirect`` also those that only influence it.
+    def inputs(self, column: str, *, indirect: bool = False) -> tuple[InputField, ...]:
+        """The columns that the DataFrame reads to make ``column``; with ``indirect`` also those that only influence it.
 
         Raises:
             UnknownName: the DataFrame has no such column.
@@ -57,9 +61,24 @@ class FrameLineage:
         edges = [*self.edges(column), *(self.edges() if indirect else ())]
         return tuple(dict.fromkeys(edge.input for edge in edges if indirect or edge.transformation.direct))
 
+    def roots(self, column: str, *, indirect: bool = False) -> tuple[InputField, ...]:
+        """The columns that ``column`` is made from in the end, as ``headwater roots`` says it of a written column.
+
+        Its inputs are followed through the store to columns that nothing known has made. An input that the store
+        does not know is a root, and so is each where there is no store.
+
+        Raises:
+            UnknownName: the DataFrame has no such column.
+            StoreError: the store cannot be read.
+        """
+        return _roots_in(self.store(), self.inputs(column, indirect=indirect), indirect=indirect)
+
     def tree(self) -> str:
         """The lineage as a tree of text."""
-        return "\n".join(line for name, edges in self._all() for line in _branch(name, edges, self._without_inputs))
+        shown = self._short_names
+        return "\n".join(
+            line for name, edges in self._all() for line in _branch(name, edges, shown, self._without_inputs)
+        )
 
     def json(self) -> str:
         """The lineage as JSON: columns, dataset edges, gaps."""
@@ -72,9 +91,9 @@ class FrameLineage:
 
     def mermaid(self) -> str:
         """The lineage as a Mermaid flowchart, input columns on the left."""
-        inputs = list(dict.fromkeys(edge.input for _, edges in self._all() for edge in edges))
+        inputs, shown = list(dict.fromkeys(edge.input for _, edges in self._all() for edge in edges)), self._short_names
         lines = ["flowchart LR"]
-        lines += [f'  i{place}["{_quoted(_short(field))}"]' for place, field in enumerate(inputs)]
+        lines += [f'  i{place}["{_quoted(shown[one])}"]' for place, one in enumerate(inputs)]
         for place, (name, edges) in enumerate(self._all()):
             lines.append(f'  o{place}["{_quoted(name or _DATASET)}"]')
             for edge in edges:
@@ -90,7 +109,8 @@ class FrameLineage:
         printer.text(self.tree())
 
     def _repr_html_(self) -> str:
-        rows = "".join(_html_row(name, edges, self._without_inputs) for name, edges in self._all())
+        shown = self._short_names
+        rows = "".join(_html_row(name, edges, shown, self._without_inputs) for name, edges in self._all())
         gaps = "".join(f"<li>{escape(gap.what)}: {escape(gap.why)}</li>" for gap in self.gaps)
         return (
             '<table class="headwater"><thead><tr><th>column</th><th>how</th><th>from</th></tr></thead>'
@@ -102,6 +122,14 @@ class FrameLineage:
         """The words for a column without edges: where something was not seen, inputs may be missing."""
         whole = all(gap.kind == _OPAQUE for gap in self.gaps)
         return "made without reading a column" if whole else "no input known: not all was seen"
+
+    @property
+    def _short_names(self) -> dict[InputField, str]:
+        """Each input column by its name and the end of its dataset's, as much of it as tells the datasets apart."""
+        inputs = {edge.input for _, edges in self._all() for edge in edges}
+        datasets = {one.dataset: (one.dataset.namespace, *_parts(one.dataset)) for one in inputs}
+        labels = endings_apart(datasets)
+        return {one: f"{labels[one.dataset]}.{one.name}" for one in inputs}
 
     def _all(self) -> Iterator[tuple[str | None, tuple[Dependency, ...]]]:
         for name in self.columns:
@@ -130,7 +158,29 @@ def lineage(data_frame: Any) -> FrameLineage:
         plan = new_listener(context, CaptureSettings()).plan(data_frame)
     agent = agent_of(context) if context is not None else None
     found, gaps = column_lineage(plan, _settings(agent), agent.origins() if agent else Origins())
-    return FrameLineage(found, gaps)
+    return FrameLineage(found, gaps, partial(delivered_store, context))
+
+
+def _roots_in(url: str | None, inputs: tuple[InputField, ...], *, indirect: bool) -> tuple[InputField, ...]:
+    """The roots of columns in a store; of those that it does not know they are themselves."""
+    from headwater.store import location, open_store, questions  # a program that asks for no roots needs no database
+
+    address = location.store_url(url)
+    file = location.sqlite_path(address)
+    if file is not None and not file.exists():
+        return inputs
+    bounds = questions.Bounds(edge_type=None if indirect else questions.EdgeType.DIRECT)
+    found: dict[InputField, None] = {}
+    with open_store(address, create=False, read_only=True) as store:
+        for one in inputs:
+            with suppress(UnknownName):
+                name = questions.Exact(one.dataset.namespace, one.dataset.name, one.name)
+                roots = questions.roots_of(store, name, bounds).roots
+                found |= dict.fromkeys(InputField(root.column.dataset.dataset, root.column.name) for root in roots)
+                if roots:
+                    continue
+            found[one] = None
+    return tuple(found)
 
 
 def _settings(agent: Agent | None) -> ExtractSettings:
@@ -150,17 +200,19 @@ def _kind(edge: Dependency) -> str:
     return how.subtype.value + (" masking" if how.masking else "") + (" opaque" if how.opaque else "")
 
 
-def _short(field: InputField) -> str:
-    return f"{field.dataset.name.rstrip('/').rpartition('/')[2]}.{field.name}"
+def _parts(dataset: Dataset) -> tuple[str, ...]:
+    return tuple(part for part in dataset.name.split("/") if part)
 
 
-def _branch(name: str | None, edges: tuple[Dependency, ...], without: str) -> Iterator[str]:
+def _branch(
+    name: str | None, edges: tuple[Dependency, ...], shown: Mapping[InputField, str], without: str
+) -> Iterator[str]:
     yield name or _DATASET
     if not edges:
         yield f"└── {without}"
     for place, edge in enumerate(edges):
         corner = "└──" if place == len(edges) - 1 else "├──"
-        yield f"{corner} {_kind(edge):<14} {_short(edge.input)}   {edge.input.dataset}"
+        yield f"{corner} {_kind(edge):<14} {shown[edge.input]}   {edge.input.dataset}"
 
 
 def _record(edge: Dependency) -> dict[str, Any]:
@@ -180,12 +232,12 @@ def _quoted(text: str) -> str:
     return text.replace('"', "#quot;")
 
 
-def _html_row(name: str | None, edges: tuple[Dependency, ...], without: str) -> str:
+def _html_row(name: str | None, edges: tuple[Dependency, ...], shown: Mapping[InputField, str], without: str) -> str:
     label = escape(name) if name else f"<i>{_DATASET}</i>"
     if not edges:
         return f"<tr><td>{label}</td><td></td><td><i>{without}</i></td></tr>"
     cells = [
-        f'<td>{_kind(edge)}</td><td title="{escape(str(edge.input.dataset))}">{escape(_short(edge.input))}</td>'
+        f'<td>{_kind(edge)}</td><td title="{escape(str(edge.input.dataset))}">{escape(shown[edge.input])}</td>'
         for edge in edges
     ]
     first = f'<tr><td rowspan="{len(cells)}">{label}</td>{cells[0]}</tr>'

@@ -12,6 +12,7 @@ from headwater.model.dataset import (
     Statistics,
     Storage,
     Symlink,
+    endings_apart,
 )
 from headwater.model.lineage import (
     IDENTITY,
@@ -54,4 +55,5 @@ __all__ = [
     "Transformation",
     "TransformationType",
     "compose",
+    "endings_apart",
 ]

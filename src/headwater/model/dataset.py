@@ -1,7 +1,11 @@
 """Datasets, and what is known of one beside its name."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeVar
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -125,3 +129,23 @@ class DatasetDescription:
     catalog: CatalogEntry | None = None
     storage: Storage | None = None
     replaces: ReplacedRows | None = None
+
+
+def endings_apart(parts: Mapping[_Key, tuple[str, ...]], least: int = 1) -> dict[_Key, str]:
+    """As many of the last parts of each, ``least`` or more, as tell it from all others, with slashes between.
+
+    >>> endings_apart({1: ("lake", "bronze", "orders"), 2: ("lake", "silver", "orders"), 3: ("lake", "gold", "sales")})
+    {3: 'sales', 1: 'bronze/orders', 2: 'silver/orders'}
+    """
+    found: dict[_Key, str] = {}
+    length, open_ones = least, dict(parts)
+    while open_ones:
+        endings: dict[str, list[_Key]] = {}
+        for key, pieces in open_ones.items():
+            endings.setdefault("/".join(pieces[-length:]), []).append(key)
+        for ending, keys in endings.items():
+            if len(keys) == 1 or length >= max(len(open_ones[one]) for one in keys):
+                found |= dict.fromkeys(keys, ending)
+        open_ones = {one: pieces for one, pieces in open_ones.items() if one not in found}
+        length += 1
+    return found
