@@ -70,6 +70,13 @@ ERRORS = {
     "try:\n    raise SystemExit(3)\nfinally:\n    ending.passing(sys.exc_info()[1])": (
         "The program exited with status 3."
     ),
+    "exit(3)": "The program exited with status 3.",
+    "def main():\n    quit('no more')\nmain()": "SystemExit: no more",
+    "try:\n    exit(3)\nexcept SystemExit:\n    pass": "",
+    "code = 3\nraise SystemExit(code)": "The program exited with status 3.",
+    "code = 0\nraise SystemExit(code)": "",
+    "class Stop(SystemExit): pass\nraise Stop(3) from None": "The program exited with status 3.",
+    "class Stop(SystemExit):\n    def __init__(self, number): super().__init__(0)\nraise Stop(3)": "",
     # Python shows nobody the status of these:
     "def main():\n    return 3\nraise SystemExit(main())": "",
     "def main():\n    raise SystemExit(3)\nmain()": "",
@@ -89,8 +96,11 @@ def test_the_end_of_a_program_is_seen(jobs: Jobs, ending: str) -> None:
 
 
 def test_the_hook_of_exceptions_is_only_used_for_one_that_passed_a_wrapper(jobs: Jobs) -> None:
-    jobs.write(f"{ENDING}before = sys.excepthook\nending.let_go()\nprint(sys.excepthook is before, sys.exit)\n")
-    assert jobs.plain("job.py").out.splitlines()[0] == "True <built-in function exit>"
+    jobs.write(
+        f"{ENDING}before = sys.excepthook\nending.let_go()\nprint(sys.excepthook is before, sys.exit)\n"
+        "print(type(exit).__call__.__name__, hasattr(type(exit).__call__, '__wrapped__'))\n"
+    )
+    assert jobs.plain("job.py").out.splitlines()[:2] == ["True <built-in function exit>", "__call__ False"]
 
 
 def last(jobs: Jobs) -> dict[str, Any]:
@@ -174,7 +184,7 @@ sys.exit(3)
 @pytest.mark.parametrize("how", ["attach", "pth", "notebook"])
 def test_each_entrance_sees_the_exit_status(jobs: Jobs, how: str) -> None:
     job = WRITE + "sys.exit(3)\n"
-    jobs.write({"attach": ATTACHED + job, "pth": job, "notebook": NOTEBOOK.format(job=WRITE)}[how])
+    jobs.write({"attach": ATTACHED + job, "pth": WRITE + "exit(3)\n", "notebook": NOTEBOOK.format(job=WRITE)}[how])
     jobs.write(f"import site\nsite.addsitedir({str(ROOT / 'src')!r})\n", "site/sitecustomize.py")
     path = os.pathsep.join([str(jobs.folder / "site"), jobs.environment.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": path, "HEADWATER": "1"} if how == "pth" else {}

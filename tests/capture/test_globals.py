@@ -170,7 +170,9 @@ def compared(plain: dict[str, Any], watched: dict[str, Any]) -> dict[str, set[st
 
 def both(jobs: Jobs, text: str, how: str = "run") -> tuple[dict[str, Any], dict[str, Any]]:
     """The steps that a job prints, without headwater and with it."""
-    jobs.environment |= {"HEADWATER_QUIET": "1", "HEADWATER_STORE": "store.db"}
+    temporary = jobs.folder / "temporary"  # other programs of this machine leave theirs in the usual one
+    temporary.mkdir()
+    jobs.environment |= {"HEADWATER_QUIET": "1", "HEADWATER_STORE": "store.db", "TMPDIR": str(temporary)}
     jobs.write(text)
     plain = jobs.plain("job.py")
     shutil.rmtree(jobs.folder / "out", ignore_errors=True)

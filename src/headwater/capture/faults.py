@@ -1,5 +1,7 @@
 """The exception or the exit status that ends a program: noted for the run of its application, shown as without us."""
 
+import builtins
+import functools
 import os
 import sys
 import threading
@@ -32,6 +34,7 @@ class Ending:
         self._original_hook: Hook = sys.excepthook
         self._our_exit = self._exit_noted
         sys.exit = self._our_exit
+        self._unwrap_quitter = _wrap_quitter(self._note_exit)
 
     @property
     def error(self) -> str:
@@ -40,7 +43,7 @@ class Ending:
         if last is not None and last is not self._earlier and not hasattr(sys, "ps1"):  # an interpreter goes on
             return f"{type(last).__name__}: {last}"
         codes = _last_codes(self._outermost)
-        status = _raised_status(codes, self._status)
+        status = _raised_status(codes, self._outermost, self._status)
         if status is None or status == 0 or _has_returned(codes):
             return ""
         return f"The program exited with status {status}." if isinstance(status, int) else f"SystemExit: {status}"
@@ -48,6 +51,7 @@ class Ending:
     def let_go(self) -> None:
         """Put ``sys.exit`` and ``sys.excepthook`` back, unless the program has put its own there."""
         self._outermost = None
+        self._unwrap_quitter()
         if sys.exit is self._our_exit:
             sys.exit = self._exit
         if self._hook is not None and sys.excepthook is self._hook:
@@ -65,11 +69,14 @@ class Ending:
             self._status = _printed(error.code)
 
     def _exit_noted(self, status: Any = None, /) -> Any:
+        self._note_exit(status)
+        return self._exit(status)
+
+    def _note_exit(self, status: Any) -> None:
         with guarded("noting an exit"):
             if os.getpid() == self._process and threading.current_thread() is threading.main_thread():
                 self._status = _printed(status)
                 self.leave_out_frames()
-        return self._exit(status)
 
     def _shown(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
         with guarded("showing an exception"):
@@ -112,24 +119,57 @@ def _has_returned(codes: list[Instruction]) -> bool:
     return bool(codes) and codes[-1].opname.startswith("RETURN")
 
 
-def _raised_status(codes: list[Instruction], noted: object) -> object:
-    """The status of a ``raise SystemExit(3)`` by which a frame ended, where it is written out; else the one noted.
+def _raised_status(codes: list[Instruction], frame: FrameType | None, noted: object) -> object:
+    """The status of a ``raise SystemExit(3)`` by which a frame ended, where it is a constant or a variable; else noted.
 
     Python shows nobody the status of another one: the exception is gone when the program's last calls are made.
     """
-    match [(one.opname, one.argval) for one in codes[-4:]]:
-        case [*_, ("LOAD_NAME", "SystemExit"), ("RAISE_VARARGS", 1)]:
+    raised = [(one.opname, one.argval) for one in codes]
+    if raised[-1:] == [("RAISE_VARARGS", 2)] and raised[-2][0] in {"LOAD_NAME", "LOAD_CONST"}:  # raise … from …
+        raised = [*raised[:-2], ("RAISE_VARARGS", 1)]
+    match raised[-4:]:
+        case [*_, ("LOAD_NAME", name), ("RAISE_VARARGS", 1)] if _exits(frame, name):
             return None
-        case [*_, ("LOAD_NAME", "SystemExit"), ("CALL", 0), ("RAISE_VARARGS", 1)]:
+        case [*_, ("LOAD_NAME", name), ("CALL", 0), ("RAISE_VARARGS", 1)] if _exits(frame, name):
             return None
-        case [
-            ("LOAD_NAME", "SystemExit"),
-            ("LOAD_CONST" | "LOAD_SMALL_INT", status),
-            ("CALL", 1),
-            ("RAISE_VARARGS", 1),
-        ]:
+        case [("LOAD_NAME", name), ("LOAD_CONST" | "LOAD_SMALL_INT", status), ("CALL", 1), ("RAISE_VARARGS", 1)] if (
+            _exits(frame, name)
+        ):
             return _printed(status)
+        case [("LOAD_NAME", name), ("LOAD_NAME", status), ("CALL", 1), ("RAISE_VARARGS", 1)] if _exits(frame, name):
+            return _printed(_value(frame, status))
     return noted
+
+
+def _value(frame: FrameType | None, name: str) -> object:
+    """What a name means in the outermost frame, whose locals are its globals."""
+    return getattr(builtins, name, None) if frame is None else frame.f_globals.get(name, getattr(builtins, name, None))
+
+
+def _exits(frame: FrameType | None, name: str) -> bool:
+    """True when the name is a SystemExit that takes its status as SystemExit does."""
+    kind = _value(frame, name)
+    return isinstance(kind, type) and issubclass(kind, SystemExit) and kind.__init__ is SystemExit.__init__
+
+
+def _wrap_quitter(note: Callable[[Any], None]) -> Callable[[], None]:
+    """Note the status of ``exit`` and ``quit``, which do not use ``sys.exit``; what is returned ends that."""
+    kind: Any = getattr(sys.modules.get("_sitebuiltins"), "Quitter", None)
+    if kind is None:
+        return lambda: None
+    original = kind.__call__
+
+    @functools.wraps(original)
+    def noting(self: Any, code: Any = None) -> Any:
+        note(code)
+        return original(self, code)
+
+    def unwrap() -> None:
+        if kind.__call__ is noting:
+            kind.__call__ = original
+
+    kind.__call__ = noting
+    return unwrap
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
