@@ -32,7 +32,8 @@ UNSEEN_ROWS = Transformation(Subtype.FILTER, opaque=True, description="a functio
 class Part(NamedTuple):
     """A part of a packed value: ``field`` and ``item`` have a key; ``each`` is any element, ``label`` a map's key.
 
-    ``extent`` is no part of the value: it says which elements there are.
+    ``extent`` is no part of the value: it says which elements there are. ``shaped`` is the value with one more step for
+    each of its leaves, which is the key.
     """
 
     kind: str
@@ -169,8 +170,8 @@ def flat(trace: Trace) -> Paths:
 def shaped(transformation: Step, trace: Trace) -> Trace:
     """The trace with one more step for each of its leaves, nearer to the output."""
     if isinstance(trace, frozenset):
-        return step(transformation, trace)
-    whole = step(transformation, trace.whole)
+        return _later(trace, Part("shaped", transformation), transformation)
+    whole = _later(trace.whole, Part("shaped", transformation), transformation)
     if isinstance(trace, Struct):
         return replace(trace, fields=tuple(shaped(transformation, one) for one in trace.fields), whole=whole)
     values = tuple(shaped(transformation, one) for one in trace.values)
@@ -220,28 +221,34 @@ def _either(lists: list[Elements], plain: Paths) -> Trace:
 
 def part(trace: Trace, which: Part) -> Trace:
     """A part of a packed value; what is no such value is taken as a whole."""
+    if isinstance(which.key, Transformation):
+        return shaped(which.key, trace)
     if isinstance(trace, frozenset):
-        hole = _hole(trace)
-        if hole is None or len(hole.parts) >= _MOST_LEVELS:
-            return step(TRANSFORMED, trace)
-        return source(replace(hole, parts=(*hole.parts, which)))
+        return _later(trace, which, TRANSFORMED)
     if isinstance(trace, Struct) and isinstance(which.key, int) and 0 <= which.key < len(trace.fields):
-        return decided(trace.fields[which.key], step(TRANSFORMED, trace.whole))
+        return decided(trace.fields[which.key], _later(trace.whole, which, TRANSFORMED))
     if isinstance(trace, Elements) and which.kind in _PARTS:
         return _PARTS[which.kind](trace, which.key)
     return step(TRANSFORMED, trace)
 
 
-def _hole(paths: Paths) -> Placeholder | None:
-    """The placeholder that paths are, unchanged; None when they are something else."""
-    if len(paths) != 1:
-        return None
-    ((origin, transformation),) = paths
-    return origin if isinstance(origin, Placeholder) and transformation == SAME else None
+def _later(paths: Paths, which: Part, otherwise: Step) -> Paths:
+    """The part of what placeholders stand for that arrive unchanged; of all other paths one more step."""
+    holes = _holes(paths)
+    if not holes:
+        return step(otherwise, paths)
+    parts = (source(replace(hole, parts=(*hole.parts, which))) for hole in holes if len(hole.parts) < _MOST_LEVELS)
+    rest = (path for path in paths if path[0] not in holes or path[1] != SAME or len(path[0].parts) >= _MOST_LEVELS)
+    return union((*parts, step(otherwise, frozenset(rest))))
+
+
+def _holes(paths: Paths) -> list[Placeholder]:
+    """The placeholders among the paths whose values arrive unchanged."""
+    return [origin for origin, how in paths if isinstance(origin, Placeholder) and how == SAME]
 
 
 def _each(packed: Elements, _: Hashable) -> Trace:
-    return decided(merge(packed.values), step(TRANSFORMED, packed.whole))
+    return decided(merge(packed.values), _later(packed.whole, EACH, TRANSFORMED))
 
 
 def _item(packed: Elements, key: Hashable) -> Trace:
@@ -250,16 +257,17 @@ def _item(packed: Elements, key: Hashable) -> Trace:
     if key is not None and packed.keys is not None:
         wanted = key + len(values) if isinstance(key, int) and key < 0 and packed.labels is None else key
         values = tuple(value for known, value in zip(packed.keys, values, strict=True) if known == wanted)
-    decisive = union((packed.whole, packed.extent, packed.labels or NOTHING))
-    return decided(merge(values), step(TRANSFORMED, decisive))
+    decisive = step(TRANSFORMED, union((packed.extent, packed.labels or NOTHING)))
+    whole = _later(packed.whole, Part("item", key), TRANSFORMED)
+    return decided(merge(values), union((whole, decisive)))
 
 
 def _label(packed: Elements, _: Hashable) -> Trace:
-    return step(TRANSFORMED, union((packed.labels or NOTHING, packed.whole)))
+    return union((step(TRANSFORMED, packed.labels or NOTHING), _later(packed.whole, LABEL, TRANSFORMED)))
 
 
 def _extent(packed: Elements, _: Hashable) -> Trace:
-    return step(TRANSFORMED, union((packed.whole, packed.extent)))
+    return union((step(TRANSFORMED, packed.extent), _later(packed.whole, EXTENT, TRANSFORMED)))
 
 
 _PARTS: dict[str, Callable[[Elements, Hashable], Trace]] = {
@@ -273,15 +281,23 @@ _PARTS: dict[str, Callable[[Elements, Hashable], Trace]] = {
 def substitute(trace: Trace, lookup: Callable[[Placeholder], Trace | None]) -> Trace:
     """The trace with every placeholder that ``lookup`` knows replaced by what it stands for."""
     if isinstance(trace, frozenset):
-        hole = _hole(trace)
-        found = _found(hole, lookup) if hole else None
-        return substitute_paths(trace, lookup) if found is None else found
-    whole = substitute_paths(trace.whole, lookup)
+        return _substitute_values(trace, lookup)
+    whole = _substitute_values(trace.whole, lookup)
     if isinstance(trace, Struct):
-        return struct(trace.names, tuple(substitute(one, lookup) for one in trace.fields), whole)
+        return merge((struct(trace.names, tuple(substitute(one, lookup) for one in trace.fields)), whole))
     values = tuple(substitute(one, lookup) for one in trace.values)
     labels = None if trace.labels is None else substitute_paths(trace.labels, lookup)
-    return elements(trace.keys, values, whole, substitute_paths(trace.extent, lookup), labels)
+    extent = substitute_paths(trace.extent, lookup)
+    return merge((elements(trace.keys, values, NOTHING, extent, labels), whole))
+
+
+def _substitute_values(paths: Paths, lookup: Callable[[Placeholder], Trace | None]) -> Trace:
+    """Like substitute_paths(), but what arrives unchanged keeps its leaves, for all of which the other paths count."""
+    found = {hole: trace for hole in _holes(paths) if (trace := _found(hole, lookup)) is not None}
+    if not found:
+        return substitute_paths(paths, lookup)
+    rest = frozenset((origin, how) for origin, how in paths if origin not in found or how != SAME)
+    return merge((*found.values(), substitute_paths(rest, lookup)))
 
 
 def _found(hole: Placeholder, lookup: Callable[[Placeholder], Trace | None]) -> Trace | None:

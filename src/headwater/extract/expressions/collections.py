@@ -4,7 +4,8 @@ To pack a value into an array or a map transforms it, so that taking it out need
 from the others may be any.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import zip_longest
 
 from headwater.extract.expressions.functions import function
 from headwater.extract.expressions.table import Visitors
@@ -14,6 +15,7 @@ from headwater.extract.trace import (
     EACH,
     EXTENT,
     LABEL,
+    NOTHING,
     TRANSFORMED,
     Elements,
     Part,
@@ -93,8 +95,27 @@ def _item(node: Expression, children: tuple[Trace, ...], key: Hashable) -> Trace
 
 def arrays_zip(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``arrays_zip(a, b)``: structs of the elements at one place."""
-    fields = tuple(part(child, EACH) for child in children)
-    return elements(None, (struct(("",) * len(fields), fields),), extent=all_of(children))
+    names, extent = ("",) * len(children), all_of(part(one, EXTENT) for one in children)
+    rows = zipped(children)
+    if rows is None:
+        return elements(None, (struct(names, tuple(part(one, EACH) for one in children)),), extent=extent)
+    return _in_places([struct(names, row) for row in rows], extent)
+
+
+def zipped(arrays: Iterable[Trace]) -> list[tuple[Trace, ...]] | None:
+    """The elements at each place of arrays that are all written out; None of others."""
+    known: list[tuple[Trace, ...]] = []
+    for array in arrays:
+        values = _written(array)
+        if values is None:
+            return None
+        known.append(values)
+    return list(zip_longest(*known, fillvalue=NOTHING))
+
+
+def _in_places(values: Sequence[Trace], extent: Paths) -> Trace:
+    """An array that is written out, each element in its place."""
+    return elements(tuple(range(len(values))), tuple(values), extent=extent)
 
 
 def array_repeat(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -113,7 +134,50 @@ def rearranged(node: Expression, children: tuple[Trace, ...], scope: Scope) -> T
     holding = children if node.name in _JOINING else children[:1]
     values = tuple(part(child, EACH) for child in holding)
     counted = (*(part(child, EXTENT) for child in holding), *children[len(holding) :])
+    placed = _placed(node, children)
+    if placed is not None:
+        return _in_places(placed, all_of(counted))
     return elements(None, values, extent=all_of(children if node.name in _COMPARING else counted))
+
+
+def _placed(node: Expression, children: tuple[Trace, ...]) -> tuple[Trace, ...] | None:
+    """The elements in their new places where the arrays and the places are written out; None elsewhere."""
+    holding = children if node.name == "Concat" else children[:1]
+    known = [_written(child) for child in holding]
+    if node.name not in ("Concat", "Reverse", "Slice") or None in known:
+        return None
+    values = tuple(value for one in known for value in one or ())
+    if node.name == "Slice":
+        return _sliced(values, *map(literal, node.children[1:3]))
+    return values[::-1] if node.name == "Reverse" else values
+
+
+def _sliced(values: tuple[Trace, ...], start: Hashable, length: Hashable) -> tuple[Trace, ...] | None:
+    """``slice(array, start, length)``, which counts from 1 or from the end; None where that is not written out."""
+    if not isinstance(start, int) or not isinstance(length, int) or not start or length < 0:
+        return None
+    first = start - 1 if start > 0 else len(values) + start
+    return values[first : first + length] if first >= 0 else ()
+
+
+def array_insert(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``array_insert(array, 1, x)``, which counts from 1 or from the end."""
+    return _inserted(children[0], children[2], literal(node.children[1]), children[1])
+
+
+def array_append(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``array_append(array, x)`` and ``array_prepend``; Spark 4 replaces both by ``array_insert``."""
+    if len(children) == 1:
+        return children[0]
+    return _inserted(children[0], children[1], -1 if node.name == "ArrayAppend" else 1, NOTHING)
+
+
+def _inserted(array: Trace, value: Trace, place: Hashable, index: Trace) -> Trace:
+    known, new = _written(array), shaped(TRANSFORMED, value)
+    extent = all_of((part(array, EXTENT), index))
+    if known is not None and place in (1, -1):
+        return _in_places((new, *known) if place == 1 else (*known, new), extent)
+    return elements(None, (part(array, EACH), new), extent=extent)
 
 
 def flatten(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -124,8 +188,7 @@ def flatten(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trac
     arrays = written and [_written(one) for one in written]
     if not arrays or None in arrays:
         return elements(None, (part(any_array, EACH),), extent=extent)
-    values = tuple(value for array in arrays for value in array or ())
-    return elements(tuple(range(len(values))), values, extent=extent)
+    return _in_places([value for array in arrays for value in array or ()], extent)
 
 
 def _written(packed: Trace) -> tuple[Trace, ...] | None:
@@ -148,8 +211,33 @@ def map_keys(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Tra
 
 
 def map_values(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``map_values(m)``."""
+    """``map_values(m)``: in the order of the map where that is written out."""
+    known = _entries(node.children[0], children[0])
+    if known is not None:
+        return _in_places(known, _extent(children[0]))
     return elements(None, (part(children[0], EACH),), extent=_extent(children[0]))
+
+
+def _entries(node: Node, packed: Trace) -> tuple[Trace, ...] | None:
+    """The values of ``map('a', x, 'b', y)`` with different literal keys, in order; None of any other map."""
+    if node.name != "CreateMap" or not isinstance(packed, Elements) or packed.keys is None:
+        return None
+    if len(set(packed.keys)) < len(packed.keys):
+        return None
+    return tuple(part(packed, Part("item", key)) for key in packed.keys)
+
+
+def map_concat(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``map_concat(m, n)``: the entries of each."""
+    maps = [child for child in children if isinstance(child, Elements) and child.labels is not None]
+    if not maps or len(maps) < len(children):
+        return function(node, children, scope)
+    labels, extent = union(one.labels or NOTHING for one in maps), union(one.extent for one in maps)
+    whole = union(one.whole for one in maps)
+    values = tuple(value for one in maps for value in one.values)
+    if any(one.keys is None for one in maps):
+        return elements(None, values, whole, extent, labels)
+    return elements(tuple(key for one in maps for key in one.keys or ()), values, whole, extent, labels)
 
 
 def map_entries(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -166,8 +254,16 @@ def _extent(packed: Trace) -> Paths:
 def map_from_arrays(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``map_from_arrays(keys, values)``."""
     keys, values = children
-    extent = all_of((keys, part(values, EXTENT)))
-    return elements(None, (part(values, EACH),), extent=extent, labels=all_of((keys,)))
+    extent, labels = all_of((keys, part(values, EXTENT))), all_of((keys,))
+    written, known = _written(values), tuple(map(literal, node.children[0].children))
+    if (
+        node.children[0].name == "CreateArray"
+        and written is not None
+        and len(written) == len(known)
+        and None not in known
+    ):
+        return elements(known, written, extent=extent, labels=labels)
+    return elements(None, (part(values, EACH),), extent=extent, labels=labels)
 
 
 def map_from_entries(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -176,14 +272,30 @@ def map_from_entries(node: Expression, children: tuple[Trace, ...], scope: Scope
     if not isinstance(entry, Struct) or len(entry.fields) != 2:
         return function(node, children, scope)
     keys, value = (part(entry, Part("field", place)) for place in (0, 1))
-    extent = all_of((part(children[0], EXTENT), keys))
-    return elements(None, (value,), extent=extent, labels=all_of((keys,)))
+    extent, labels = all_of((part(children[0], EXTENT), keys)), all_of((keys,))
+    written, known = _written(children[0]), _literal_keys(node.children[0])
+    if written is not None and len(written) == len(known):
+        values = tuple(part(one, Part("field", 1)) for one in written)
+        return elements(known, values, extent=extent, labels=labels)
+    return elements(None, (value,), extent=extent, labels=labels)
+
+
+def _literal_keys(node: Node) -> tuple[Hashable, ...]:
+    """The keys of ``array(struct('a', x), struct('b', y))`` where all are literals; none of anything else."""
+    entries = node.children if node.name == "CreateArray" else ()
+    if any(entry.name != "CreateNamedStruct" or len(entry.children) < 2 for entry in entries):
+        return ()
+    keys = tuple(literal(entry.children[1]) for entry in entries)
+    return () if None in keys else keys
 
 
 _JOINING = ("ArrayUnion", "Concat")
 _COMPARING = ("ArrayDistinct", "ArrayUnion", "SortArray")
 
 EXPRESSIONS: Visitors = {
+    "ArrayAppend": array_append,
+    "ArrayInsert": array_insert,
+    "ArrayPrepend": array_append,
     "ArrayRepeat": array_repeat,
     "ArraysZip": arrays_zip,
     "CreateArray": create_array,
@@ -194,6 +306,7 @@ EXPRESSIONS: Visitors = {
     "GetArrayItem": get_item,
     "GetItem": get_item,
     "GetMapValue": get_item,
+    "MapConcat": map_concat,
     "MapEntries": map_entries,
     "MapFromArrays": map_from_arrays,
     "MapFromEntries": map_from_entries,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from headwater.extract.expressions.collections import all_of, opened
+from headwater.extract.expressions.collections import all_of, opened, zipped
 from headwater.extract.expressions.functions import function
 from headwater.extract.expressions.table import Visitors
 from headwater.extract.scope import Scope
@@ -100,8 +100,10 @@ def _test(arguments: Sequence[Trace], applies: Sequence[Apply]) -> Paths:
 
 
 def _zip_with(arguments: Sequence[Trace], applies: Sequence[Apply]) -> Trace:
-    value = applies[0](*(part(one, EACH) for one in arguments))
-    return elements(None, (shaped(TRANSFORMED, value),), extent=_deciding(arguments))
+    found = zipped(arguments)
+    rows = [tuple(part(one, EACH) for one in arguments)] if found is None else found
+    values = tuple(shaped(TRANSFORMED, applies[0](*row)) for row in rows)
+    return elements(None if found is None else tuple(range(len(rows))), values, extent=_deciding(arguments))
 
 
 def _sort(arguments: Sequence[Trace], applies: Sequence[Apply]) -> Trace:

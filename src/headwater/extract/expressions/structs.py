@@ -38,8 +38,9 @@ def get_array_struct_fields(node: Expression, children: tuple[Trace, ...], scope
 
 def _field(node: Expression, packed: Trace) -> Trace:
     place = int(node.values.get("ordinal", -1))
-    if isinstance(packed, Struct) and node.text("field") in packed.names:  # a plan from a text has the name alone
-        place = packed.names.index(node.text("field"))
+    name = node.text("field")  # a plan from a text has the name alone
+    if name and isinstance(packed, Struct) and name in packed.names:
+        place = packed.names.index(name)
     return part(packed, Part("field", place))
 
 
