@@ -81,6 +81,9 @@ CHANGES = {
     "UPDATE t AS x SET x.a = upper(b), c = c, s.f = 1 WHERE a > (SELECT max(b) FROM u)": (
         "SELECT UPPER(b) AS `a`, named_struct('f', 1) AS `s` FROM t AS x WHERE a > (SELECT MAX(b) FROM u)",
     ),
+    "UPDATE c.t SET s.f = a, b = 2, S.g.h = b, t.s.i.j.k = 'x'": (
+        "SELECT 2 AS `b`, named_struct('f', a, 'g.h', b, 'i.j.k', 'x') AS `s` FROM c.t",
+    ),
     "DELETE FROM t": ("SELECT 1 FROM t",),
     "MERGE INTO c.t USING (SELECT a, b FROM u) v ON t.a = v.a WHEN MATCHED AND v.b > 1 THEN DELETE"
     " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND b < 3 THEN INSERT (a, s) VALUES (v.a, 'x')"
@@ -174,10 +177,25 @@ def test_merge_into_assigns_the_columns_that_the_statement_does(
         assignment = merge.assignments.add()
         assignment.key.unresolved_attribute.unparsed_identifier = "t.b"
         assignment.value.unresolved_attribute.unparsed_identifier = "s.b"
-    clauses = merge_clauses(command)
+    clauses = merge_clauses(command, target)
     assert assigned_columns(clauses, target, source, evolves=evolves) == expected
     queries = [merge_query(clause, expected, source) for clause in clauses]
     assert {len(one.project.expressions) for one in queries} == {len(expected) or 1}
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="mergeInto is new in Spark 4")
+def test_merge_into_assigns_a_struct_whose_fields_it_sets() -> None:
+    command = proto.Command().merge_into_table_command
+    merge = command.match_actions.add().merge_action
+    merge.action_type = 4
+    for key, value in (("t.s.a", "x"), ("`s`.b.c", "y"), ("t.n", "z")):
+        assignment = merge.assignments.add()
+        assignment.key.unresolved_attribute.unparsed_identifier = key
+        assignment.value.unresolved_attribute.unparsed_identifier = value
+    values = merge_clauses(command, ("n", "s"))[1].values
+    assert values["n"].unresolved_attribute.unparsed_identifier == "z"
+    packed = values["s"].unresolved_function.arguments
+    assert [one.unresolved_attribute.unparsed_identifier for one in packed] == ["x", "y"]
 
 
 def test_generated_columns_are_assigned_where_a_clause_names_them() -> None:

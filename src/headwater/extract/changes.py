@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from headwater.extract.edges import lineage
-from headwater.extract.expressions.evaluate import evaluate
-from headwater.extract.operators.merge import row_level_target
+from headwater.extract.operators.merge import assigned, row_level_target
 from headwater.extract.operators.predicates import predicate
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction, Rows, Scope
@@ -38,9 +37,9 @@ def delta_merge(node: Operator, extraction: Extraction) -> Sequence[Output]:
     actions = [part for part in parts if part.name == "DeltaMergeAction"]
     tested = (predicate(part, FILTER, scope) for part in parts if part not in actions and isinstance(part, Expression))
     joined = predicate(node.expression("condition"), JOIN, scope)
-    assigned = [_delta_action(action, target, scope) for action in actions]
+    values = [_delta_action(action, target, scope) for action in actions]
     deciding = union((source.deciding, joined, *tested))
-    return changed(described(_target(node), extraction), target, filter(None, assigned), deciding)
+    return changed(described(_target(node), extraction), target, filter(None, values), deciding)
 
 
 def _delta_action(action: Node, target: Rows, scope: Scope) -> Assignment | None:
@@ -48,7 +47,7 @@ def _delta_action(action: Node, target: Rows, scope: Scope) -> Assignment | None
     value, (name, *leaf) = action.children[0], action.values["targetColNameParts"]
     if not isinstance(value, Expression) or is_own(value, name, target):
         return None
-    paths = flat(evaluate(value, scope))
+    paths = flat(assigned(value, name, _ids(target), scope))
     return Assignment(name, step(TRANSFORMED, paths) if leaf else paths)
 
 
@@ -57,13 +56,13 @@ def delta_update(node: Operator, extraction: Extraction) -> Sequence[Output]:
     target = extraction.rows(node.operator("target"))
     scope = Scope(target.columns, extraction)
     pairs = zip(target.output, node.expressions("updateExpressions"), strict=False)
-    assigned = [
-        Assignment(column.name, flat(evaluate(value, scope)))
+    values = [
+        Assignment(column.name, flat(assigned(value, column.name, _ids(target), scope)))
         for column, value in pairs
         if not is_own(value, column.name, target)
     ]
     deciding = predicate(node.expression("condition"), FILTER, scope)
-    return changed(described(_target(node), extraction), target, assigned, deciding)
+    return changed(described(_target(node), extraction), target, values, deciding)
 
 
 def delete(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -105,8 +104,8 @@ def row_level(node: Operator, extraction: Extraction) -> Sequence[Output]:
         return changed(tables[0], target, _by_name(rows, target), rows.deciding)
     deciding = predicate(node.expression("condition"), FILTER, Scope(target.columns, extraction))
     updates = relation.facts("table")["operation"] == "UPDATE"
-    assigned = _updated(node, target, extraction) if updates else ()
-    return changed(tables[0], target, assigned, deciding)
+    values = _updated(node, target, extraction) if updates else ()
+    return changed(tables[0], target, values, deciding)
 
 
 def _updated(node: Operator, target: Rows, extraction: Extraction) -> Iterable[Assignment]:
@@ -120,7 +119,7 @@ def _updated(node: Operator, target: Rows, extraction: Extraction) -> Iterable[A
     names = {column.name for column in target.output}
     scope = Scope(extraction.rows(below.inputs[0]).columns, extraction)
     return [
-        Assignment(name, flat(evaluate(new, scope)))
+        Assignment(name, flat(assigned(new, name, _ids(target), scope)))
         for name, new in values(below)
         if name in names and not is_own(new, name, target)
     ]
@@ -164,6 +163,10 @@ def is_own(value: Node, name: str, target: Rows) -> bool:
     return same and any(column.expr_id == value.values.get("id") for column in target.output)
 
 
+def _ids(target: Rows) -> frozenset[int]:
+    return frozenset(column.expr_id for column in target.output)
+
+
 def _target(node: Operator) -> Operator | None:
     return node.operator("target") or node.operator("table")
 
@@ -177,12 +180,12 @@ def described(leaf: Operator | None, extraction: Extraction) -> DatasetDescripti
 
 
 def changed(
-    table: DatasetDescription | None, target: Rows, assigned: Iterable[Assignment], deciding: Paths
+    table: DatasetDescription | None, target: Rows, values: Iterable[Assignment], deciding: Paths
 ) -> Sequence[Output]:
     """The table that a statement changes, with the lineage of what it assigns; without a name it cannot be told."""
     if table is None:
         return ()
-    names, paths = zip(*assigned, strict=True) if (assigned := list(assigned)) else ((), ())
+    names, paths = zip(*values, strict=True) if (values := list(values)) else ((), ())
     known = [column.name for column in target.output]
     gained = dict.fromkeys(name for name in names if name not in known)  # a MERGE may evolve the schema
     schema = (*(SchemaField(column.name, column.type) for column in target.output), *map(SchemaField, gained))

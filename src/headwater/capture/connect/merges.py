@@ -4,7 +4,7 @@ The same as `row_changes` does for a statement in SQL, over Spark's protocol (``
 ``Expression.MergeAction``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from headwater.capture.connect.row_changes import Clause
@@ -13,8 +13,8 @@ _INSERT, _INSERT_STAR, _UPDATE_STAR = 2, 3, 5
 _JOIN_TYPE_INNER = 1
 
 
-def merge_clauses(command: Any) -> tuple[Clause[Any], ...]:
-    """The clauses of a MergeIntoTableCommand."""
+def merge_clauses(command: Any, target: Sequence[str]) -> tuple[Clause[Any], ...]:
+    """The clauses of a MergeIntoTableCommand that changes a table of these columns."""
     joined = _joined(command)
     clauses = [Clause(joined)]
     for actions, rows in (
@@ -23,24 +23,39 @@ def merge_clauses(command: Any) -> tuple[Clause[Any], ...]:
         (command.not_matched_by_source_actions, _table(command)),
     ):
         for action in actions:
-            clauses += _clauses(action.merge_action, rows, command.source_table_plan)
+            clauses += _clauses(action.merge_action, rows, command.source_table_plan, target)
     return tuple(clauses)
 
 
-def _clauses(action: Any, rows: Any, source: Any) -> list[Clause[Any]]:
+def _clauses(action: Any, rows: Any, source: Any, target: Sequence[str]) -> list[Clause[Any]]:
     filtered = _filtered(rows, action)
     if action.action_type == _UPDATE_STAR:
         return [Clause(filtered), Clause(source, star=True)]
     if action.action_type == _INSERT_STAR:
         return [Clause(filtered, star=True, inserts=True)]
-    values = {_column(one.key): one.value for one in action.assignments}
-    return [Clause(filtered, values, inserts=action.action_type == _INSERT)]
+    return [Clause(filtered, _values(action.assignments, target), inserts=action.action_type == _INSERT)]
 
 
-def _column(key: Any) -> str:
-    """The column of an assignment's key, a column or its text, which may have the name of the table before it."""
+def _values(assignments: Sequence[Any], target: Sequence[str]) -> dict[str, Any]:
+    """The values by column; fields of a struct change the struct."""
+    found: dict[str, Any] = {}
+    for one in assignments:
+        column, *leaf = _assigned(one.key, {name.lower() for name in target})
+        if not leaf:
+            found[column] = one.value
+            continue
+        packed = found.setdefault(column, type(one.value)())
+        packed.unresolved_function.function_name = "struct"
+        packed.unresolved_function.arguments.append(one.value)
+    return found
+
+
+def _assigned(key: Any, target: Set[str]) -> list[str]:
+    """The column of an assignment's key and the fields below it, without the name of the table before them."""
     text = key.expression_string.expression or key.unresolved_attribute.unparsed_identifier
-    return str(text).rpartition(".")[2].strip("`")
+    parts = [part.strip("`") for part in str(text).split(".")]
+    known = (place for place, part in enumerate(parts) if part.lower() in target)
+    return parts[next(known, len(parts) - 1) :]
 
 
 def _relation(command: Any) -> Any:

@@ -126,7 +126,8 @@ def _explained_change(relation: Any, server: Server) -> ExplainedPlan:
 def _explained_merge(action: Action, server: Server) -> ExplainedPlan:
     """``df.mergeInto(…).merge()``."""
     command = action.relation
-    table, clauses = _changed_table(action.table, server), merge_clauses(command)
+    table = _changed_table(action.table, server)
+    clauses = merge_clauses(command, tuple(table["types"]))
     source = server.columns(command.source_table_plan) if any(clause.star for clause in clauses) else ()
     evolves, generated = command.with_schema_evolution, table.get("generated", ())
     columns = assigned_columns(clauses, tuple(table["types"]), source, evolves=evolves, generated=generated)

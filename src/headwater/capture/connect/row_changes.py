@@ -172,18 +172,28 @@ def _where(rows: str, condition: exp.Expression | None) -> str:
 
 
 def _assigned(assignments: Sequence[exp.Expression], target: exp.Expression) -> dict[str, str]:
-    """The values by column; one that is assigned to itself is left alone, a field of a struct changes the struct."""
+    """The values by column; one that is assigned to itself is left alone, fields of a struct change the struct."""
     found: dict[str, str] = {}
+    fields: dict[str, list[str]] = {}
     for assignment in assignments:
         column, value = assignment.this, assignment.expression
-        parts = [part.name for part in column.parts] if isinstance(column, exp.Column) else [column.name]
+        parts = _parts(column)
         if len(parts) > 1 and parts[0].lower() in _aliases(target):
             parts = parts[1:]
         if _is_itself(parts, value, target):
             continue
-        text = _sql(value)
-        found[parts[0]] = text if len(parts) == 1 else f"named_struct('{parts[-1]}', {text})"
-    return found
+        if len(parts) == 1:
+            found[parts[0]] = _sql(value)
+        else:
+            field_name = exp.Literal.string(".".join(parts[1:]))
+            fields.setdefault(parts[0].lower(), []).append(f"{_sql(field_name)}, {_sql(value)}")
+    return found | {name: f"named_struct({', '.join(values)})" for name, values in fields.items()}
+
+
+def _parts(column: exp.Expression) -> list[str]:
+    if isinstance(column, exp.Dot):
+        return [*_parts(column.this), column.expression.name]
+    return [part.name for part in column.parts] if isinstance(column, exp.Column) else [column.name]
 
 
 def _is_itself(parts: Sequence[str], value: exp.Expression, target: exp.Expression) -> bool:

@@ -6,8 +6,8 @@ from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.predicates import predicate
 from headwater.extract.operators.table import Visitors, deciding, scope_of
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
-from headwater.extract.trace import FILTER, NOTHING, Trace, merge, union
-from headwater.plan import Expression, Operator
+from headwater.extract.trace import FILTER, NOTHING, TRANSFORMED, Trace, merge, step, union
+from headwater.plan import Expression, Node, Operator
 
 _CLAUSES = ("matchedInstructions", "notMatchedInstructions", "notMatchedBySourceInstructions")
 _VALUES = ("output", "otherOutput")
@@ -55,7 +55,38 @@ def _rows(instructions: Iterable[Expression]) -> Iterator[tuple[Expression, ...]
 
 def _made(value: Expression, column: Attribute, kept: Set[int], scope: Scope) -> Trace:
     unchanged = value.name == "AttributeReference" and value.expr_id in kept and value.label == column.name
-    return NOTHING if unchanged else evaluate(value, scope)
+    return NOTHING if unchanged else assigned(value, column.name, kept, scope)
+
+
+def assigned(value: Expression, name: str, target: Set[int], scope: Scope) -> Trace:
+    """The value that a column of the target is given.
+
+    ``SET s.a = x`` is written as ``s = named_struct('a', x, 'b', s.b)``: a leaf that stays in its place is left alone.
+    """
+    kept = False
+    changed: list[Expression] = []
+    pending: list[tuple[Node, tuple[int, ...]]] = [(value, ())]
+    while pending:
+        one, place = pending.pop()
+        column = _column_at(one, place) if place else None
+        if column is not None and column.expr_id in target and column.label == name:
+            kept = True
+        elif one.name == "CreateNamedStruct":
+            pending += [(leaf, (*place, index)) for index, leaf in enumerate(one.children[1::2])]
+        elif isinstance(one, Expression):
+            changed.append(one)
+    if not kept:
+        return evaluate(value, scope)
+    return union(step(TRANSFORMED, evaluate(one, scope)) for one in changed)
+
+
+def _column_at(value: Node, place: tuple[int, ...]) -> Expression | None:
+    """The column of which a value is the leaf at that place: 1, 0 of ``s.b.c``, say; None of any other value."""
+    for ordinal in reversed(place):
+        if value.name != "GetStructField" or value.values.get("ordinal") != ordinal:
+            return None
+        value = value.children[0]
+    return value if value.name == "AttributeReference" and isinstance(value, Expression) else None
 
 
 OPERATORS: Visitors = {"MergeRows": merge_rows}
