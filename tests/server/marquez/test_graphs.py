@@ -4,13 +4,15 @@ import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
+from urllib.parse import quote
 
 from fastapi.testclient import TestClient
 from tests.server.marquez.conftest import EVENTS
-from tests.store.conftest import told, written
+from tests.store.conftest import renamed, told, written
 
 COLUMNS = "/api/v1/column-lineage"
 CARRIERS = "postgres://db:5432:air.public.carriers"
+PARENT = "00000000-0000-4000-8000-00000000000f"
 Granted = Callable[..., AbstractContextManager[TestClient]]
 
 
@@ -141,3 +143,33 @@ def test_pages_do_not_overlap(small: TestClient) -> None:
         pages = [small.get(f"/api/v1/{place}?limit=3&offset={offset}").json() for offset in range(0, 12, 3)]
         seen = [str(one) for page in pages for one in page[key]]
         assert len(seen) == len(set(seen)) == pages[0]["totalCount"]
+
+
+def test_counts_are_those_of_the_lists(world: TestClient) -> None:
+    """Of what only lineage names, was dropped and made again, is hidden, and says that it happened in the future."""
+    topics = written("topics")
+    topics["facets"]["dataSource"] = {"name": "kafka", "uri": "kafka://k"}
+    events = [
+        told("first", written("gold", {"x": ["nowhere.y"]}), minute=1),
+        told("drop", renamed("gold", None), minute=2),
+        told("again", written("gold", {"x": ["nowhere.y"]}), minute=3),
+        told("sourced", topics, minute=4),
+        told("ahead", written("future", {"x": ["late.y"]})) | {"eventTime": "2999-01-01T00:00:00Z"},
+        told("child", run_facets={"parent": {"run": {"runId": PARENT}, "job": {"namespace": "demo", "name": "app"}}}),
+    ]
+    assert world.post("/api/v1/lineage", json=events).status_code == 201
+    assert world.delete("/api/v1/namespaces/file/datasets/%2Ftopics").status_code == 200
+    spaces = [quote(one["name"], safe="") for one in world.get("/api/v1/namespaces").json()["namespaces"]]
+    of_each = [world.get(f"/api/v1/namespaces/{one}/datasets").json() for one in spaces]
+    listed = {
+        "jobs": world.get("/api/v1/jobs").json()["totalCount"],
+        "datasets": sum(one["totalCount"] for one in of_each),
+        "sources": len(world.get("/api/v1/sources").json()["sources"]),
+    }
+    assert listed == {name: counted(world, name, "DAY") for name in listed}
+    assert listed == {name: counted(world, name, "WEEK") for name in listed}
+
+
+def counted(client: TestClient, name: str, period: str) -> int:
+    """How many there are at the end of the last span."""
+    return int(client.get(f"/api/v1/stats/{name}?period={period}").json()[-1]["count"])

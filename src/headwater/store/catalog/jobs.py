@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, exists, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select, true, update
 
 from headwater.model import Dataset, Job
 from headwater.store import schema
@@ -61,12 +61,16 @@ class Wanted:
 
 def listing(connection: Connection, wanted: Wanted, page: Page) -> Listing[KeptJob]:
     """The jobs, the one that was told of last first."""
-    mine = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
-    mine = mine.where(_in_namespace(connection, wanted), _in_state(wanted.states))
+    mine = shown(select(_JOB.c.id)).where(_in_namespace(connection, wanted), _in_state(wanted.states))
     order = (_JOB.c.last_at.is_(None), _JOB.c.last_at.desc(), _JOB.c.namespace, _JOB.c.name)
     found = paged(connection, mine.order_by(*order), page)
     ids = [row.id for row in found.items]
     return Listing(among(ids, whole(connection, ids)), found.total)
+
+
+def shown(question: Select[Any]) -> Select[Any]:
+    """A question about jobs without those that are hidden, and what stands for the job of events without one."""
+    return question.where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
 
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]:

@@ -33,15 +33,15 @@ class Source:
 
 def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Source]:
     """The sources by name: those that people described, and those of datasets in namespaces that somebody may see."""
-    every = _every(connection, sees).subquery()
-    found = paged(connection, select(every).order_by(every.c.name), page)
+    known = every(connection, sees).subquery()
+    found = paged(connection, select(known).order_by(known.c.name), page)
     return Listing(_sources(connection, found.items), found.total)
 
 
 def find(connection: Connection, name: str, sees: Sees = None) -> Source | None:
     """A source by its name."""
-    every = _every(connection, sees).subquery()
-    rows = connection.execute(select(every).where(every.c.name == name)).all()
+    known = every(connection, sees).subquery()
+    rows = connection.execute(select(known).where(known.c.name == name)).all()
     return next(iter(_sources(connection, rows)), None)
 
 
@@ -54,7 +54,8 @@ def describe(connection: Connection, source: Source) -> None:
         connection.execute(insert(_SOURCE), row)
 
 
-def _every(connection: Connection, sees: Sees) -> Any:
+def every(connection: Connection, sees: Sees = None) -> Any:
+    """A question for every source, by its name and what else is known of it."""
     said = select(*(_SOURCE.c[name] for name in ("name", "type", "url", "description", "created_at", "updated_at")))
     name = func.coalesce(_DATASET.c.source, UNTOLD)
     times = (func.min(_DATASET.c.first_at), func.max(_DATASET.c.last_at))

@@ -1,20 +1,23 @@
 """How many events, jobs, datasets and sources there were in each of some spans of time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, select, union_all
+from sqlalchemy import Connection, Select, case, func, select
 
 from headwater.store import schema
+from headwater.store.catalog import moments
+from headwater.store.catalog.datasets import shown
+from headwater.store.catalog.jobs import shown as shown_jobs
 from headwater.store.catalog.pages import Sees, seen
-from headwater.store.events import NO_JOB
+from headwater.store.catalog.sources import every as known_sources
 
 _EVENT = schema.event
 _RUN = schema.run
 _JOB = schema.job
 _DATASET = schema.dataset
-_SOURCE = schema.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +43,37 @@ def events(connection: Connection, edges: Sequence[int], sees: Sees = None) -> t
 
 
 def datasets(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
-    """How many datasets were known before each moment."""
-    mine = seen(connection, _DATASET.c.namespace, sees) & _DATASET.c.hidden_at.is_(None)
-    return _before(connection, _DATASET.c.first_at, ends, mine)
+    """How many of the datasets that are listed were known before each moment; all of them before the last."""
+    listed = shown(connection, select(_DATASET.c.id, _DATASET.c.first_at, _DATASET.c.last_at))
+    listed = listed.where(seen(connection, _DATASET.c.namespace, sees))
+    return _before(connection, listed, ends, moments.of_datasets)
 
 
 def jobs(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
-    """How many jobs were known before each moment."""
-    mine = seen(connection, _JOB.c.namespace, sees) & _JOB.c.hidden_at.is_(None) & (_JOB.c.name != NO_JOB.name)
-    return _before(connection, _JOB.c.first_at, ends, mine)
+    """How many of the jobs that are listed were known before each moment; all of them before the last."""
+    listed = shown_jobs(select(_JOB.c.id, _JOB.c.first_at, _JOB.c.last_at))
+    listed = listed.where(seen(connection, _JOB.c.namespace, sees))
+    return _before(connection, listed, ends, moments.of_jobs)
 
 
 def sources(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
-    """How many sources were known before each moment."""
-    told = select(_DATASET.c.source.label("name"), _DATASET.c.first_at.label("at"))
-    told = told.where(_DATASET.c.source.is_not(None), seen(connection, _DATASET.c.namespace, sees))
-    every = union_all(select(_SOURCE.c.name, _SOURCE.c.created_at.label("at")), told).subquery()
-    first = select(func.min(every.c.at).label("at")).group_by(every.c.name).subquery()
-    return _before(connection, first.c.at, ends, first.c.at.is_not(None))
+    """How many of the sources that are listed were known before each moment; all of them before the last."""
+    every = known_sources(connection, sees).subquery()
+    listed = select(every.c.name, every.c.created_at.label("first_at"))
+    return _before(connection, listed, ends, lambda _, rows: {row.name: (0, 0) for row in rows})
 
 
-def _before(
-    connection: Connection, at: ColumnElement[int], ends: Sequence[int], mine: ColumnElement[bool]
-) -> tuple[int, ...]:
-    counts = (func.coalesce(func.sum(case((at < end, 1), else_=0)), 0) for end in ends)
-    return tuple(int(count) for count in connection.execute(select(*counts).where(mine)).one())
+Spans = Callable[[Connection, Sequence[Any]], Mapping[Any, moments.Span]]
+"""When things of which no event says when were first and last named by others."""
+
+
+def _before(connection: Connection, listed: Select[Any], ends: Sequence[int], spans: Spans) -> tuple[int, ...]:
+    """An event may say that it is of the future: what it tells of is listed now, and counted at the end of now."""
+    every = listed.subquery()
+    at = every.c.first_at
+    known = (func.coalesce(func.sum(case((at < end, 1), else_=0)), 0) for end in ends[:-1])
+    *counts, total = connection.execute(select(*known, func.count()).select_from(every)).one()
+    undated = connection.execute(select(every).where(at.is_(None))).all()
+    named = [first for first, _ in spans(connection, undated).values()]
+    earlier = (int(count) + sum(first < end for first in named) for count, end in zip(counts, ends, strict=False))
+    return (*earlier, int(total))
