@@ -48,20 +48,17 @@ class Requires:
 
     scope: Scope
 
-    def admit(self, request: Request) -> None:
-        """Finds the caller of a request, who is its ``state.identity`` from then on.
+    def check(self, caller: Caller) -> None:
+        """Lets a caller pass who may.
 
         Raises:
-            HTTPException: 401 without a valid key or token, 403 with one of a lesser scope, 429 when there are too many
-                requests.
+            HTTPException: 403, when the scope is a lesser one.
         """
-        found: Caller = request.app.state.server.caller(request)
-        if found.scope < self.scope:
-            has, needs = found.scope.name.lower(), self.scope.name.lower()
+        if caller.scope < self.scope:
+            has, needs = caller.scope.name.lower(), self.scope.name.lower()
             # RFC 6750, section 3.1
             missing = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{needs}"'}
-            raise HTTPException(403, f"{found.name} may {has}; this needs a key with scope {needs}.", missing)
-        request.state.identity = found
+            raise HTTPException(403, f"{caller.name} may {has}; this needs a key with scope {needs}.", missing)
 
     async def __call__(self, request: Request) -> Caller:
         """The caller that was admitted."""

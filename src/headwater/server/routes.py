@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.server.access import Requires
+from headwater.server.access import Caller, Requires
 from headwater.server.request_bodies import limit_body
 
 DESCRIPTION_LIMIT = 4 * 2**20
@@ -28,19 +28,31 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Handler:
         """The handler, which answers 401, 403 or 429 without a look at the body."""
         handle = super().get_route_handler()
-        needed = max(requirements_of(self.dependant), key=lambda one: one.scope, default=None)
-        if needed is None:
+        requirements = tuple(requirements_of(self.dependant))
+        if not requirements:
             return handle
         limit = DESCRIPTION_LIMIT if self.body_field is not None else None
 
         async def guarded(request: Request) -> Response:
             # A key may have to be looked up in the store, and a token's keys at its issuer.
-            await run_in_threadpool(needed.admit, request)
+            await run_in_threadpool(_admit, request, requirements)
             if limit is not None:
                 limit_body(request.scope, limit)
             return await handle(request)
 
         return guarded
+
+
+def _admit(request: Request, requirements: tuple[Requires, ...]) -> None:
+    """Finds the caller of a request, who is its ``state.identity`` from then on.
+
+    Raises:
+        HTTPException: 401 without a valid key or token, 403 with one that may not, 429 when there are too many requests.
+    """
+    caller: Caller = request.app.state.server.caller(request)
+    for one in requirements:
+        one.check(caller)
+    request.state.identity = caller
 
 
 def requirements_of(dependant: Dependant) -> Iterator[Requires]:
