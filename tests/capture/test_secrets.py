@@ -15,6 +15,11 @@ MESSAGES = (
     f"GET https://h/c/f?sv=1&sig={SECRET}",
     f"cannot run tool --password {SECRET}",
     f"jdbc:sqlserver://h;password={SECRET}" + ";(),&" * 20_000,
+    f"spark.app.name  x\nspark.hadoop.fs.s3a.secret.key   {SECRET}\nspark.master  y",
+    f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n{SECRET}==\n-----END PRIVATE KEY-----",
+    json.dumps({"body": json.dumps({"token": SECRET, "url": f"jdbc:mysql://h/d?user=me&password={SECRET}&x=y"})}),
+    f"redirect=jdbc%3Apostgresql%3A%2F%2Fme%3A{SECRET}%40h%2Fdb",
+    f"CREATE TABLE t USING jdbc OPTIONS (url 'jdbc:sqlserver://h;user=me;password={SECRET};x=y')",
 )
 FAILING = f"""
 for number, message in enumerate({MESSAGES!r}):
@@ -23,7 +28,10 @@ for number, message in enumerate({MESSAGES!r}):
         failed.write.parquet(f"out/{{number}}")
     except Exception:
         pass
-raise ValueError({MESSAGES[0]!r} + {MESSAGES[2]!r})
+try:
+    raise KeyError({MESSAGES[3]!r})
+except KeyError as error:
+    raise ValueError({MESSAGES[0]!r} + {MESSAGES[2]!r}) from error
 """
 
 

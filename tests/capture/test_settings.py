@@ -1,5 +1,6 @@
 """A setting that cannot be used is one clear error where somebody asks for it, and one line where nobody does."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,23 @@ def test_places_that_can_be_used_are(store: Any) -> None:
 def test_an_empty_variable_is_none() -> None:
     empty = {f"HEADWATER_{name.upper()}": "" for name in UNUSABLE}
     assert environment_settings(empty) == (CaptureSettings(), ())
+
+
+@pytest.mark.parametrize("name", ["QEUE", "STORES", "FLUSH_SECOND", "MASKING_FUNCTION", "EXTENSION_DISABLED"])
+def test_a_variable_with_a_typo_is_named_in_one_line(name: str) -> None:
+    settings, (problem,) = environment_settings({f"HEADWATER_{name}": "password=hunter2"})
+    assert settings == CaptureSettings()
+    assert problem.startswith(f"HEADWATER_{name} is no setting that headwater knows; did you mean HEADWATER_")
+    assert "hunter2" not in problem
+
+
+def test_variables_of_others_are_no_typos() -> None:
+    files = [*Path(headwater.__file__).parent.rglob("*.py"), *(Path(__file__).parents[2] / "docs").glob("*.md")]
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    settings = {f"HEADWATER_{name.upper()}" for name in UNUSABLE}
+    names = set(re.findall(r"HEADWATER_[A-Z_]+", text)) - {*settings, "HEADWATER_QEUE"}  # the example of a typo
+    assert {"HEADWATER_STRICT", "HEADWATER_EVENTS_LIMIT"} <= names
+    assert environment_settings(dict.fromkeys(names, "x")) == (CaptureSettings(), ())
 
 
 @pytest.mark.parametrize("store", ["http://me:hunter2@h/x", "mysql://h/x", "postgresql:/h"])

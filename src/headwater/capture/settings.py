@@ -1,7 +1,8 @@
 """What a user may set about capture: arguments of attach() first, then the environment, then the Spark conf."""
 
+import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ from headwater.errors import SettingError
 from headwater.ext.found import Given, find_extensions, remembered_extensions
 from headwater.ext.running import SECONDS, Extensions
 from headwater.openlineage.delivery import client_targets, read_config
+
+_PREFIX = "HEADWATER_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ def environment_settings(environment: Mapping[str, str] | None = None) -> tuple[
             found[name] = setting_value(name, text, _variable(name))
         except SettingError as error:
             problems.append(f"{error} Its default is used.")
+    problems += _misspelt(os.environ if environment is None else environment)
     return replace(CaptureSettings(), **found), tuple(problems)
 
 
@@ -97,7 +101,17 @@ def require_back_ends(settings: CaptureSettings) -> None:
 
 
 def _variable(name: str) -> str:
-    return f"HEADWATER_{name.upper()}"
+    return f"{_PREFIX}{name.upper()}"
+
+
+def _misspelt(environment: Mapping[str, str]) -> Iterator[str]:
+    """Name variables that nearly are settings; others with this beginning are the server's, or somebody's own."""
+    known = [field.name.upper() for field in fields(CaptureSettings)]
+    for variable in sorted(environment):
+        name = variable.removeprefix(_PREFIX)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8) if variable.startswith(_PREFIX) else []
+        if near and name not in known:
+            yield f"{variable} is no setting that headwater knows; did you mean {_PREFIX}{near[0]}?"
 
 
 def _texts(environment: Mapping[str, str] | None) -> dict[str, str]:
