@@ -17,7 +17,8 @@ from tests.store.conftest import told, written
 from headwater.errors import SettingError
 from headwater.server import ServerSettings, create_app
 from headwater.server.access import Requires, Scope
-from headwater.server.settings import Limits, Tokens
+from headwater.server.process import checked, configuration
+from headwater.server.settings import Limits, Listening, Proxies, Tokens
 from headwater.server.tokens import Verifier
 from headwater.store import open_store
 
@@ -233,6 +234,63 @@ def test_without_authentication_pages_of_other_sites_are_refused(tmp_path: Path)
         }
         found = {name: client.post(LINEAGE, json=EVENT, headers=headers).status_code for name, headers in tries.items()}
     assert found == {"own": 201, "none": 201, "friend": 201, "other": 403, "rebound": 403, "file": 403}
+
+
+def test_a_server_is_called_by_its_names_only(tmp_path: Path) -> None:
+    given = ServerSettings(f"sqlite:///{tmp_path}/l.db", hosts=("lineage.example.org", "*.internal"))
+    settings = checked(given, Listening())
+    with TestClient(create_app(settings)) as client:
+
+        def status(host: str, path: str = "/api/v1/namespaces") -> int:
+            return client.get(path, headers={"Host": host}).status_code
+
+        own = ("lineage.example.org", "LINEAGE.example.org:8443", "a.internal", "127.0.0.1:5000", "[::1]:5000")
+        assert {status(one) for one in own} == {200}
+        assert {status(one) for one in ("evil.example", "lineage.example.org.evil.example", "internal", "", "a b")} == {
+            403
+        }
+        assert (status("10.0.0.7:5000", "/health"), status("10.0.0.7:5000", "/docs")) == (200, 403)
+        refused = client.get("/metrics", headers={"Host": "evil.example"})
+        assert "not 'evil.example'. Use one of these names, or add it with --hosts" in refused.json()["message"]
+    for wrong in ("a*", "*example.org", "a.*.b"):
+        with pytest.raises(SettingError, match="Correct --hosts"):
+            checked(ServerSettings(hosts=(wrong,)), Listening())
+
+
+def test_a_trusted_proxy_says_who_asks(tmp_path: Path) -> None:
+    proxies = Proxies(("10.1.0.0/16", "::1"), "Remote-User", "write", "Remote-Groups")
+    app = create_app(ServerSettings(f"sqlite:///{tmp_path}/l.db", proxies=proxies, limits=Limits(rate="20/hour")))
+    ann = {"Remote-User": "ann", "Remote-Groups": "demo, file"}
+    with TestClient(app, client=("10.1.2.3", 1)) as proxy:
+        with open_store(proxy.app.state.server.store.url) as store:  # type: ignore[attr-defined]
+            reader = bearer(keys(store)["read"])
+        assert proxy.post(LINEAGE, json=EVENT, headers=ann).status_code == 201
+        assert proxy.post(LINEAGE, json=EVENT, headers={"Remote-User": "ann"}).status_code == 403
+        assert proxy.post(LINEAGE, json=EVENT, headers=ann | {"Origin": "https://evil.example"}).status_code == 403
+        assert proxy.post(LINEAGE, json=EVENT, headers=ann | reader).status_code == 403  # a key counts for more
+        assert proxy.delete("/api/v1/namespaces/demo", headers=ann).status_code == 403
+        for nobody in ({}, {"Remote-User": " "}, [("Remote-User", "ann"), ("Remote-User", "root")]):
+            assert proxy.get("/metrics", headers=nobody).status_code == 401
+        far = [proxy.get("/metrics", headers={"X-Forwarded-For": "198.51.100.7"}).status_code for _ in range(21)]
+        assert (far[0], far[-1]) == (401, 429)
+        near = proxy.get("/metrics", headers={"X-Forwarded-For": "198.51.100.8"})
+        assert near.status_code == 401
+    for address in ("10.2.0.1", "127.0.0.1", "testclient", "::ffff:10.2.0.1"):
+        with TestClient(app, client=(address, 1)) as stranger:
+            assert stranger.get("/metrics", headers=ann | {"X-Forwarded-For": "10.1.2.3"}).status_code == 401
+    with TestClient(app, client=("::ffff:10.1.2.3", 1)) as mapped:
+        assert mapped.get("/api/v1/namespaces", headers=ann).status_code == 200
+    for wrong in ("0.0.0.0/0", "::/0", "proxy", "10.1.0.1/16"):
+        with pytest.raises(SettingError, match="The trusted proxy is"):
+            create_app(ServerSettings(proxies=Proxies((wrong,))))
+
+
+def test_nobody_else_is_believed_what_address_a_client_has(tmp_path: Path) -> None:
+    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, limits=Limits(rate="3/hour"))
+    with TestClient(create_app(settings), client=("127.0.0.1", 1)) as client:
+        headers = [{"X-Forwarded-For": f"198.51.100.{one}"} for one in range(4)]
+        assert [client.get("/metrics", headers=one).status_code for one in headers] == [401, 401, 401, 429]
+    assert configuration(create_app(settings), Listening()).proxy_headers is False
 
 
 def test_too_many_requests_are_told_when_to_come_again(tmp_path: Path) -> None:

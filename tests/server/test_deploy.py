@@ -2,21 +2,23 @@
 
 import json
 import re
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
 import yaml
+from fastapi.testclient import TestClient
 
 from headwater.cli.main import app
-from headwater.server import environment, logs
-from headwater.server.process import LAST_ANSWERS, _checked
+from headwater.server import create_app, environment, logs
+from headwater.server.process import LAST_ANSWERS, checked
 from headwater.server.settings import Listening, ServerSettings
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-ELSEWHERE = {"HEADWATER_STORE", "HEADWATER_HOSTS"}
-"""Variables that no option of ``serve`` is named after in its declaration."""
+ELSEWHERE = {"HEADWATER_STORE"}
+"""A variable that no option of ``serve`` is named after in its declaration."""
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +46,20 @@ def of_container(container: str) -> dict[str, str]:
 
 
 def test_every_setting_is_an_option_and_a_variable() -> None:
-    told = {*environment.LIMITS, *environment.TOKENS, *environment.OTHERS}
+    told = {*environment.LIMITS, *environment.TOKENS, *environment.PROXIES, *environment.OTHERS}
     assert told - ELSEWHERE <= variables()
 
 
 def test_settings_survive_the_way_through_the_environment() -> None:
     settings = environment.settings_from(
-        {"HEADWATER_OIDC_ISSUER": "https://a", "HEADWATER_OIDC_AUDIENCE": "b", "HEADWATER_CORS_ORIGIN": "http://c d"}
+        {
+            "HEADWATER_OIDC_ISSUER": "https://a",
+            "HEADWATER_OIDC_AUDIENCE": "b",
+            "HEADWATER_CORS_ORIGIN": "http://c d",
+            "HEADWATER_HOSTS": "a.example b.example",
+            "HEADWATER_TRUSTED_PROXY": "10.0.0.1 10.1.0.0/16",
+            "HEADWATER_PROXY_SCOPE": "write",
+        }
     )
     assert environment.settings_from(environment.environment_of(settings)) == settings
     assert environment.settings_from({}) == ServerSettings()
@@ -71,7 +80,7 @@ def test_the_container_sets_variables_that_mean_something(container: str) -> Non
         given["HEADWATER_HOST"], int(given["HEADWATER_PORT"]), log_format=given["HEADWATER_LOG_FORMAT"]
     )
     assert (settings.auth, listening.log_format in logs.FORMATS) == (True, True)
-    _checked(settings, listening)
+    checked(settings, listening)
 
 
 def test_the_container_is_asked_where_it_listens_and_is_nobody_special(container: str) -> None:
@@ -92,3 +101,46 @@ def test_compose_fits_the_container(compose: dict[str, Any], container: str) -> 
     assert (DEPLOY / server["build"]["context"] / server["build"]["dockerfile"]).is_file()
     assert int(server["stop_grace_period"].removesuffix("s")) > LAST_ANSWERS
     environment.settings_from(of_container(container) | given)
+
+
+PROXY, BROWSER = "172.30.57.10", "lineage.example.org:3000"
+
+
+def through_the_page(path: str, user: str) -> tuple[str, dict[str, str | None]]:
+    """Where nginx sends a request of a browser, and the headers that it sets, None for those that it takes out."""
+    locations = re.findall(r"location (\S+) \{(.*?)\}", (DEPLOY / "page.conf.template").read_text(), re.DOTALL)
+    _, block = max((one for one in locations if path.startswith(one[0])), key=lambda one: len(one[0]))
+    known = {"$http_host": BROWSER, "$remote_addr": "198.51.100.7", "$scheme": "http", "$remote_user": user, '""': None}
+    (target,) = re.findall(r"proxy_pass (\S+);", block)
+    return target, {name: known[value] for name, value in re.findall(r"proxy_set_header (\S+) (\S+);", block)}
+
+
+def test_the_page_is_for_browsers_elsewhere_and_only_by_the_password(
+    compose: dict[str, Any], container: str, tmp_path: Path
+) -> None:
+    page, server = compose["services"]["page"], compose["services"]["headwater"]
+    assert page["networks"]["default"]["ipv4_address"] == server["environment"]["HEADWATER_TRUSTED_PROXY"] == PROXY
+    assert ip_address(PROXY) in ip_network(compose["networks"]["default"]["ipam"]["config"][0]["subnet"])
+    template = (DEPLOY / "page.conf.template").read_text()
+    assert 'auth_basic "Lineage";\n    auth_basic_user_file /etc/nginx/conf.d/users;' in template
+    sources = [one.split(":")[0] for one in page["volumes"]]
+    assert [(DEPLOY / one).is_file() for one in sources] == [True, True]
+    assert set(re.findall(r"\$\{(\w+)\}", (DEPLOY / "page.users.template").read_text())) == set(page["environment"])
+
+    given = of_container(container) | server["environment"] | {"HEADWATER_STORE": f"sqlite:///{tmp_path}/l.db"}
+    app = create_app(environment.settings_from(given))
+    target, headers = through_the_page("/api/v1/namespaces", "ann")
+    assert target == "http://headwater:5000"
+    assert through_the_page("/lineage/job/a/b", "ann")[0] == "http://web:3000"
+    sent = {name: value for name, value in headers.items() if value is not None}
+    assert {"Authorization", "X-API-Key"} == {name for name, value in headers.items() if value is None}
+    own_page = {"Origin": f"http://{BROWSER}"}
+    with TestClient(app, client=(PROXY, 1)) as proxy:
+        assert proxy.get("/api/v1/namespaces", headers=sent).status_code == 200
+        assert proxy.get("/api/v1/namespaces", headers=sent | own_page).status_code == 200
+        assert proxy.get("/api/v1/namespaces", headers=sent | {"X-Forwarded-User": ""}).status_code == 401
+        assert proxy.get("/api/v1/namespaces", headers=sent | {"Origin": "https://evil.example"}).status_code == 403
+        written = proxy.post("/api/v1/lineage", headers=sent | own_page, json={})
+        assert (written.status_code, "ann may read" in written.json()["message"]) == (403, True)
+    with TestClient(app, client=("172.30.57.11", 1)) as other:
+        assert other.get("/api/v1/namespaces", headers=sent).status_code == 401

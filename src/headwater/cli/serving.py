@@ -52,6 +52,25 @@ OidcNamespacesClaim = Annotated[
 CorsOrigin = Annotated[
     list[str] | None, _option(_ACCESS, "--cors-origin", "A site whose pages may ask; repeat for more.", metavar="URL")
 ]
+Hosts = Annotated[
+    list[str] | None,
+    _option(_ACCESS, "--hosts", "A name that the server is called by; repeat for more.", metavar="NAME"),
+]
+TrustedProxy = Annotated[
+    list[str] | None,
+    _option(_ACCESS, "--trusted-proxy", "A proxy that says who asks; repeat for more.", metavar="ADDRESS|NETWORK"),
+]
+ProxyUserHeader = Annotated[
+    str | None,
+    _option(_ACCESS, "--proxy-user-header", "The header in which it says so: X-Forwarded-User.", metavar="NAME"),
+]
+ProxyScope = Annotated[
+    str | None, _option(_ACCESS, "--proxy-scope", "What its users may do: read, write or admin; read.", metavar="SCOPE")
+]
+ProxyNamespacesHeader = Annotated[
+    str | None,
+    _option(_ACCESS, "--proxy-namespaces-header", "The header with the namespaces to be seen.", metavar="NAME"),
+]
 
 Rate = Annotated[
     str | None, _option(_LIMITS, "--rate", "So many requests of one caller, such as 600/minute.", metavar="RATE")

@@ -16,6 +16,7 @@ from headwater.server.intake import Intake
 from headwater.server.memory_budget import MemoryBudget
 from headwater.server.metrics import Metrics, shared_folder
 from headwater.server.observing import Observed
+from headwater.server.proxies import FromProxies, KnownHosts, host_patterns, networks_of
 from headwater.server.rates import Rates
 from headwater.server.request_bodies import RequestSizeLimit
 from headwater.server.routes import HeadRequests
@@ -35,14 +36,14 @@ def create_app(settings: ServerSettings) -> FastAPI:
     """The application; the store is opened when it starts, and closed when all that came in is written.
 
     Raises:
-        SettingError: a rate that is none; at the start, when the store cannot keep its edges in memory.
+        SettingError: a rate, host or proxy that is none; at the start, when the store cannot keep its edges in memory.
         StoreError: at the start, when the store cannot be opened.
     """
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         with open_store(settings.store, durable=True) as store:
-            store.end_reads_after(longest)
+            store.end_reads_after(settings.limits.seconds + GRACE)
             if settings.index:
                 store.keep_edges()
             turns = Turns(shared_folder())
@@ -58,19 +59,27 @@ def create_app(settings: ServerSettings) -> FastAPI:
                 turns.close()
                 metrics.close()
 
-    longest = settings.limits.seconds + GRACE
     metrics, rates = Metrics(), Rates(settings.limits.rate)
     app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
     for router in ROUTERS:
         app.include_router(router)
     columns.illustrate(app)
     problems.install(app)
-    app.add_middleware(Deadline, seconds=longest)
+    _add_middleware(app, settings, metrics)
+    return app
+
+
+def _add_middleware(app: FastAPI, settings: ServerSettings, metrics: Metrics) -> None:
+    """What every request passes, from the innermost to the outermost."""
+    app.add_middleware(Deadline, seconds=settings.limits.seconds + GRACE)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=COMPRESSION)
     if settings.origins:
         app.add_middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
+    if settings.hosts:
+        app.add_middleware(KnownHosts, hosts=host_patterns(settings.hosts))
     app.add_middleware(HeadRequests)
     app.add_middleware(Observed, metrics=metrics)
     budget = MemoryBudget(settings.limits.memory)
     app.add_middleware(RequestSizeLimit, limit=settings.limits.body, budget=budget)
-    return app
+    if settings.proxies is not None:
+        app.add_middleware(FromProxies, networks=networks_of(settings.proxies))

@@ -1,4 +1,4 @@
-"""Who sends a request: by an API key, by a token of an identity provider, or anybody on this machine."""
+"""Who sends a request: by an API key, a token of an identity provider, a trusted proxy, or anybody on this machine."""
 
 import time
 from hashlib import sha256
@@ -8,7 +8,9 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
+from headwater.redaction import redact
 from headwater.server.access import ANYBODY, Caller, Scope
+from headwater.server.proxies import caller_of, is_trusted
 from headwater.server.settings import ServerSettings
 from headwater.server.tokens import Verifier
 from headwater.store import Store, keyring
@@ -27,7 +29,7 @@ class Authentication:
     """
 
     def __init__(self, settings: ServerSettings, store: Store) -> None:
-        self.on = settings.auth or settings.tokens is not None
+        self.on = settings.authenticates
         self._settings = settings
         self._store = store
         self._verifier = Verifier(settings.tokens) if settings.tokens is not None else None
@@ -37,14 +39,18 @@ class Authentication:
         """Who sends a request.
 
         Raises:
-            HTTPException: 401 without a valid key or token; 403 from a page of another site, when authentication is
-                off, or for a token that gives no scope.
+            HTTPException: 401 without a valid key or token, and from a trusted proxy that names no user; 403 from a
+                page of another site, when browser or proxy let it in, or for a token without a scope.
             StoreError: the key cannot be looked up.
         """
         if not self.on:
             _require_own_site(request, self._settings)
             return ANYBODY
         credential = _credential(request.headers)
+        if credential is None and self._settings.proxies is not None and is_trusted(request.scope):
+            # A browser sends along what the proxy knows its user by, whichever page asks.
+            _require_own_site(request, self._settings)
+            return caller_of(self._settings.proxies, request.headers)
         if credential is None:
             raise _unauthorized("No key or token was sent: expected Authorization: Bearer KEY, or X-API-Key.")
         return self._remembered(credential) or self._looked_up(credential)
@@ -89,8 +95,10 @@ def _unauthorized(message: str, error: str = "") -> HTTPException:
 
 def _require_own_site(request: Request, settings: ServerSettings) -> None:
     """Any page in a browser on this machine can send requests to it: only those of this server's own pages count."""
-    if settings.hosts and request.url.hostname not in settings.hosts:
-        raise HTTPException(403, f"This server is called {' or '.join(settings.hosts)}, not {request.url.hostname!r}.")
     origin = request.headers.get("origin")
     if origin and origin not in settings.origins and urlsplit(origin).netloc != request.headers.get("host"):
-        raise HTTPException(403, "A page of another site asks: add its origin with --cors-origin if it may.")
+        raise HTTPException(
+            403,
+            f"A page of another site asks, {redact(origin[:100])}: add it with --cors-origin if it may. Where it is "
+            "this server's own, let the proxy pass the Host header on.",
+        )

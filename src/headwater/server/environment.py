@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_type_hints
 
 from headwater.errors import SettingError
-from headwater.server.settings import Limits, ServerSettings, Tokens
+from headwater.server.settings import Limits, Proxies, ServerSettings, Tokens
+from headwater.store.keyring import SCOPES
 
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off", "")
@@ -24,6 +25,12 @@ TOKENS = {
     "HEADWATER_OIDC_AUDIENCE": "audience",
     "HEADWATER_OIDC_SCOPE_CLAIM": "scope_claim",
     "HEADWATER_OIDC_NAMESPACES_CLAIM": "namespaces_claim",
+}
+PROXIES = {
+    "HEADWATER_TRUSTED_PROXY": "trusted",
+    "HEADWATER_PROXY_USER_HEADER": "user_header",
+    "HEADWATER_PROXY_SCOPE": "scope",
+    "HEADWATER_PROXY_NAMESPACES_HEADER": "namespaces_header",
 }
 OTHERS = {
     "HEADWATER_STORE": "store",
@@ -46,8 +53,14 @@ def settings_from(environment: Mapping[str, str]) -> ServerSettings:
     tokens = dict(_given(environment, TOKENS, Tokens))
     if tokens and not (tokens.get("issuer") and tokens.get("audience")):
         raise SettingError("HEADWATER_OIDC_ISSUER and HEADWATER_OIDC_AUDIENCE go together: give both, or none.")
+    proxies = dict(_given(environment, PROXIES, Proxies))
+    if proxies and not proxies.get("trusted"):
+        raise SettingError("A setting of proxies without a proxy: give HEADWATER_TRUSTED_PROXY, its address.")
+    if proxies.get("scope", SCOPES[0]) not in SCOPES:
+        raise SettingError(f"HEADWATER_PROXY_SCOPE is {proxies['scope']!r}: expected one of {', '.join(SCOPES)}.")
     return ServerSettings(
         tokens=Tokens(**tokens) if tokens else None,
+        proxies=Proxies(**proxies) if proxies else None,
         limits=Limits(**dict(_given(environment, LIMITS, Limits))),
         **dict(_given(environment, OTHERS, ServerSettings)),
     )
@@ -55,7 +68,12 @@ def settings_from(environment: Mapping[str, str]) -> ServerSettings:
 
 def environment_of(settings: ServerSettings) -> dict[str, str]:
     """The variables from which `settings_from` makes the same settings."""
-    parts = ((LIMITS, settings.limits), (TOKENS, settings.tokens), (OTHERS, settings))
+    parts = (
+        (LIMITS, settings.limits),
+        (TOKENS, settings.tokens),
+        (PROXIES, settings.proxies),
+        (OTHERS, settings),
+    )
     values = {variable: getattr(part, name) for names, part in parts if part for variable, name in names.items()}
     return {variable: _text(value) for variable, value in values.items() if value is not None}
 

@@ -24,6 +24,7 @@ from headwater.server.app import create_app
 from headwater.server.connections import BoundedProtocol, allow_files
 from headwater.server.environment import environment_of, settings_from
 from headwater.server.metrics import SHARED_FOLDER
+from headwater.server.proxies import host_patterns, networks_of
 from headwater.server.settings import LOOPBACK, Listening, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.engine import shown
@@ -52,7 +53,7 @@ def run(settings: ServerSettings, listening: Listening, announce: Announce) -> N
         SettingError: an address beyond this machine without authentication, or a setting that cannot be used.
         StoreError: the store cannot be opened.
     """
-    settings = _checked(settings, listening)
+    settings = checked(settings, listening)
     open_store(settings.store).close()  # made or upgraded once, before several processes would
     signal.signal(signal.SIGTERM, _leave)
     logs.configure(listening.log_format)
@@ -177,13 +178,14 @@ def configuration(app: FastAPI | str, listening: Listening, **more: Any) -> uvic
         ws="none",
         limit_concurrency=allow_files(listening.connections),
         server_header=False,
+        proxy_headers=False,  # `FromProxies` does that, for those that are trusted
         timeout_graceful_shutdown=LAST_ANSWERS,
         timeout_worker_healthcheck=LAST_ANSWERS,
         **more,
     )
 
 
-def _checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
+def checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
     """The settings with what the address adds to them."""
     if (listening.tls_cert is None) != (listening.tls_key is None):
         raise SettingError("A certificate without its key, or a key without: give both --tls-cert and --tls-key.")
@@ -194,15 +196,20 @@ def _checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
         raise SettingError(f"The log format is {listening.log_format!r}: expected {' or '.join(logs.FORMATS)}.")
     if settings.index:
         require_arrays()
-    if settings.auth or settings.tokens is not None:
-        return replace(settings, store=store_url(settings.store))
+    host_patterns(settings.hosts)
+    if settings.proxies is not None:
+        networks_of(settings.proxies)
+    # By the address itself it can be asked always, as those who look after it on this machine do.
+    named = (*settings.hosts, *LOOPBACK) if settings.hosts else ()
+    if settings.authenticates:
+        return replace(settings, store=store_url(settings.store), hosts=named)
     if not listening.loopback:
         raise SettingError(
             f"Without authentication anybody who reaches {listening.host} could read and delete lineage: the server "
-            "listens on this machine only. Add --auth (and make keys with `headwater keys create`), or "
-            "--oidc-issuer and --oidc-audience."
+            "listens on this machine only. Add --auth (and make keys with `headwater keys create`), "
+            "--oidc-issuer and --oidc-audience, or --trusted-proxy."
         )
-    return replace(settings, store=store_url(settings.store), hosts=settings.hosts or LOOPBACK)
+    return replace(settings, store=store_url(settings.store), hosts=named or LOOPBACK)
 
 
 @contextmanager

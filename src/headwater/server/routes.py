@@ -47,7 +47,8 @@ def _admit(request: Request, requirements: tuple[Requires, ...]) -> None:
     """Finds the caller of a request, who is its ``state.identity`` from then on.
 
     Raises:
-        HTTPException: 401 without a valid key or token, 403 with one that may not, 429 when there are too many requests.
+        HTTPException: 401 without a valid key or token, 403 with one that may not, 429 when there are too many
+            requests.
     """
     caller: Caller = request.app.state.server.caller(request)
     for one in requirements:

@@ -41,20 +41,40 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class Proxies:
+    """Proxies that say who asks, in a header that they set themselves; ``trusted`` are their addresses and networks.
+
+    ``scope`` is what those users may do, ``namespaces_header`` names the header with the patterns of namespaces that
+    one may see, empty where everybody may see all.
+    """
+
+    trusted: tuple[str, ...]
+    user_header: str = "X-Forwarded-User"
+    scope: str = "read"
+    namespaces_header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """All that an application can be told; every setting has its reason in docs/server.md.
 
-    ``hosts`` are the names by which a server without authentication may be called, empty for any; ``index`` keeps the
-    current edges in memory.
+    ``hosts`` are the names by which the server may be called, empty for any; ``index`` keeps the current edges in
+    memory.
     """
 
     store: str | None = None
     auth: bool = False
     tokens: Tokens | None = None
+    proxies: Proxies | None = None
     limits: Limits = field(default_factory=Limits)
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     index: bool = False
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it has to be known who asks."""
+        return self.auth or self.tokens is not None or self.proxies is not None
 
 
 @dataclass(frozen=True, slots=True)
