@@ -57,11 +57,11 @@ run                                   job   state     started  ended            
 01900002-0000-7000-8000-000000000000  gold  COMPLETE           2026-01-01T00:02:00Z
 """
 SEARCH = """\
-kind     name
-dataset  file:/data/gold/delays
-column   file:/data/gold/delays.avg_delay
-column   file:/data/landing/flights.dep_delay
-column   file:/data/silver/flights.delay
+kind     name                                  in    text
+dataset  file:/data/gold/delays                name
+column   file:/data/gold/delays.avg_delay      name
+column   file:/data/landing/flights.dep_delay  name
+column   file:/data/silver/flights.delay       name
 """
 COVERAGE = """\
 3 outputs: 1 none, 1 opaque, 1 full

@@ -166,6 +166,7 @@ QUERIES = {
     "/api/v2/datasets": [
         f"q={text}&limit={limit}" for text, limit in product(("", WORD, "out"), (1, "9&as_of=2030-01-01"))
     ],
+    "/api/v2/search": [f"q={text}" for text in (WORD, "select", "out", "the one")],
     "/api/v2/versions": [
         *(f"namespace={space}&dataset={name}" for space, name in ((SEEN, "out"), (HIDDEN, f"{WORD}/people"))),
         f"column={WORD}/people",

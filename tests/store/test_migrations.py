@@ -10,11 +10,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import insert
+from sqlalchemy import insert, inspect
 
 from headwater.store import Store, open_store, schema
 from headwater.store import engine as connections
-from headwater.store.copying import _set_sequences
+from headwater.store.copying import set_sequences
 from headwater.store.schema import REVISIONS, VERSION_TABLE, metadata
 
 
@@ -30,7 +30,9 @@ def test_the_known_revisions_are_those_that_are_shipped() -> None:
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection", "ignore:autogenerate skipping metadata-specified")
 def test_a_new_store_has_the_tables_of_the_schema(store: Store) -> None:
     with store.read() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        # The tables of SQLite's full-text indexes are no tables of the schema (`headwater.store.text_search`).
+        opts = {"version_table": VERSION_TABLE, "include_name": lambda name, *_: "_words" not in (name or "")}
+        context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, metadata) == []
 
 
@@ -67,5 +69,6 @@ def _fill(url: str, rows: dict[str, list[dict[str, Any]]]) -> None:
                 }
                 connection.execute(insert(table), values)
         if connection.dialect.name == "postgresql":
-            _set_sequences(connection)
+            there = inspect(connection).get_table_names()
+            set_sequences(connection, [one for one in schema.metadata.sorted_tables if one.name in there])
     engine.dispose()

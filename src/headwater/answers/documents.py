@@ -3,12 +3,14 @@
 from typing import Any
 
 from headwater.model import Dataset, Job, Transformation
+from headwater.redaction import redact
 from headwater.store.questions import (
     Column,
     Coverage,
     DatasetGraph,
     Difference,
     End,
+    FoundText,
     Graph,
     Hop,
     Impact,
@@ -183,6 +185,16 @@ def of_versions(answer: VersionPage) -> Document:
             for one in answer.versions
         ],
     }
+
+
+def of_found_text(one: FoundText) -> Document:
+    """A dataset, a column or a job that was found, where, and a piece of the text."""
+    place = {"in": one.place.value, "excerpt": redact(one.excerpt)}
+    if isinstance(one.about, Job):
+        return {"kind": "job", **of_job(one.about), **place}
+    if isinstance(one.about, KnownDataset):
+        return {"kind": "dataset", **_named(one.about.dataset), **place}
+    return {"kind": "column", **of_column(one.about), **place}
 
 
 def _typed(column: Column) -> Document:

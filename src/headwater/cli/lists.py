@@ -11,12 +11,16 @@ from headwater.answers.labels import readable
 from headwater.answers.spreadsheets import csv_lines
 from headwater.cli.options import FormatOption, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
+from headwater.model import Job
 from headwater.redaction import redact
 from headwater.store import questions
-from headwater.store.questions import Coverage, Covered
+from headwater.store.questions import Column, Coverage, Covered, KnownDataset
 
 _TABULAR = (Format.TREE, Format.JSON, Format.CSV)
 _STYLES = {Covered.NONE: "red", Covered.PARTIAL: "yellow", Covered.OPAQUE: "magenta", Covered.FULL: "green"}
+_TEXTS = 50
+"""So many texts at most, as of names."""
+
 _FAILING = frozenset({Covered.NONE, Covered.PARTIAL})
 
 Rows = Sequence[Sequence[str | int | None]]
@@ -73,17 +77,22 @@ def runs(
 
 
 def search(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the name contains, in any case.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A part of a name, or words of a text; in any case.")],
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """Datasets, columns and jobs whose names contain a text."""
+    """Datasets, columns and jobs whose names contain a text, or whose tags, descriptions or SQL have its words.
+
+    Every word of the text must be there, or one that begins with it.
+    """
     with reading(store) as opened:
         hits = questions.search(opened, text)
-    rows = [("dataset", str(one)) for one in hits.datasets]
-    rows += [("column", str(one)) for one in hits.columns]
-    rows += [("job", f"{one.namespace}/{one.name}") for one in hits.jobs]
-    _print(("kind", "name"), rows, format_)
+        texts = questions.find_texts(opened, text, _TEXTS, after=questions.AFTER_NAMES).found
+    rows = [("dataset", str(one), "name", "") for one in hits.datasets]
+    rows += [("column", str(one), "name", "") for one in hits.columns]
+    rows += [("job", _job_name(one), "name", "") for one in hits.jobs]
+    rows += [(*_kind_and_name(one.about), one.place.value, redact(one.excerpt)) for one in texts]
+    _print(("kind", "name", "in", "text"), rows, format_)
 
 
 def coverage(
@@ -111,6 +120,16 @@ def coverage(
     levels = _FAILING | {Covered.OPAQUE} if fail_opaque else _FAILING if fail else frozenset[Covered]()
     if any(one.covered in levels for one in found):
         raise typer.Exit(1)
+
+
+def _kind_and_name(about: KnownDataset | Column | Job) -> tuple[str, str]:
+    if isinstance(about, Job):
+        return "job", _job_name(about)
+    return "column" if isinstance(about, Column) else "dataset", str(about)
+
+
+def _job_name(job: Job) -> str:
+    return f"{job.namespace}/{job.name}"
 
 
 def moment(at: int | None) -> str:

@@ -1,6 +1,6 @@
 """Copies every row of a store into another one, of either kind of database."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Integer, Table, bindparam, delete, func, insert, select, update
@@ -20,7 +20,7 @@ def copy(source: Connection, target: Connection) -> int:
     for rows in _batches(source, select(_RUN.c.id.label("row"), _RUN.c.parent_id.label("parent")), _RUN):
         target.execute(_ADOPT, rows)
     if target.dialect.name == "postgresql":
-        _set_sequences(target)
+        set_sequences(target, schema.metadata.sorted_tables)
     return copied
 
 
@@ -54,9 +54,9 @@ def _batches(source: Connection, question: Any, table: Table) -> Iterator[Rows]:
             yield [dict(row) for row in rows]
 
 
-def _set_sequences(target: Connection) -> None:
-    """The next id of each table is greater than those that were copied."""
-    for table in schema.metadata.sorted_tables:
+def set_sequences(target: Connection, tables: Iterable[Table]) -> None:
+    """Lets PostgreSQL give ids that are greater than those in the tables."""
+    for table in tables:
         if "id" in table.c and isinstance(table.c.id.type, Integer):
             sequence = func.pg_get_serial_sequence(table.name, "id")
             after = func.coalesce(func.max(table.c.id), 0) + 1

@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from headwater.store import schema
 from headwater.store.keys import key_of
 from headwater.store.rows import rows_for
+from headwater.store.text_search import add_tag_texts
 
 API = "API"
 """The source of tags that people put, and no facet."""
@@ -89,6 +90,8 @@ def put(connection: Connection, tags: Sequence[tuple[Owner, int, Tagging]]) -> N
         }
         for owner, at, tag in tags
     ]
+    texts = {(tag.tag, tag.value): tag_key(tag.tag) for _, _, tag in tags}
+    add_tag_texts(connection, [(key_of(*said), key, *said) for said, key in texts.items()])
     for statement, some in (
         (_put_by_people(connection.dialect.name), [row for row in rows if row["source"] == API]),
         (_put_by_facet(connection.dialect.name), [row for row in rows if row["source"] != API]),

@@ -32,6 +32,7 @@ QUESTIONS = {
     "diff": ["namespace=file&dataset=/data/gold/delays&before=2025-12-31&after=01900002-0000-7000-8000-000000000000"],
     "columns": ["q=delay&limit=3"],
     "datasets": ["q=gold"],
+    "search": ["q=delays"],
     "versions": ["namespace=file&dataset=/data/silver/flights&limit=1"],
     "coverage": [""],
 }

@@ -1,4 +1,4 @@
-"""``columns``, ``datasets``, ``versions``, ``coverage``: what is known, found by name, and what is missing."""
+"""``columns``, ``search``, ``datasets``, ``versions``, ``coverage``: what is known and found, and what is missing."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from headwater.answers.documents import of_column, of_coverage, of_dataset, of_versions
+from headwater.answers.documents import of_column, of_coverage, of_dataset, of_found_text, of_versions
 from headwater.answers.hiding import is_hidden
 from headwater.server.columns.asking import Named, Parameters, Tabular, Then
 from headwater.server.columns.described import described
@@ -21,6 +21,7 @@ from headwater.store.questions import (
     coverage,
     dataset_page,
     find_columns,
+    find_texts,
     version_page,
 )
 
@@ -68,6 +69,12 @@ def columns(wanted: Annotated[SearchParameters, Query()], asked: Asked) -> Respo
     return asked.answered(lambda: _columns(wanted, asked))
 
 
+@router.get("/search", **described("search"))
+def search(wanted: Annotated[SearchParameters, Query()], asked: Asked) -> Response:
+    """Datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL that have its words."""
+    return asked.answered(lambda: _search(wanted, asked))
+
+
 @router.get("/datasets", **described("datasets"))
 def datasets(wanted: Annotated[DatasetsParameters, Query()], asked: Asked) -> Response:
     """Datasets by name, each with its columns."""
@@ -94,6 +101,15 @@ def _columns(wanted: SearchParameters, asked: Question) -> Reply:
         for one in found.found
     ]
     return told({"columns": shown, "next": cursor_of(found.next) if found.next is not None else None})
+
+
+def _search(wanted: SearchParameters, asked: Question) -> Reply:
+    stage, last = place_of(wanted.cursor, (int, int)) if wanted.cursor is not None else (0, 0)
+    page = find_texts(asked.store, wanted.q, wanted.limit, after=(stage, last), sees=asked.sees)
+    # A text may name what is hidden, as descriptions of steps may.
+    found = page.found if asked.sees is None else tuple(replace(one, excerpt="") for one in page.found)
+    shown = [of_found_text(asked.shown(one)) for one in found]
+    return told({"results": shown, "next": cursor_of(page.next) if page.next is not None else None})
 
 
 def _datasets(wanted: DatasetsParameters, asked: Question) -> Reply:

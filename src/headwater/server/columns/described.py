@@ -184,6 +184,21 @@ SCHEMAS: Mapping[str, Schema] = {
     "datasets": _object(
         datasets=_list(_also(DATASET, columns=_list(_object(id=NUMBER, field=TEXT, type=TEXT)))), next=NEXT
     ),
+    "search": _object(
+        results=_list(
+            _may_be_absent(
+                _also(
+                    NAME,
+                    kind={"enum": ["dataset", "column", "job"]},
+                    field=TEXT,
+                    **{"in": {"enum": ["name", "tag", "description", "sql"]}},
+                    excerpt=TEXT,
+                ),
+                "field",
+            )
+        ),
+        next=NEXT,
+    ),
     "versions": _object(
         dataset=DATASET,
         versions=_list(

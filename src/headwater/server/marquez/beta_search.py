@@ -1,6 +1,6 @@
 """The search of Marquez's pages (Marquez, v2beta/SearchResource): jobs or datasets with their facets.
 
-Marquez asks OpenSearch, which looks into facets too; here names are searched.
+Marquez asks OpenSearch, which looks into facets too; here names, SQL, descriptions and tags are searched.
 """
 
 import re
@@ -36,7 +36,10 @@ _EVENT = {state: event for event, state in reversed(STATES.items())}
 
 @router.get("/jobs")
 def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
-    """The jobs whose names contain ``q``, the last updated first, with the facets of their newest runs."""
+    """The jobs whose names contain ``q``, then those with its words in their texts; with facets of their newest runs.
+
+    Of each the last updated is first.
+    """
     sought = Sought(text(q), hits.JOB, by_time=True, sees=sight(caller))
     with store.read() as connection:
         named = [Job(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
@@ -47,7 +50,7 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
 
 @router.get("/datasets")
 def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
-    """The datasets whose names contain ``q``, the last updated first."""
+    """The datasets whose names contain ``q``, then those with its words in their texts, the last updated first."""
     sought = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))
     with store.read() as connection:
         named = [Dataset(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]

@@ -1,4 +1,4 @@
-"""Search for datasets and jobs by their names (Marquez, SearchResource)."""
+"""Search for datasets and jobs by their names and texts (Marquez, SearchResource)."""
 
 from datetime import date, datetime
 from typing import Annotated, Literal
@@ -46,7 +46,10 @@ def _sought(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
 def search(
     store: TheStore, sought: Annotated[Sought, Depends(_sought)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
 ) -> Json:
-    """Datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts these."""
+    """Datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts these.
+
+    After them those with its words in their SQL, descriptions or tags.
+    """
     with store.read() as connection:
         found = hits.search(connection, sought, limit)
     return Json({"totalCount": len(found), "results": [_document(one) for one in found]})

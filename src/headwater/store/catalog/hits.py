@@ -1,19 +1,21 @@
-"""Datasets and jobs whose names contain a text."""
+"""Datasets and jobs whose names contain a text, or whose SQL, descriptions or tags have its words."""
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, union_all
 
 from headwater.store import schema
 from headwater.store.catalog.datasets import shown
 from headwater.store.catalog.pages import Sees, seen
 from headwater.store.events import NO_JOB
+from headwater.store.text_search import tagged_with_words, with_words, words_of
 
 DATASET = "DATASET"
 JOB = "JOB"
 
 _DATASET = schema.dataset
 _JOB = schema.job
+_TAGGING = schema.tagging
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What to look for: ``text`` in names, where ``%`` and ``_`` stand for any text and any character.
+    """What to look for: ``text`` in names, where ``%`` and ``_`` stand for any text and any character, and its words.
 
     ``kind`` is DATASET, JOB or empty for both; ``before`` and ``after`` bound when it was last told of.
     """
@@ -43,7 +45,11 @@ class Sought:
 
 
 def search(connection: Connection, sought: Sought, most: int) -> tuple[Hit, ...]:
-    """At most so many hits, by name, or the last updated first (Marquez, SearchDao)."""
+    """At most so many hits: those of names, then those of texts; each by name, or the last updated first.
+
+    Texts are the SQL and the description of a job, the description of a dataset, and tags (Marquez, SearchDao, has
+    names alone).
+    """
     parts = []
     if sought.kind in ("", DATASET):
         parts.append(shown(connection, _part(connection, sought, DATASET)))
@@ -52,16 +58,28 @@ def search(connection: Connection, sought: Sought, most: int) -> tuple[Hit, ...]
     every = union_all(*parts).subquery()
     by_name = (every.c.name, every.c.namespace, every.c.kind)
     order = (every.c.at.desc(), *by_name) if sought.by_time else by_name
-    rows = connection.execute(select(every).order_by(*order).limit(most))
+    rows = connection.execute(select(every).order_by(every.c.rank, *order).limit(most))
     return tuple(Hit(row.kind, row.namespace, row.name, row.at) for row in rows)
 
 
 def _part(connection: Connection, sought: Sought, kind: str) -> Select[tuple[object, ...]]:
     table = _DATASET if kind == DATASET else _JOB
     at = func.coalesce(table.c.last_at, 0)
-    columns = (literal(kind).label("kind"), table.c.namespace, table.c.name, at.label("at"))
     named = func.lower(table.c.name).like(f"%{sought.text.lower()}%")
-    return select(*columns).where(named, seen(connection, table.c.namespace, sought.sees), _bounds(sought, kind))
+    rank = case((named, 0), else_=1).label("rank")
+    columns = (literal(kind).label("kind"), table.c.namespace, table.c.name, at.label("at"), rank)
+    found = or_(named, *_texts(connection, sought, kind))
+    return select(*columns).where(found, seen(connection, table.c.namespace, sought.sees), _bounds(sought, kind))
+
+
+def _texts(connection: Connection, sought: Sought, kind: str) -> list[ColumnElement[bool]]:
+    """That a text of a dataset or a job has all the words, or a tag on it."""
+    words = words_of(sought.text)
+    if not words:
+        return []
+    table, tagged = (_DATASET, _TAGGING.c.dataset_id) if kind == DATASET else (_JOB, _TAGGING.c.job_id)
+    found = (with_words(connection, table, words), tagged_with_words(connection, words, tagged))
+    return [table.c.id.in_(one) for one in found]
 
 
 def _bounds(sought: Sought, kind: str) -> ColumnElement[bool]:

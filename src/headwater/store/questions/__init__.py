@@ -44,6 +44,7 @@ from headwater.store.questions.listing import Hits, ListedDataset, ListedJob, Li
 from headwater.store.questions.moments import iso, moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
+from headwater.store.questions.texts import AFTER_NAMES, FoundText, FoundTexts, Place, find_texts
 from headwater.store.questions.versions import (
     ChangedColumn,
     ColumnChanges,
@@ -53,6 +54,7 @@ from headwater.store.questions.versions import (
 )
 
 __all__ = [
+    "AFTER_NAMES",
     "GUESS",
     "UNBOUNDED",
     "Bounds",
@@ -75,6 +77,8 @@ __all__ = [
     "Exact",
     "FoundColumn",
     "FoundColumns",
+    "FoundText",
+    "FoundTexts",
     "Graph",
     "Hits",
     "Hop",
@@ -92,6 +96,7 @@ __all__ = [
     "Origin",
     "Path",
     "Paths",
+    "Place",
     "Reached",
     "Root",
     "Roots",
@@ -108,6 +113,7 @@ __all__ = [
     "difference",
     "difference_of_job",
     "find_columns",
+    "find_texts",
     "impact_of",
     "iso",
     "jobs",

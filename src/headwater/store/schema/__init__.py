@@ -25,7 +25,7 @@ from headwater.store.schema.names import (
     field_twin,
     symlink,
 )
-from headwater.store.schema.people import api_key, facet, namespace, secret, source, tag, tagging
+from headwater.store.schema.people import api_key, facet, namespace, secret, source, tag, tag_text, tagging
 from headwater.store.schema.runs import catch_up, dataset_schema, event, gap, job, run, run_dataset
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "source",
     "symlink",
     "tag",
+    "tag_text",
     "tagging",
     "transformation",
 ]

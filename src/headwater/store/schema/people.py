@@ -1,6 +1,6 @@
 """The tables of what a server keeps beside lineage: facets, what people say of things, and keys."""
 
-from sqlalchemy import BigInteger, Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text
+from sqlalchemy import BigInteger, Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
 from headwater.store.schema.base import ID, metadata
 
@@ -65,6 +65,18 @@ tagging = Table(
     Index("tagging_tag", "tag_key"),
 )
 """A tag on a dataset, on one of its fields, or on a job; ids that do not apply are 0."""
+
+tag_text = Table(
+    "tag_text",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+    Column("tag_key", LargeBinary, nullable=False),
+    Column("tag", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    UniqueConstraint("key", name="tag_text_key"),
+)
+"""Every tag with every value that it has or had, once: what a search looks at (`headwater.store.text_search`)."""
 
 api_key = Table(
     "api_key",

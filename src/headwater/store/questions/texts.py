@@ -1,0 +1,183 @@
+"""Datasets, columns and jobs by names, tags, descriptions and SQL, in this order and in pages."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, select, true
+
+from headwater.model import Job
+from headwater.store import schema
+from headwater.store.catalog.datasets import shown
+from headwater.store.catalog.pages import seen
+from headwater.store.events import NO_JOB
+from headwater.store.questions import names
+from headwater.store.questions.answers import Column, KnownDataset, Sees
+from headwater.store.rows import rows_for
+from headwater.store.store import Store
+from headwater.store.text_search import tagged_with_words, with_words, words_of
+
+_DATASET, _JOB, _FIELD, _NAME, _TAGGING = schema.dataset, schema.job, schema.field, schema.dataset_name, schema.tagging
+_BEFORE, _AROUND = 60, 160
+_SPACE = re.compile(r"\s+")
+
+
+AFTER_NAMES = (2, 0)
+"""Where a page begins without what is found by its name."""
+
+
+class Place(str, Enum):
+    """Where the words were found."""
+
+    NAME = "name"
+    TAG = "tag"
+    DESCRIPTION = "description"
+    SQL = "sql"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """A dataset, a column or a job, where the words were found, and a piece of that text."""
+
+    about: KnownDataset | Column | Job
+    place: Place
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTexts:
+    """A page of a search; ``next`` is where to go on, None at the end."""
+
+    found: tuple[FoundText, ...]
+    next: tuple[int, int] | None
+
+
+class _Stage(NamedTuple):
+    """The datasets, fields or jobs that are found in one way: the question, and what makes them of their ids."""
+
+    question: Select[Any]
+    found: Callable[[Connection, Sequence[int]], dict[int, FoundText]]
+
+
+def find_texts(
+    store: Store, asked: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
+) -> FoundTexts:
+    """What has a name that contains a text, or has all of its words, or beginnings of words, in a tag or a text.
+
+    Each thing is found once, in the first of these places. Of what may not be seen nothing is found. The place in a
+    page is a stage of the search and an id, so that what comes meanwhile moves nothing.
+    """
+    first, last = after
+    found: list[tuple[int, int, FoundText]] = []
+    with store.read() as connection:
+        for number, stage in enumerate(_stages(connection, asked, sees)):
+            if number < first or len(found) > most:
+                continue
+            ids = _next_ids(connection, stage, last if number == first else 0, most + 1 - len(found))
+            known = stage.found(connection, ids)
+            found += [(number, id_, known[id_]) for id_ in ids]
+    page = found[:most]
+    return FoundTexts(tuple(one for *_, one in page), page[-1][:2] if len(found) > most else None)
+
+
+def _next_ids(connection: Connection, stage: _Stage, last: int, most: int) -> Sequence[int]:
+    [id_] = stage.question.selected_columns
+    return connection.execute(stage.question.where(id_ > last).order_by(id_).limit(most)).scalars().all()
+
+
+def _stages(connection: Connection, asked: str, sees: Sees) -> Iterator[_Stage]:
+    datasets, fields, jobs = (_visible(connection, kind, sees) for kind in (_DATASET, _FIELD, _JOB))
+    part = asked.casefold().replace("/", ".")
+    mine = select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(part, autoescape=True))
+    mine = mine.where(seen(connection, _NAME.c.namespace, sees))
+    of_datasets: list[ColumnElement[bool]] = [_DATASET.c.id.in_(mine)]
+    of_jobs: list[ColumnElement[bool]] = [func.lower(_JOB.c.name).contains(asked.lower(), autoescape=True)]
+    yield _Stage(datasets.where(*of_datasets), _datasets)
+    yield _Stage(jobs.where(*of_jobs), _jobs)
+    words = words_of(asked)
+    if not words:
+        return
+    tagged = {one: tagged_with_words(connection, words, one) for one in _TAGGING.c if one.name.endswith("_id")}
+    on_dataset = tagged[_TAGGING.c.dataset_id].where(_TAGGING.c.field_id == 0)
+    yield _Stage(_once(datasets, of_datasets, _DATASET.c.id.in_(on_dataset)), _tagged(_TAGGING.c.dataset_id, words))
+    yield _Stage(fields.where(_FIELD.c.id.in_(tagged[_TAGGING.c.field_id])), _tagged(_TAGGING.c.field_id, words))
+    yield _Stage(_once(jobs, of_jobs, _JOB.c.id.in_(tagged[_TAGGING.c.job_id])), _tagged(_TAGGING.c.job_id, words))
+    described = _DATASET.c.id.in_(with_words(connection, _DATASET, words))
+    yield _Stage(_once(datasets, of_datasets, described), _with_texts(_DATASET, words))
+    told = _JOB.c.id.in_(with_words(connection, _JOB, words))
+    yield _Stage(_once(jobs, of_jobs, told), _with_texts(_JOB, words))
+
+
+def _once(question: Select[Any], before: list[ColumnElement[bool]], condition: ColumnElement[bool]) -> Select[Any]:
+    """The question for what meets a condition and none of those before, to which it is added."""
+    found = question.where(condition, *(~one for one in before))
+    before.append(condition)
+    return found
+
+
+def _visible(connection: Connection, kind: Any, sees: Sees) -> Select[Any]:
+    if kind is _JOB:
+        known = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
+        return known.where(seen(connection, _JOB.c.namespace, sees))
+    datasets = shown(connection, select(_DATASET.c.id)).where(seen(connection, _DATASET.c.namespace, sees))
+    return datasets if kind is _DATASET else select(_FIELD.c.id).where(_FIELD.c.dataset_id.in_(datasets))
+
+
+def _datasets(connection: Connection, ids: Sequence[int]) -> dict[int, FoundText]:
+    return {id_: FoundText(one, Place.NAME) for id_, one in names.datasets(connection, ids).items()}
+
+
+def _jobs(connection: Connection, ids: Sequence[int]) -> dict[int, FoundText]:
+    return {id_: FoundText(one, Place.NAME) for id_, one in names.jobs(connection, ids).items()}
+
+
+def _tagged(
+    owner: ColumnElement[int], words: Sequence[str]
+) -> Callable[[Connection, Sequence[int]], dict[int, FoundText]]:
+    def found(connection: Connection, ids: Sequence[int]) -> dict[int, FoundText]:
+        known: dict[int, Any] = _named(connection, owner, ids)
+        tags: dict[int, str] = {}
+        question = select(owner.label("owner"), _TAGGING.c.tag, _TAGGING.c.value).order_by(_TAGGING.c.tag)
+        whole = _TAGGING.c.field_id == 0 if owner is _TAGGING.c.dataset_id else true()
+        for row in rows_for(connection, ids, lambda some: question.where(and_(owner.in_(some), whole))):
+            said = f"{row.tag}={row.value}" if row.value else row.tag
+            if row.owner not in tags and all(_begins(said, word) for word in words):
+                tags[row.owner] = said
+        return {id_: FoundText(one, Place.TAG, tags.get(id_, "")) for id_, one in known.items()}
+
+    return found
+
+
+def _named(connection: Connection, owner: ColumnElement[int], ids: Sequence[int]) -> dict[int, Any]:
+    if owner is _TAGGING.c.field_id:
+        return {**names.columns(connection, ids)}
+    return {**(names.jobs if owner is _TAGGING.c.job_id else names.datasets)(connection, ids)}
+
+
+def _with_texts(table: Any, words: Sequence[str]) -> Callable[[Connection, Sequence[int]], dict[int, FoundText]]:
+    def found(connection: Connection, ids: Sequence[int]) -> dict[int, FoundText]:
+        known = (names.jobs if table is _JOB else names.datasets)(connection, ids)
+        sql = table.c.sql if table is _JOB else literal("").label("sql")
+        question = select(table.c.id, table.c.description, sql)
+        rows = rows_for(connection, ids, lambda some: question.where(table.c.id.in_(some)))
+        return {row.id: _in_text(known[row.id], row.description or "", row.sql or "", words) for row in rows}
+
+    return found
+
+
+def _in_text(about: KnownDataset | Job, description: str, sql: str, words: Sequence[str]) -> FoundText:
+    described = not sql or all(_begins(description, word) for word in words)
+    place, said = (Place.DESCRIPTION, description) if described else (Place.SQL, sql)
+    places = [found.start() for word in words if (found := _beginning(word).search(said))]
+    begin = max(min(places, default=0) - _BEFORE, 0)
+    return FoundText(about, place, _SPACE.sub(" ", said[begin : begin + _AROUND]).strip())
+
+
+def _begins(said: str, word: str) -> bool:
+    return _beginning(word).search(said) is not None
+
+
+def _beginning(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE)
