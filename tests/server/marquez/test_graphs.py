@@ -173,3 +173,33 @@ def test_counts_are_those_of_the_lists(world: TestClient) -> None:
 def counted(client: TestClient, name: str, period: str) -> int:
     """How many there are at the end of the last span."""
     return int(client.get(f"/api/v1/stats/{name}?period={period}").json()[-1]["count"])
+
+
+def test_a_run_that_alters_a_table_shows_the_version_that_it_made(world: TestClient) -> None:
+    """It wrote no rows, so it had no version, and the table that of before."""
+    wider = {"schema": {"fields": [{"name": "a", "type": "string"}, {"name": "b", "type": "int"}]}}
+    wider["lifecycleStateChange"] = {"lifecycleStateChange": "ALTER"}  # type: ignore[assignment]
+    events = [
+        told("make", written("gold", {"a": ["raw.x"]}), minute=1, run="make"),
+        told("add", {"namespace": "file", "name": "/gold", "facets": wider}, minute=2, run="add"),
+        told("failed", {"namespace": "file", "name": "/gold", "facets": wider}, minute=3, run="failed", state="FAIL"),
+        told("read", written("made", {"c": ["gold.b"]}), inputs=["gold"], minute=4, run="read"),
+    ]
+    assert world.post("/api/v1/lineage", json=events).status_code == 201
+    runs = {one["job"]["name"]: world.get(f"/api/v1/jobs/runs/{one['run']['runId']}").json() for one in events}
+    made, added = (used(runs[name], "output")[0] for name in ("make", "add"))
+    assert made != added
+    assert used(runs["read"], "input") == [added]
+    address = "/api/v1/namespaces/file/datasets/%2Fgold"
+    assert world.get(address).json()["currentVersion"] == added
+    listed = world.get(f"{address}/versions").json()
+    fields = {one["version"]: [field["name"] for field in one["fields"]] for one in listed["versions"]}
+    assert (fields[added], fields[made], listed["totalCount"]) == (["a", "b"], ["a"], len(fields))
+    assert world.get(f"{address}/versions/{added}").json()["createdByRun"]["id"] == runs["add"]["id"]
+    own = world.get("/api/v2/versions", params={"namespace": "file", "dataset": "/gold"}).json()
+    assert {one["version"] for one in own["versions"]} == set(fields)
+
+
+def used(run: Any, side: str) -> list[str]:
+    """The versions of the datasets that a run read or wrote."""
+    return [one["datasetVersionId"]["version"] for one in run[f"{side}DatasetVersions"]]

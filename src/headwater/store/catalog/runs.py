@@ -1,7 +1,7 @@
 """Runs with their states, what they read and wrote, and what their events say of them."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from headwater.model import Dataset, Job
 from headwater.store import schema
-from headwater.store.catalog import runevents, touched
+from headwater.store.catalog import runevents, touched, versions
 from headwater.store.catalog.identities import job_version
 from headwater.store.catalog.pages import Listing, Page, among, paged
 from headwater.store.catalog.runevents import ToldRun
@@ -102,10 +102,18 @@ def _kept(
 ) -> dict[int, KeptRun]:
     question = select(_RUN, _JOB.c.namespace, _JOB.c.name, _JOB.c.location).join(_JOB, _JOB.c.id == _RUN.c.job_id)
     rows = list(rows_for(connection, ids, lambda some: question.where(_RUN.c.id.in_(some))))
-    used = touched.by_runs(connection, ids)
-    named, said = touched.named(connection, used.values()), tell(connection, ids)
+    used, altered = touched.by_runs(connection, ids), versions.altered_by(connection, ids)
+    named = touched.named(connection, used.values()) | touched.names(connection, set().union(*altered.values()))
+    said = tell(connection, ids)
     then = _versions(connection, rows, used, named)
-    return {row.id: _run(row, used.get(row.id, Touched()), named, then, said.get(row.id)) for row in rows}
+    runs = {row.id: _run(row, used.get(row.id, Touched()), named, then, said.get(row.id)) for row in rows}
+    return runs | {run: _with_altered(runs[run], (named[one] for one in some)) for run, some in altered.items()}
+
+
+def _with_altered(run: KeptRun, datasets: Iterable[Dataset]) -> KeptRun:
+    """A run with the versions that it made of datasets by altering them, beside those of what it wrote."""
+    made = {one.named: one for one in run.outputs} | {one: touched.written_by(one, run.uuid) for one in datasets}
+    return replace(run, outputs=tuple(sorted(made.values(), key=_by_name)))
 
 
 def _versions(

@@ -1,4 +1,4 @@
-"""Versions of datasets: one for each run that wrote it, known by the run; their moments and schemas are kept."""
+"""Versions of datasets, known by the run: one for each that wrote it, or altered it and left a schema."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from headwater.store import schema
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.pages import Listing, Page, paged
 from headwater.store.events import DECLARED, SUCCESSFUL
-from headwater.store.rows import pairs_for
+from headwater.store.rows import pairs_for, rows_for
 from headwater.store.schema import FOREVER
 from headwater.store.schemas import VersionField, by_digest
 
@@ -43,8 +43,7 @@ class Version:
 
 def of_dataset(connection: Connection, dataset_id: int, named: Dataset, page: Page) -> Listing[Version]:
     """The versions of a dataset, the newest first."""
-    written = select(_WRITTEN.c.run_id).where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
-    found = paged(connection, listed(dataset_id), page, written)
+    found = paged(connection, listed(connection, dataset_id), page, _made(connection, dataset_id))
     return Listing(tuple(version_of(row, named) for row in found.items), found.total)
 
 
@@ -57,7 +56,7 @@ def named(connection: Connection, dataset_id: int) -> Dataset:
 
 def find(connection: Connection, dataset_id: int, named: Dataset, version: UUID) -> Version | None:
     """The version of a dataset with a UUID; the newest are looked at first."""
-    mine = listed(dataset_id)
+    mine = listed(connection, dataset_id)
     with connection.execute(mine.execution_options(yield_per=1_000)) as rows:
         return next((version_of(row, named) for row in rows if dataset_version(named, row.uuid) == version), None)
 
@@ -71,8 +70,21 @@ def latest(connection: Connection, named: Mapping[int, Dataset], until: int | No
 
 def at_moments(connection: Connection, named: Mapping[int, Dataset], wanted: Collection[Place]) -> dict[Place, Version]:
     """The version of each dataset at each moment; nothing where there was none yet."""
-    rows = pairs_for(connection, wanted, _newest)
-    return {(row.dataset_id, row.moment): version_of(row, named[row.dataset_id]) for row in rows}
+    found: dict[Place, Any] = {}
+    for question in (_newest, _newest_altered):
+        for row in pairs_for(connection, wanted, question):
+            place = (row.dataset_id, row.moment)
+            found[place] = max(found.get(place, row), row, key=lambda one: (one.at, one.uuid))
+    return {place: version_of(row, named[row.dataset_id]) for place, row in found.items()}
+
+
+def altered_by(connection: Connection, runs: Collection[int]) -> dict[int, set[int]]:
+    """The datasets of which each run made a version without writing rows: it altered them."""
+    question = select(_CHANGED.c.run_id, _CHANGED.c.dataset_id).where(_CHANGED.c.schema_digest.is_not(None))
+    found: dict[int, set[int]] = {}
+    for row in rows_for(connection, runs, lambda some: question.where(_CHANGED.c.run_id.in_(some))):
+        found.setdefault(row.run_id, set()).add(row.dataset_id)
+    return found
 
 
 def fields_of(connection: Connection, versions: Collection[Version]) -> dict[Version, Fields]:
@@ -115,11 +127,14 @@ def _newest_schema(wanted: FromClause) -> Select[Any]:
 
 def _newest_change(wanted: FromClause) -> Select[Any]:
     """For each dataset and moment the newest change of the dataset until then that left a schema."""
+    return _schema_of(wanted, _last_change(wanted), _CHANGED, _CHANGED.c.schema_at)
+
+
+def _last_change(wanted: FromClause) -> Select[Any]:
     dataset, moment = wanted.c
     last = select(_CHANGED.c.run_id).join_from(_CHANGED, _RUN, _RUN.c.id == _CHANGED.c.run_id)
     last = last.where(_CHANGED.c.dataset_id == dataset, moment >= _CHANGED.c.schema_at, _RUN.c.state.in_(SUCCESSFUL))
-    last = last.order_by(_CHANGED.c.schema_at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
-    return _schema_of(wanted, last, _CHANGED, _CHANGED.c.schema_at)
+    return last.order_by(_CHANGED.c.schema_at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
 
 
 def _schema_of(
@@ -134,14 +149,33 @@ def _schema_of(
     return question.select_from(found).join(table, same)
 
 
-def listed(dataset_id: int) -> Select[Any]:
-    """The rows of the versions of a dataset, the newest first; those of one moment by the run."""
+def listed(connection: Connection, dataset_id: int, after: tuple[int, str] | None = None) -> Select[Any]:
+    """The rows of the versions of a dataset, the newest first; those of one moment by the run.
+
+    ``after`` is the moment and run of the one that comes before them.
+    """
+    made = _made(connection, dataset_id).subquery()
     of_run = (_RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.state, _RUN.c.job_id)
-    question = select(_WRITTEN.c.dataset_id, *of_run, _WRITTEN.c.at, _WRITTEN.c.schema_digest).join_from(
-        _WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id
+    question = select(made.c.dataset_id, *of_run, made.c.at, made.c.schema_digest)
+    question = question.join_from(made, _RUN, _RUN.c.id == made.c.run_id)
+    if after is not None:
+        at, uuid = after
+        question = question.where(or_(made.c.at < at, and_(made.c.at == at, uuid < _RUN.c.uuid)))
+    return question.order_by(made.c.at.desc(), _RUN.c.uuid)
+
+
+def _made(connection: Connection, dataset_id: int) -> Select[Any]:
+    """Which runs made versions of a dataset; of most nobody altered any, and an index has the others in order."""
+    columns = (_WRITTEN.c.dataset_id, _WRITTEN.c.run_id, _WRITTEN.c.at, _WRITTEN.c.schema_digest)
+    written = select(*columns).where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
+    altered = select(
+        _CHANGED.c.dataset_id, _CHANGED.c.run_id, _CHANGED.c.schema_at.label("at"), _CHANGED.c.schema_digest
     )
-    mine = question.where(_WRITTEN.c.dataset_id == dataset_id, _WRITTEN.c.written)
-    return mine.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid)
+    altered = altered.where(_CHANGED.c.dataset_id == dataset_id, _CHANGED.c.schema_digest.is_not(None))
+    altered = altered.where(_CHANGED.c.run_id.not_in(written.with_only_columns(_WRITTEN.c.run_id)))
+    if connection.execute(altered.limit(1)).first() is None:
+        return written
+    return select(written.union_all(altered).subquery())
 
 
 def _newest(wanted: FromClause) -> Select[Any]:
@@ -156,6 +190,16 @@ def _newest(wanted: FromClause) -> Select[Any]:
     written = and_(_WRITTEN.c.run_id == found.c.run_id, _WRITTEN.c.dataset_id == found.c.dataset_id, _WRITTEN.c.written)
     question = select(found, _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at, _WRITTEN.c.schema_digest).select_from(found)
     return question.join(_RUN, _RUN.c.id == found.c.run_id).join(_WRITTEN, written)
+
+
+def _newest_altered(wanted: FromClause) -> Select[Any]:
+    """The same of runs that altered a dataset and left a schema."""
+    dataset, moment = wanted.c
+    last = _last_change(wanted).scalar_subquery().label("run_id")
+    found = select(dataset.label("dataset_id"), moment.label("moment"), last).subquery()
+    same = and_(_CHANGED.c.run_id == found.c.run_id, _CHANGED.c.dataset_id == found.c.dataset_id)
+    question = select(found, _RUN.c.uuid, _RUN.c.state, _CHANGED.c.schema_at.label("at"), _CHANGED.c.schema_digest)
+    return question.select_from(found).join(_RUN, _RUN.c.id == found.c.run_id).join(_CHANGED, same)
 
 
 def _lasting() -> Any:

@@ -4,11 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Connection, and_, or_
+from sqlalchemy import Connection
 
 from headwater.errors import QuestionError
 from headwater.model import Job
-from headwater.store import schema
 from headwater.store.catalog import versions
 from headwater.store.fieldnames import place_of
 from headwater.store.questions import names
@@ -17,9 +16,6 @@ from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.schema import FOREVER
 from headwater.store.store import Store
-
-_WRITTEN = schema.run_dataset.c
-_UUID = schema.run.c.uuid
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +77,7 @@ def version_page(
             raise QuestionError(
                 f"{str(dataset)[:200]!r} is a column: expected the name of a dataset, which has versions."
             )
-        question = versions.listed(dataset.id)
-        if after is not None:
-            at, uuid = after
-            question = question.where(or_(_WRITTEN.at < at, and_(_WRITTEN.at == at, uuid < _UUID)))
+        question = versions.listed(connection, dataset.id, after)
         rows = connection.execute(question.limit(most + 1)).all()
         page, own = rows[:most], versions.named(connection, dataset.id)
         known = [versions.version_of(row, own) for row in page]
