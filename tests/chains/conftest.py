@@ -32,14 +32,7 @@ TYPES = {
     "customer": pa.field("customer", pa.int32()),
     "amount": pa.field("amount", pa.float64()),
 }
-QUICK = {
-    "spark.master": "local[1]",
-    "spark.app.name": "chains",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
-}
+OWN = {"spark.master": "local[1]", "spark.app.name": "chains"}
 CONF: Mapping[str, Mapping[str, str]] = {
     "plain": {
         "spark.jars.packages": packages(POSTGRESQL, AVRO),
@@ -77,7 +70,7 @@ class Application:
 
 
 def _plan(kind: str, folder: Path, url: str) -> dict[str, Any]:
-    conf = {**COMMON, **QUICK, **CONF[kind]}
+    conf = {**COMMON, **OWN, **CONF[kind]}
     filled = {
         key: value.replace("{folder}", str(folder)).replace("{url}", url).replace("{password}", PASSWORD)
         for key, value in conf.items()

@@ -1,5 +1,6 @@
 """A task that a second one overtakes, on a cluster of two hosts: one write, told once."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -10,7 +11,10 @@ import pytest
 from tests.capture.conftest import Jobs, statements
 from tests.ports import free_port
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="a cluster of four JVMs: half a minute"),
+]
 
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark never starts the second attempt on the host of the first
 JOB = """\

@@ -19,8 +19,6 @@ DRIVER = "org.postgresql.Driver"
 ICEBERG_ALONE = {
     "spark.jars.packages": packages(ICEBERG),
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 CONF: Mapping[str, Mapping[str, str]] = {
     "memory": {"spark.sql.catalogImplementation": "in-memory"},
@@ -35,10 +33,6 @@ CONF: Mapping[str, Mapping[str, str]] = {
         "spark.sql.catalog.mem": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.mem.catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog",
         "spark.sql.catalog.mem.warehouse": "{folder}/mem",
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     },
     "only_iceberg": {
         **ICEBERG_ALONE,

@@ -23,6 +23,11 @@ EVENTS = "events.ndjson"
 COMMON = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
+    # Many small statements: what makes large ones fast costs more than it saves.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
     "spark.sql.warehouse.dir": "{folder}/warehouse",
     "spark.driver.extraJavaOptions": "-Dderby.system.home={folder}",
     "spark.openlineage.columnLineage.descriptionsEnabled": "true",
