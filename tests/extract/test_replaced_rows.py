@@ -1,7 +1,7 @@
 """Which rows each write replaces, on the plans that Spark, Delta, Iceberg and Hudi made of the cases."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -116,93 +116,97 @@ PATH = {"path": "/lake/out"}
 BRANCH = {"table": {"provider": "iceberg", "version": "branch_w1_snapshot_1"}, "identifier": {"parts": ["d", "out"]}}
 
 
-def commands() -> Iterator[tuple[str, tuple[str, dict[str, Any]], object, Mapping[str, Any] | None, ReplacedRows]]:
-    yield "a folder", files(), None, None, ALL
-    yield "a new folder", files(mode="ErrorIfExists"), None, None, ALL
-    yield "a folder that is left alone", files(mode="Ignore"), None, None, SOME
-    yield "a partition's folder", files(outputPath="file:/lake/out/dt=2026-01-01"), None, None, SOME
-    yield "partitions, statically", files(partitioned=True, dynamicPartitions=False), None, None, ALL
-    yield "partitions, dynamically", files(partitioned=True, dynamicPartitions=True), None, None, SOME
-    yield "dynamic, without partitions", files(dynamicPartitions=True), None, None, ALL
-    yield "a static partition", files(staticPartitions={"p": "1"}), None, None, SOME
-    yield (
+Command = tuple[str, dict[str, Any]]
+COMMANDS: list[tuple[str, Command, object, Mapping[str, Any] | None, ReplacedRows]] = [
+    ("a folder", files(), None, None, ALL),
+    ("a new folder", files(mode="ErrorIfExists"), None, None, ALL),
+    ("a folder that is left alone", files(mode="Ignore"), None, None, SOME),
+    ("a partition's folder", files(outputPath="file:/lake/out/dt=2026-01-01"), None, None, SOME),
+    ("partitions, statically", files(partitioned=True, dynamicPartitions=False), None, None, ALL),
+    ("partitions, dynamically", files(partitioned=True, dynamicPartitions=True), None, None, SOME),
+    ("dynamic, without partitions", files(dynamicPartitions=True), None, None, ALL),
+    ("a static partition", files(staticPartitions={"p": "1"}), None, None, SOME),
+    (
         "a table's partitions by an option",
         files(partitioned=True, options={"partitionOverwriteMode": None}),
         None,
         None,
         SOME,
-    )  # noqa: E501
-    yield "JDBC", source(JDBC), None, None, ALL
-    yield "JDBC append", source(JDBC, mode="Append"), None, None, SOME
-    yield "JDBC insert overwrite", ("InsertIntoDataSourceCommand", {"overwrite": True}), None, None, ALL
-    yield "Delta by path", source(PATH, **DELTA), None, None, ALL
-    yield "Delta dynamic", source(PATH, **DELTA, dynamicPartitions=True), None, None, SOME
-    yield "Delta replaceWhere", source({**PATH, "replaceWhere": None}, **DELTA), None, None, SOME
-    yield "a day's folder of Delta", source({"path": "/lake/out/2026-01-01"}, **DELTA), None, None, SOME
-    yield "Hudi", source(PATH, **HUDI), None, None, ALL
-    yield "Hudi's operation", source({**PATH, "hoodie.datasource.write.operation": None}, **HUDI), None, None, SOME
-    yield "a source nobody knows", source({"path": "/x"}), None, None, ALL
-    yield "a part of it", source({"path": "/x", "datePartition": None}), None, None, SOME
-    yield "its append by the default mode", source({"path": "/x"}, mode="ErrorIfExists"), None, None, SOME
-    yield "RTAS with replaceWhere", ("ReplaceTableAsSelect", {"partial": True}), None, None, SOME
-    yield "v2 overwrite", ("OverwriteByExpression", {}), True, None, ALL
-    yield "v2 overwrite of a predicate", ("OverwriteByExpression", {}), 1, None, SOME
-    yield "v2 overwrite of a branch", ("OverwriteByExpression", {}), True, BRANCH, SOME
-    yield "DELETE", ("DeleteFromTable", {}), True, None, ALL
-    yield "DELETE of a branch", ("DeleteFromTable", {}), True, BRANCH, SOME
-    yield "DELETE with a condition", ("DeleteFromTable", {}), 5, None, SOME
-    yield "Hive insert", ("InsertIntoHiveTable", {"table": table(), "overwrite": True}), None, None, ALL
-    yield (
+    ),
+    ("JDBC", source(JDBC), None, None, ALL),
+    ("JDBC append", source(JDBC, mode="Append"), None, None, SOME),
+    ("JDBC insert overwrite", ("InsertIntoDataSourceCommand", {"overwrite": True}), None, None, ALL),
+    ("Delta by path", source(PATH, **DELTA), None, None, ALL),
+    ("Delta dynamic", source(PATH, **DELTA, dynamicPartitions=True), None, None, SOME),
+    ("Delta replaceWhere", source({**PATH, "replaceWhere": None}, **DELTA), None, None, SOME),
+    ("a day's folder of Delta", source({"path": "/lake/out/2026-01-01"}, **DELTA), None, None, SOME),
+    ("Hudi", source(PATH, **HUDI), None, None, ALL),
+    ("Hudi's operation", source({**PATH, "hoodie.datasource.write.operation": None}, **HUDI), None, None, SOME),
+    ("a source nobody knows", source({"path": "/x"}), None, None, ALL),
+    ("a part of it", source({"path": "/x", "datePartition": None}), None, None, SOME),
+    ("its append by the default mode", source({"path": "/x"}, mode="ErrorIfExists"), None, None, SOME),
+    ("RTAS with replaceWhere", ("ReplaceTableAsSelect", {"partial": True}), None, None, SOME),
+    ("v2 overwrite", ("OverwriteByExpression", {}), True, None, ALL),
+    ("v2 overwrite of a predicate", ("OverwriteByExpression", {}), 1, None, SOME),
+    ("v2 overwrite of a branch", ("OverwriteByExpression", {}), True, BRANCH, SOME),
+    ("DELETE", ("DeleteFromTable", {}), True, None, ALL),
+    ("DELETE of a branch", ("DeleteFromTable", {}), True, BRANCH, SOME),
+    ("DELETE with a condition", ("DeleteFromTable", {}), 5, None, SOME),
+    ("Hive insert", ("InsertIntoHiveTable", {"table": table(), "overwrite": True}), None, None, ALL),
+    (
         "Hive partition",
         ("InsertIntoHiveTable", {"table": table(), "overwrite": True, "partition": {"p": "1"}}),
         None,
         None,
         SOME,
-    )  # noqa: E501
-    yield "Hive append", ("InsertIntoHiveTable", {"table": table(), "overwrite": False}), None, None, SOME
-    yield "CTAS if not exists", ("CreateTableAsSelect", {"ignoreIfExists": True}), None, None, SOME
-    yield "TRUNCATE", ("TruncateTableCommand", {"changed": table()}), None, None, ALL
-    yield (
+    ),
+    ("Hive append", ("InsertIntoHiveTable", {"table": table(), "overwrite": False}), None, None, SOME),
+    ("CTAS if not exists", ("CreateTableAsSelect", {"ignoreIfExists": True}), None, None, SOME),
+    ("TRUNCATE", ("TruncateTableCommand", {"changed": table()}), None, None, ALL),
+    (
         "TRUNCATE of a partition",
         ("TruncateTableCommand", {"changed": table(), "emptied": {"p": "1"}}),
         None,
         None,
         SOME,
-    )  # noqa: E501
-    yield "DROP", ("DropTableCommand", {"changed": table()}), None, None, ALL
-    yield "DROP of an external table", ("DropTableCommand", {"changed": table(kind="EXTERNAL")}), None, None, SOME
-    yield "CREATE of a table", ("CreateTable", {"changed": table()}), None, None, ALL
-    yield "CREATE over files", ("CreateTable", {"changed": table(kind="EXTERNAL")}), None, None, SOME
-    yield "REPLACE of a table", ("ReplaceTable", {"changed": table(kind="EXTERNAL")}), None, None, ALL
-    yield (
+    ),
+    ("DROP", ("DropTableCommand", {"changed": table()}), None, None, ALL),
+    ("DROP of an external table", ("DropTableCommand", {"changed": table(kind="EXTERNAL")}), None, None, SOME),
+    ("CREATE of a table", ("CreateTable", {"changed": table()}), None, None, ALL),
+    ("CREATE over files", ("CreateTable", {"changed": table(kind="EXTERNAL")}), None, None, SOME),
+    ("REPLACE of a table", ("ReplaceTable", {"changed": table(kind="EXTERNAL")}), None, None, ALL),
+    (
         "a stream in complete mode",
         ("WriteToStream", {"sink": {"path": "/lake/out"}, "outputMode": "Complete"}),
         None,
         None,
         SOME,
-    )  # noqa: E501
-    yield "Connect: DELETE", ("RowChange", {"tableDesc": table(), "deletesAll": True}), None, None, ALL
-    yield "Connect: DELETE of some", ("RowChange", {"tableDesc": table()}), None, None, SOME
-    yield (
+    ),
+    ("Connect: DELETE", ("RowChange", {"tableDesc": table(), "deletesAll": True}), None, None, ALL),
+    ("Connect: DELETE of some", ("RowChange", {"tableDesc": table()}), None, None, SOME),
+    (
         "Connect: writeTo.overwrite",
         ("SaveAsV1TableCommand", {"tableDesc": table(), "mode": "Overwrite", "partial": True}),
         None,
         None,
         SOME,
-    )  # noqa: E501
-    yield "LOAD DATA", ("LoadDataCommand", {"changed": table(), "files": "/in"}), None, None, SOME
-    yield (
+    ),
+    ("LOAD DATA", ("LoadDataCommand", {"changed": table(), "files": "/in"}), None, None, SOME),
+    (
         "LOAD DATA OVERWRITE",
         ("LoadDataCommand", {"changed": table(), "files": "/in", "isOverwrite": True}),
         None,
         None,
         ALL,
-    )  # noqa: E501
+    ),
+]
 
 
-@pytest.mark.parametrize(("command", "condition", "over", "expected"), [pytest.param(*one[1:], id=one[0]) for one in commands()])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "condition", "over", "expected"), [pytest.param(*one[1:], id=one[0]) for one in COMMANDS]
+)
 def test_a_command_says_which_rows_it_replaces(
-    command: tuple[str, dict[str, Any]], condition: object, over: Mapping[str, Any] | None, expected: ReplacedRows
+    command: Command, condition: object, over: Mapping[str, Any] | None, expected: ReplacedRows
 ) -> None:
     outputs = statement(decode(plan(*command, condition, over))).outputs
     assert [output.description.replaces for output in outputs] == [expected]

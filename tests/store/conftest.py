@@ -26,8 +26,13 @@ def source(words: str) -> Json:
     return {"namespace": "file", "name": f"/{dataset}", "field": field, "transformations": [way]}
 
 
-def written(name: str, fields: dict[str, Sequence[str]] | None = None, symlinks: Sequence[str] = ()) -> Json:
-    """An output dataset; the field ``*`` stands for the whole dataset, no fields for no lineage."""
+def written(
+    name: str, fields: dict[str, Sequence[str]] | None = None, symlinks: Sequence[str] = (), write: str = ""
+) -> Json:
+    """An output dataset; the field ``*`` stands for the whole dataset, no fields for no lineage.
+
+    ``write`` is ALL_ROWS or SOME_ROWS as headwater's events say it, or a change of lifecycle as others do.
+    """
     facets: Json = {}
     if fields is not None:
         own = {
@@ -38,7 +43,12 @@ def written(name: str, fields: dict[str, Sequence[str]] | None = None, symlinks:
     if symlinks:
         links = [{"namespace": "hive", "name": link, "type": "TABLE"} for link in symlinks]
         facets["symlinks"] = {"identifiers": links}
-    return {"namespace": "file", "name": f"/{name}", "facets": facets}
+    output: Json = {"namespace": "file", "name": f"/{name}", "facets": facets}
+    if write.endswith("ROWS"):
+        output["outputFacets"] = {"headwater_write": {"replaces": write}}
+    elif write:
+        facets["lifecycleStateChange"] = {"lifecycleStateChange": write}
+    return output
 
 
 def renamed(
@@ -92,6 +102,8 @@ QUESTIONS = {
     "LEFT JOIN dataset_schema s ON s.digest = t.schema_digest "
     "JOIN run r ON r.id = t.run_id JOIN dataset d ON d.id = t.dataset_id",
     "gaps": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
+    "replacements": "SELECT d.name, r.uuid, p.at, p.certain, p.has_schema FROM replacement p "
+    "JOIN dataset d ON d.id = p.dataset_id JOIN run r ON r.id = p.run_id",
     "lineage": "SELECT j.name, d.name, r.uuid, l.at FROM lineage l JOIN job j ON j.id = l.job_id "
     "JOIN dataset d ON d.id = l.output_id JOIN run r ON r.id = l.run_id",
 }

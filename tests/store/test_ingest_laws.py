@@ -16,7 +16,8 @@ NAMES = st.sampled_from(["a", "b", "c"])
 COLUMNS = st.sampled_from(["x", "y", "X", "Y"])
 SOURCES = st.builds("{}.{} {}".format, NAMES, COLUMNS, st.sampled_from(["IDENTITY", "FILTER"]))
 FIELDS = st.dictionaries(st.sampled_from(["x", "y", "X", "*"]), st.lists(SOURCES, max_size=2))
-OUTPUT = st.tuples(NAMES, st.none() | FIELDS, st.lists(st.sampled_from(["t1", "t2"]), max_size=1))
+WRITE = st.sampled_from(["", "ALL_ROWS", "ALL_ROWS", "SOME_ROWS", "OVERWRITE", "TRUNCATE"])
+OUTPUT = st.tuples(NAMES, st.none() | FIELDS, st.lists(st.sampled_from(["t1", "t2"]), max_size=1), WRITE)
 PARTS = {
     "job": st.sampled_from(["j1", "j2"]),
     "outputs": st.lists(OUTPUT, max_size=2),
@@ -57,7 +58,7 @@ def event(words: Any, parts: dict[str, Any]) -> dict[str, Any]:
     # A run belongs to one job, and ends in one way: the specification's, and every producer's.
     end = "FAIL" if parts["run"] == "r4" else "COMPLETE"
     parts = {**parts, "state": "START" if parts["state"] == "START" else end}
-    outputs = [words.written(name, fields, links) for name, fields, links in parts["outputs"]]
+    outputs = [words.written(*output) for output in parts["outputs"]]
     job = "j1" if parts["run"] in ("r1", "r2") else "j2"
     rest = {key: parts[key] for key in ("minute", "run", "state", "inputs", "job_facets") if key in parts}
     told: dict[str, Any] = words.told(job, *outputs, **rest)

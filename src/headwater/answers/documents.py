@@ -1,5 +1,6 @@
 """Answers as JSON documents, with the field's words as keys."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from headwater.model import Dataset, Job, Transformation
@@ -15,6 +16,7 @@ from headwater.store.questions import (
     Hop,
     Impact,
     KnownDataset,
+    Overwrite,
     Paths,
     Roots,
     Sides,
@@ -65,6 +67,17 @@ def of_kind(one: Transformation) -> Document:
     return document
 
 
+def of_overwrite(run: Overwrite) -> Document:
+    """A run that overwrote a dataset."""
+    return {"run": run.run, "job": of_job(run.job), "at": iso(run.at)}
+
+
+def _overwritten(runs: Iterable[Overwrite]) -> Document:
+    """The runs that may have replaced what is shown; nothing where there are none."""
+    found = [of_overwrite(run) for run in runs]
+    return {"possiblyReplaced": found} if found else {}
+
+
 def of_hop(hop: Hop) -> Document:
     """A step; its output has no ``field`` when it acts on every column of the dataset."""
     output = of_column(hop.output) if hop.output is not None else _named(hop.output_dataset.dataset)
@@ -73,7 +86,7 @@ def of_hop(hop: Hop) -> Document:
         "output": output,
         "transformations": [of_transformation(one) for one in hop.transformations],
         "job": of_job(hop.job),
-    }
+    } | _overwritten([hop.possibly_replaced] if hop.possibly_replaced is not None else [])
 
 
 def of_roots(answer: Roots) -> Document:
@@ -94,6 +107,7 @@ def of_roots(answer: Roots) -> Document:
                 "jobs": [of_job(job) for job in root.jobs],
                 "applications": [of_job(application) for application in root.applications],
             }
+            | _overwritten(root.possibly_replaced)
             for root in answer.roots
         ],
         "truncated": list(answer.truncated),
@@ -231,6 +245,7 @@ def of_impact(answer: Impact) -> Document:
                 ],
             }
             | ({} if one.columns else {"transformations": [of_way(way) for way in one.ways]})
+            | _overwritten(one.possibly_replaced)
             for one in answer.datasets
         ],
         "truncated": list(answer.truncated),

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 from headwater.model import Dataset, Job, Transformation
-from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob
+from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite
 
 HIDDEN = "hidden"
 """The namespace of everything that is hidden."""
@@ -42,6 +42,7 @@ class _Hiding:
             KnownDataset: self._dataset,
             Column: self._column,
             Job: self._job,
+            Overwrite: self._overwrite,
             Transformation: lambda one: replace(one, description=""),
             CompactGraph: self._compact,
             tuple: lambda several: tuple(map(self, several)),
@@ -72,6 +73,10 @@ class _Hiding:
             return job
         id_ = job.id if isinstance(job, KnownJob) else 0
         return KnownJob(HIDDEN, _name("job", id_), id_)
+
+    def _overwrite(self, one: Overwrite) -> Overwrite:
+        job = self._job(one.job)
+        return Overwrite(one.run if self._sees(one.job.namespace) else job.name, job, one.at)
 
     def _compact(self, graph: CompactGraph) -> CompactGraph:
         owner = graph.closure.dataset_of

@@ -16,6 +16,7 @@ _EVIDENCE = {
     Evidence.PARTIAL: "no input known, and its run's lineage has gaps, see: headwater coverage",
     Evidence.NO_LINEAGE: "lineage unknown from here on, see: headwater coverage",
     Evidence.UNNAMED: "no known run wrote a column of that name",
+    Evidence.REPLACED: "its dataset was replaced, and what is in it now is not known to have it",
     Evidence.CYCLE: "made from itself only",
     Evidence.FILTERED: "what stands before it was filtered out",
 }
@@ -34,7 +35,9 @@ def roots_tree(answer: Roots) -> Branch:
 def _root_cells(root: Root, labels: Labels) -> list[Text]:
     column = Text(labels.column(root.column), style="bold")
     where = Text(readable(str(root.column.dataset)), style="dim")
-    mark = "" if root.origin is Origin.SOURCE else f"({evidence_text(root)})"
+    marks = [] if root.origin is Origin.SOURCE else [evidence_text(root)]
+    marks += [f"possibly replaced by {root.possibly_replaced[-1].job.name}"] if root.possibly_replaced else []
+    mark = f"({'; '.join(marks)})" if marks else ""
     return [way_text(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
 
 

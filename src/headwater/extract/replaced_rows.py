@@ -122,7 +122,7 @@ def _v1_source(node: Operator) -> ReplacedRows:
     class_ = str(node.facts("dataSource").get("class") or "")
     of_jdbc = {"url", "dbtable"} <= options
     of_delta, of_hudi = bool(node.facts("sink")) or class_.startswith("Delta"), "hudi" in class_
-    partial = (_DYNAMIC_OPTION, *_PARTIAL_OPTIONS, "hoodie.datasource.write.operation")
+    partial: Sequence[str] = (_DYNAMIC_OPTION, *_PARTIAL_OPTIONS, "hoodie.datasource.write.operation")
     if _is_partial(node) or (of_delta and _is_dynamic(node) and node.facts("sink").get("partitions") != []):
         return SOME
     if not (of_jdbc or of_delta or of_hudi):
@@ -146,7 +146,7 @@ def _hudi_table(node: Operator) -> ReplacedRows:
 
 
 def _by_expression(node: Operator) -> ReplacedRows:
-    """OverwriteByExpression: the rows of a predicate, which is true of a whole table; a branch of Iceberg is no table."""
+    """OverwriteByExpression: the rows of a predicate, of all it is true; a branch of Iceberg is no whole table."""
     return ALL if _is_true(node.expression("deleteExpr")) and not _is_partial(node) and not _of_branch(node) else SOME
 
 

@@ -18,6 +18,7 @@ from headwater.store.events import Event, read_event
 from headwater.store.ids import Writer
 from headwater.store.loading import load
 from headwater.store.recording import describe_job
+from headwater.store.settling import settle
 from headwater.store.stamping import stamp
 from headwater.store.store import Store
 from headwater.store.taggings import untold
@@ -70,9 +71,19 @@ def _tell(writer: Writer, rows: list[Row[Any]]) -> None:
     for event, run_id in events:
         describe_job(writer, event, run_id)
         describe(writer, event, run_id)
+        _flag(writer, event, run_id)
     # Tags that a newer headwater took from one of these people may have taken off since.
     writer.pending.keep_tags(writer.connection, untold)
+    settle(writer)
     stamp(writer)
+
+
+def _flag(writer: Writer, event: Event, run_id: int) -> None:
+    """Lets the replacements of an event count, which older stores knew nothing of."""
+    if event.replaces:
+        mine = _EVENT.c.digest == event.digest
+        writer.connection.execute(update(_EVENT).where(mine).values(has_lineage=True))
+        writer.unsettled.add(run_id)
 
 
 def _events(rows: list[Row[Any]]) -> Iterator[tuple[Event, int]]:

@@ -24,6 +24,7 @@ NO_JOB = Job("", "")
 
 SUCCESSFUL = ("COMPLETE", DECLARED)
 FINAL = ("ABORT", "COMPLETE", "FAIL")
+_REPLACING = ("CREATE", "DROP", "TRUNCATE")
 _PACKED = 3  # zlib's level: two fifths of the time of its usual 6, for an eighth more bytes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _END = 253_402_214_400_000_000
@@ -32,11 +33,38 @@ _END = 253_402_214_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class WrittenDataset:
-    """An output of an event, its lineage where the event has one, and the rows it replaces where the event says so."""
+    """An output of an event, its lineage where the event has one, and the rows it replaces where the event says so.
+
+    ``partition`` says that the run was about a part of the dataset (OutputSubsetOutputDatasetFacet).
+    """
 
     description: DatasetDescription
     lineage: ToldLineage | None
     replaces: ReplacedRows | None = None
+    partition: bool = False
+
+    @property
+    def replaces_all(self) -> bool:
+        """True when no row of before is left in the dataset.
+
+        Of events without ``headwater_write``, DROP, TRUNCATE and CREATE are believed. A dataset whose names end has no
+        rows to speak of: what was made of it leads to its sources as before.
+        """
+        if self.replaces is not None:
+            return self.replaces is ReplacedRows.ALL and not self.renamed
+        return self.description.lifecycle in _REPLACING and not self.partition and not self.renamed
+
+    @property
+    def may_replace_all(self) -> bool:
+        """True when an event without ``headwater_write`` says OVERWRITE, which may have been of partitions."""
+        return self.replaces is None and self.description.lifecycle == "OVERWRITE" and not self.partition
+
+    @property
+    def replacement(self) -> ReplacedRows | None:
+        """ALL where no row of before is left, SOME where nobody knows, None where the output ends no lineage."""
+        if self.replaces_all:
+            return ReplacedRows.ALL
+        return ReplacedRows.SOME if self.may_replace_all else None
 
     @property
     def renamed(self) -> bool:
@@ -73,6 +101,16 @@ class Event:
     def tells_lineage(self) -> bool:
         """True when it says of an output what it is made of."""
         return any(output.lineage is not None for output in self.outputs)
+
+    @property
+    def replaces(self) -> bool:
+        """True when rows of an output were replaced, or may have been."""
+        return any(output.replacement for output in self.outputs)
+
+    @property
+    def concerns_rows(self) -> bool:
+        """True when it says what rows of an output are made of, or which of them were replaced."""
+        return self.tells_lineage or self.replaces
 
     @property
     def renames(self) -> bool:
@@ -191,7 +229,7 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
         except EventError as fault:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
-        told = WrittenDataset(described, lineage, facets.replaced_rows(item))
+        told = WrittenDataset(described, lineage, *facets.replaced_rows(item))
         # What a renamed column is made of is its former self: in the store they are one.
         written.append(replace(told, lineage=None) if told.renamed else told)
     return tuple(written), gaps

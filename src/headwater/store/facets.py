@@ -93,10 +93,15 @@ def description(value: Record) -> DatasetDescription:
     )
 
 
-def replaced_rows(output: Record) -> ReplacedRows | None:
-    """The rows that an output replaces by its facet ``headwater_write``; None without the facet, or of other values."""
-    found = output.get("outputFacets")
-    return _REPLACED.get(text(record(output, "outputFacets"), _WRITE, "replaces")) if found else None
+def replaced_rows(output: Record) -> tuple[ReplacedRows | None, bool]:
+    """The rows that an output replaces by its facet ``headwater_write``, and whether it was a part of the dataset.
+
+    None without the facet, and for a value that nobody knows.
+    """
+    found = record(output, "outputFacets")
+    if not found:
+        return None, False
+    return _REPLACED.get(text(found, _WRITE, "replaces")), bool(record(found, "subset"))
 
 
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:

@@ -58,10 +58,12 @@ class Writer:
     ``moved`` are those whose state, datasets or lineage may be others than their rows say;
     ``runs`` are the runs of the batch by UUID; ``names`` are the meanings of dataset names; ``read``
     are the events of this transaction by digest, which need not be read from the store again; ``entangled`` are
-    datasets that were joined when their fields had been renamed.
+    datasets that were joined when their fields had been renamed. ``believe_overwrite`` says that an OVERWRITE of
+    producers who do not say which rows they replaced counts as one of all rows.
     """
 
     connection: Connection
+    believe_overwrite: bool = False
     pending: Pending = field(default_factory=Pending)
     unsettled: set[int] = field(default_factory=set)
     added: set[int] = field(default_factory=set)

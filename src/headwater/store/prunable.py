@@ -6,6 +6,7 @@ A run goes whole or stays whole. It stays, however old, when
 - it is the latest of its job that read or wrote a dataset, or the latest successful one before the cut: who reads what,
   coverage, and what may be guessed from the cut on;
 - it told the lineage that held at the cut, or later, or the schema that a dataset had at the cut;
+- it replaced the rows of a dataset, and none did so again before the cut;
 - it gave datasets or fields other names, without which older names mean nothing;
 - one of its events is the last to tell a facet of a dataset or job, or is not old enough;
 - a run that stays was started by it.
@@ -38,6 +39,7 @@ def prunable(cut: int) -> ColumnElement[bool]:
         ~exists().where(_EVENT.c.run_id == _RUN.c.id, or_(_EVENT.c.at >= cut, _tells_a_facet())),
         ~_tells_lineage(cut),
         ~_tells_schema(cut),
+        ~_replaces(cut),
         ~_last_to_touch(),
         or_(_RUN.c.state.not_in(SUCCESSFUL), ~_last_to_touch(cut)),
     )
@@ -119,6 +121,18 @@ def _tells_schema(cut: int) -> ColumnElement[bool]:
     followed = exists().where(same, of_later, after).correlate(_TOUCH, _RUN)
     mine = and_(_TOUCH.c.run_id == _RUN.c.id, _TOUCH.c.written, _TOUCH.c.schema_digest.is_not(None))
     return and_(_RUN.c.state.in_(SUCCESSFUL), exists().where(mine, ~followed))
+
+
+def _replaces(cut: int) -> ColumnElement[bool]:
+    """It is the last before the cut to replace the rows of a dataset, or does so after it."""
+    mine, later = schema.replacement, schema.replacement.alias("later_replacement")
+    again = exists().where(
+        later.c.dataset_id == mine.c.dataset_id,
+        later.c.at > mine.c.at,
+        later.c.at <= cut,
+        or_(later.c.certain, ~mine.c.certain),
+    )
+    return exists().where(mine.c.run_id == _RUN.c.id, or_(mine.c.at > cut, ~again.correlate(mine)))
 
 
 def _last_to_touch(succeeded_until: int | None = None) -> ColumnElement[bool]:

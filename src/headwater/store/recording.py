@@ -99,6 +99,6 @@ def _datasets(writer: Writer, event: Event, run_id: int) -> None:
 
 def _keep(writer: Writer, event: Event, run_id: int) -> None:
     payload = event.packed or pack(event.text)
-    writer.pending.events.append((event.digest, run_id, event.at, event.state, event.tells_lineage, payload))
-    if event.tells_lineage or event.state in FINAL or event.state in SUCCESSFUL:
+    writer.pending.events.append((event.digest, run_id, event.at, event.state, event.concerns_rows, payload))
+    if event.concerns_rows or event.state in FINAL or event.state in SUCCESSFUL:
         writer.unsettled.add(run_id)

@@ -14,6 +14,7 @@ from headwater.store.describing import describe
 from headwater.store.events import Event, read_event
 from headwater.store.ids import Writer
 from headwater.store.naming import joined_twins, name, straddling
+from headwater.store.replacements import retract_replacements
 from headwater.store.symlinks import touching
 from headwater.store.tags import Aside, restore, set_aside
 from headwater.store.withdrawal import withdraw
@@ -64,6 +65,7 @@ def _forgotten(writer: Writer, datasets: Collection[int]) -> list[Told]:
     events = _events(writer, datasets)
     for dataset in datasets:
         withdraw(writer, touching(writer, dataset))
+    retract_replacements(writer, datasets)
     named = select(schema.dataset_name.c.id).where(schema.dataset_name.c.dataset_id.in_(datasets))
     link = schema.symlink
     writer.connection.execute(delete(link).where(or_(link.c.name_id.in_(named), link.c.other_id.in_(named))))

@@ -12,7 +12,7 @@ from headwater.store.prunable import doomed, has_child_outside, prunable
 from headwater.store.store import Store
 
 _RUN = schema.run
-_OF_RUN = (schema.event, schema.gap, schema.run_dataset, schema.lineage)
+_OF_RUN = (schema.event, schema.gap, schema.run_dataset, schema.lineage, schema.replacement)
 _HISTORIES = (
     (schema.edge_history, schema.edge_history.c.output_field),
     (schema.dataset_edge_history, schema.dataset_edge_history.c.output_dataset),

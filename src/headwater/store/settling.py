@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
 
-from headwater.model import Dataset
+from headwater.model import Dataset, ReplacedRows
 from headwater.store import schema
 from headwater.store.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store.ids import Writer
 from headwater.store.index.log import Pair
+from headwater.store.naming import moment_of
 from headwater.store.numbering import Edges, Ids
+from headwater.store.replacements import Replacement, Run, jobs_of, known_replacements, retract_replacements
 from headwater.store.rows import rows_for
 from headwater.store.spellings import READ, WRITTEN
 from headwater.store.symlinks import dataset_id
-from headwater.store.telling import Run, Telling, Told
+from headwater.store.telling import Telling, Told
 from headwater.store.told import ToldLineage
 from headwater.store.withdrawal import withdraw
 
@@ -41,10 +43,11 @@ class Heard(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A run that may have to tell its lineage again: its row, what it has told, and its events that tell lineage."""
+    """A run whose lineage may have to be written again: its row, what is known of it, and its events about rows."""
 
     run: Run
     known: list[Row[Any]]
+    replaced: dict[int, Replacement]
     heard: list[Heard]
 
 
@@ -55,16 +58,36 @@ def settle(writer: Writer) -> None:
         _add_fields(writer, [heard for case in again for heard in case.heard])
         writer.flush()
         cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
+        cases.sort(key=lambda case: (case.run.state_at, case.run.uuid))
         told = [(case, _told(writer, case)) for case in cases]
+        replaced = [_replaced(writer, case) for case in cases]
         streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
         writer.moved |= streams | (writer.unsettled - writer.added)
         writer.unsettled.clear()
         writer.added.clear()
         pairs = {(case.run.job_id, output) for case, outputs in told for output in outputs}
-        telling = Telling(writer.connection, pairs)
-        for case, outputs in told:
+        _retract_outdated(writer, cases, replaced)
+        telling = Telling(writer.connection, pairs, {dataset for some in replaced for dataset in some})
+        for (case, outputs), datasets in zip(told, replaced, strict=True):
             _settle(writer, case, outputs, telling)
+            for dataset in datasets.keys() - case.replaced.keys():
+                telling.replace(case.run, dataset, datasets[dataset])
         telling.flush()
+
+
+def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[dict[int, Replacement]]) -> None:
+    """Take back replacements that runs did not make, or not then, with all lineage of their datasets."""
+    outdated: set[int] = set()
+    for case, now in zip(cases, replaced, strict=True):
+        outdated |= {dataset for dataset, one in case.replaced.items() if now.get(dataset) != one}
+    for dataset in outdated:
+        withdraw(writer, [(job, dataset) for job in jobs_of(writer.connection, dataset)])
+    if outdated:
+        retract_replacements(writer, outdated)
+        for case, now in zip(cases, replaced, strict=True):  # those of this round are made in the next, with all others
+            for dataset in outdated & now.keys():
+                del now[dataset]
+                writer.unsettled.add(case.run.id)
 
 
 def add_fields(writer: Writer, events: Iterable[Event]) -> None:
@@ -88,19 +111,28 @@ def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[Case]:
     """Those of runs that this transaction added: nothing of them has to be read from the store."""
     told: dict[str, list[Event]] = {}
     for event in sorted(writer.read.values(), key=attrgetter("at", "digest")):
-        if event.tells_lineage and writer.runs[event.run].id in runs:
+        if event.concerns_rows and writer.runs[event.run].id in runs:
             told.setdefault(event.run, []).append(event)
     for uuid, events in told.items():
         run = _run(writer, uuid)
-        yield Case(run, [], [heard for event in events for heard in _heard(run, event)])
+        yield Case(run, [], {}, [heard for event in events for heard in _heard(run, event)])
 
 
 def _cases(writer: Writer, runs: list[int]) -> list[Case]:
     connection = writer.connection
     known = _by_run(rows_for(connection, runs, lambda some: select(_LINEAGE).where(_LINEAGE.c.run_id.in_(some))))
     telling = _by_run(rows_for(connection, runs, lambda some: _TELLING.where(_EVENT.run_id.in_(some))))
+    replaced = known_replacements(connection, runs)
     rows = [Run(*row) for row in rows_for(connection, runs, lambda some: _RUNS.where(_RUN.id.in_(some)))]
-    return [Case(run, known.get(run.id, []), list(_heard_again(writer, run, telling.get(run.id, [])))) for run in rows]
+    return [
+        Case(
+            run,
+            known.get(run.id, []),
+            replaced.get(run.id, {}),
+            list(_heard_again(writer, run, telling.get(run.id, []))),
+        )
+        for run in rows
+    ]
 
 
 def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
@@ -123,7 +155,11 @@ def _read_again(writer: Writer, event_id: int) -> Event:
 
 def _settle(writer: Writer, case: Case, told: dict[int, Told], telling: Telling) -> None:
     run = case.run
-    outdated = [_pair(row) for row in case.known if not _still_so(row, run, told)]
+    outdated = [
+        _pair(row)
+        for row in case.known
+        if not _still_so(row, run, told) or (row.at != run.last and telling.replaced_after(row.output_id, run))
+    ]
     if outdated:
         telling.flush()
         withdraw(writer, outdated)
@@ -173,6 +209,21 @@ def _told(writer: Writer, case: Case) -> dict[int, Told]:
         for output, (edges, since) in _of_event(writer, event).items():
             told[output] = Told(edges, min(since, told.get(output, Told(edges, since)).at))
     return told
+
+
+def _replaced(writer: Writer, case: Case) -> dict[int, Replacement]:
+    """The datasets whose rows a run replaced, or may have; one that has not succeeded has replaced none."""
+    found: dict[int, Replacement] = {}
+    run = case.run
+    for event in case.heard if run.state in SUCCESSFUL else ():
+        for output in event.outputs:
+            if (rows := output.replacement) is not None:
+                certain = rows is ReplacedRows.ALL or writer.believe_overwrite
+                owner = dataset_id(writer, output.description.dataset, moment_of(output, event.at))
+                known = found.get(owner, Replacement(run.state_at, certain=False, has_schema=False))
+                has_schema = known.has_schema or bool(output.description.schema)
+                found[owner] = Replacement(run.state_at, known.certain or certain, has_schema)
+    return found
 
 
 def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:

@@ -18,6 +18,7 @@ from headwater.store.ids import Writer
 from headwater.store.index import OPTION, require_arrays
 from headwater.store.location import require_file, sqlite_path, store_url
 from headwater.store.recording import record
+from headwater.store.replacements import believes_overwrite
 from headwater.store.settling import settle
 from headwater.store.stamping import stamp
 from headwater.store.upgrade import require_current, revision_of, upgrade
@@ -53,6 +54,7 @@ class Store:
         self.url = url
         self._engine = engine
         self._writers = writers
+        self._believe_overwrite = believes_overwrite()
         self._longest_read: float | None = None
         self._index: EdgeIndex | None = None
 
@@ -98,7 +100,7 @@ class Store:
         """
         with self.write() as connection:
             connections.by_index(connection)
-            writer = Writer(connection)
+            writer = Writer(connection, self._believe_overwrite)
             added = record(writer, events)
             settle(writer)
             stamp(writer)

@@ -13,6 +13,7 @@ from headwater.store.index.log import Pair
 from headwater.store.joinedtags import merge_tags
 from headwater.store.keys import folded, key_of
 from headwater.store.meanings import Meaning, free_span
+from headwater.store.replacements import retract_replacements
 from headwater.store.schema import BEGINNING
 from headwater.store.spellings import CURRENT, WRITTEN, spelled
 from headwater.store.upserts import ToldSchema
@@ -122,6 +123,7 @@ def name_by_location(writer: Writer, owner: int) -> None:
 def _merge(writer: Writer, kept: int, gone: int) -> None:
     writer.flush()
     withdraw(writer, touching(writer, kept) | touching(writer, gone))
+    retract_replacements(writer, (kept, gone))
     if writer.renames(kept) or writer.renames(gone) or writer.twins(kept) != writer.twins(gone):
         writer.entangled |= {kept} & _with_fields(writer, kept, gone)
     if gone in writer.entangled:

@@ -86,6 +86,11 @@ def add_first(connection: Connection, tables: Tables, rows: Iterable[tuple[int, 
     add_rows(connection, tables.current, _columns(tables.current), rows)
 
 
+def add_ended(connection: Connection, tables: Tables, rows: Iterable[tuple[int, ...]]) -> None:
+    """Edges that held and hold no more, of outputs of which nothing was known: each with its job, since and until."""
+    add_rows(connection, tables.history, (*_columns(tables.current), "valid_to"), rows)
+
+
 def repainted(spans: Sequence[Span], window: Span, *, present: bool) -> list[Span]:
     """The spans after saying of a window of time that the edge was there, or was not.
 

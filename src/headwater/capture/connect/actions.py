@@ -23,9 +23,10 @@ class Action:
     """One request. ``relation`` is what is read; of a statement in SQL it is the statement.
 
     ``command`` is the operator that a driver would have had at the root of the plan, ``table`` or ``path`` what is
-    written, ``mode`` how; ``partial`` says that an overwrite is of some rows, ``by_position`` that columns go by their order. ``format`` and ``partitions`` are those
-    of files, ``sink`` and ``name`` those of a streaming query that starts; ``run`` is that of one that the client ends
-    or waits for. ``unread`` names a command whose lineage cannot be seen from the client.
+    written, ``mode`` how; ``partial`` says that an overwrite is of some rows, ``by_position`` that columns go by their
+    order. ``format`` and ``partitions`` are those of files, ``sink`` and ``name`` those of a streaming query that
+    starts; ``run`` is that of one that the client ends or waits for. ``unread`` names a command whose lineage cannot be
+    seen from the client.
     """
 
     relation: Any = None
@@ -125,7 +126,7 @@ def _written_v2(write: Any) -> Action:
 
 def _is_true(write: Any) -> bool:
     """Whether an overwrite has the condition ``lit(True)``: all rows; one of partitions has none."""
-    return write.mode == _OVERWRITE and write.overwrite_condition.literal.boolean
+    return bool(write.mode == _OVERWRITE and write.overwrite_condition.literal.boolean)
 
 
 def _streamed(start: Any) -> Action:

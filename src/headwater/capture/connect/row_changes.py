@@ -76,7 +76,8 @@ def assigned_columns(
 class RowChange:
     """A statement that changes rows of ``target``, the name of a table; ``source`` is what follows USING.
 
-    ``evolves`` says that the target takes in the columns of the source that it lacks, ``deletes_all`` that no row stays.
+    ``evolves`` says that the target takes in the columns of the source that it lacks, ``deletes_all`` that no row is
+    left of the target.
     """
 
     target: str

@@ -73,18 +73,27 @@ KIND = _maybe_a_guess(
 STEP = _also(KIND, description=TEXT)
 WAY = _also(KIND, wholeDataset=FLAG)
 ENDS = {"input": COLUMN, "output": _may_be_absent(COLUMN, "field")}
-HOP = _object(**ENDS, transformations=_list(STEP), job=NAME)
+OVERWRITTEN = _list(_object(run=TEXT, job=NAME, at=TEXT))
+HOP = _may_be_absent(
+    _object(**ENDS, transformations=_list(STEP), job=NAME, possiblyReplaced=OVERWRITTEN), "possiblyReplaced"
+)
 WALKED = {"start": START, "direction": {"enum": ["up", "down", "both"]}}
 IMPACTED = _object(field=TEXT, distance=NUMBER, transformations=_list(WAY))
-ROOT = _object(
-    column=COLUMN,
-    origin={"enum": ["source", "constant", "unknown", "cycle", "filtered"]},
-    evidence={"enum": ["unwritten", "literal", "partial", "no lineage", "unnamed", "cycle", "filtered"]},
-    near=_list(COLUMN),
-    transformations=_list(WAY),
-    distance=NUMBER,
-    jobs=_list(NAME),
-    applications=_list(NAME),
+ROOT = _may_be_absent(
+    _object(
+        column=COLUMN,
+        origin={"enum": ["source", "constant", "unknown", "cycle", "filtered"]},
+        evidence={
+            "enum": ["unwritten", "literal", "partial", "no lineage", "unnamed", "replaced", "cycle", "filtered"]
+        },
+        near=_list(COLUMN),
+        transformations=_list(WAY),
+        distance=NUMBER,
+        jobs=_list(NAME),
+        applications=_list(NAME),
+        possiblyReplaced=OVERWRITTEN,
+    ),
+    "possiblyReplaced",
 )
 TOTAL = _object(datasets=NUMBER, columns=NUMBER, jobs=NUMBER)
 GRAPH = _object(
@@ -136,6 +145,7 @@ AFFECTED = _may_be_absent(
     _also(DATASET, distance=NUMBER, jobs=_list(NAME), columns=_list(IMPACTED), transformations=_list(WAY)),
     "transformations",
 )
+AFFECTED = _may_be_absent(_also(AFFECTED, possiblyReplaced=OVERWRITTEN), "possiblyReplaced")
 BY_JOB = _object(job=NAME, columns=_list(_maybe_a_guess(_also(COLUMN, distance=NUMBER), FLAG)))
 
 SCHEMAS: Mapping[str, Schema] = {

@@ -114,14 +114,27 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Overwrite:
+    """A run that overwrote a dataset, and may have replaced all that others wrote to it; when it ended."""
+
+    run: str
+    job: Job
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hop:
-    """One step: a job makes a column, or every row of a dataset (``output`` None), depend on a column."""
+    """One step: a job makes a column, or every row of a dataset (``output`` None), depend on a column.
+
+    ``possibly_replaced`` is the last run that may have replaced what the job wrote.
+    """
 
     input: Column
     output: Column | None
     output_dataset: KnownDataset
     transformations: tuple[Transformation, ...]
     job: Job
+    possibly_replaced: Overwrite | None = None
 
     @property
     def whole_dataset(self) -> bool:
@@ -147,6 +160,7 @@ class Evidence(str, Enum):
     PARTIAL = "partial"  # a run wrote it, but its lineage has gaps
     NO_LINEAGE = "no lineage"  # runs write its dataset, and say nothing of columns
     UNNAMED = "unnamed"  # runs write its dataset, but none ever named that column
+    REPLACED = "replaced"  # a run replaced all rows of its dataset, and none has said what is in it since
     CYCLE = "cycle"
     FILTERED = "filtered"
 
@@ -182,7 +196,8 @@ class Root:
     """A column with nothing before it, and how it reaches the column that was asked for.
 
     ``jobs`` are those on the shortest path, from the root on; ``applications`` what they are parts of. ``near`` are
-    columns that may be meant where no run ever named this one.
+    columns that may be meant where no run ever named this one. ``possibly_replaced`` are the runs that may have
+    replaced what a job on that path wrote.
     """
 
     column: Column
@@ -193,6 +208,7 @@ class Root:
     applications: tuple[Job, ...] = ()
     evidence: Evidence | None = None
     near: tuple[Column, ...] = ()
+    possibly_replaced: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +236,8 @@ class ImpactedColumn:
 class ImpactedDataset:
     """A dataset with impacted columns, the jobs that write those, and the distance of the nearest.
 
-    ``ways`` are those of the dataset itself, of which no column is known; empty otherwise.
+    ``ways`` are those of the dataset itself, of which no column is known; empty otherwise. ``possibly_replaced`` are
+    the runs that may have replaced what one of the jobs wrote.
     """
 
     dataset: KnownDataset
@@ -228,6 +245,7 @@ class ImpactedDataset:
     jobs: tuple[Job, ...]
     distance: int
     ways: tuple[Way, ...] = ()
+    possibly_replaced: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

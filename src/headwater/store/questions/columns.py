@@ -7,6 +7,7 @@ from enum import Enum
 from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, true, tuple_
 
 from headwater.store import schema
+from headwater.store.catalog.fields import ended_fields
 from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
@@ -120,9 +121,12 @@ def dataset_page(store: Store, most: int, wanted: WantedDatasets) -> DatasetPage
 def _columns(connection: Connection, datasets: Iterable[KnownDataset]) -> dict[int, list[Column]]:
     owners = {one.id: one for one in datasets}
     question = select(_FIELD)
-    rows = rows_for(connection, owners, lambda some: question.where(_FIELD.c.dataset_id.in_(some)))
+    rows = list(rows_for(connection, owners, lambda some: question.where(_FIELD.c.dataset_id.in_(some))))
+    ended = ended_fields(connection, rows)
     found: dict[int, list[Column]] = {}
     for row in sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name)):
+        if row.id in ended:
+            continue
         found.setdefault(row.dataset_id, []).append(Column(owners[row.dataset_id], row.name, row.type, row.id))
     return found
 

@@ -8,10 +8,13 @@ from sqlalchemy import Connection, Select, and_, func, select
 
 from headwater.model import Dataset
 from headwater.store import schema
+from headwater.store.catalog.fields import ended_fields
+from headwater.store.events import FINAL, SUCCESSFUL
 from headwater.store.keys import keys_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, Evidence, Sees
 from headwater.store.questions.endings import fit, tail
+from headwater.store.replacements import latest_replacements, writers_since
 from headwater.store.rows import rows_for
 from headwater.store.spellings import READ
 
@@ -20,26 +23,35 @@ _DATASET = schema.dataset
 _LINEAGE = schema.lineage
 _WRITES = schema.run_dataset
 _GAP = schema.gap
+_RUN = schema.run
 _OPAQUE = "opaque"  # a gap of this kind leaves lineage whole, and coarse
 _MOST = 3
 _COMPARED = 1_000  # names; comparing takes about 20 µs each
 
 
-def evidence(connection: Connection, dataset_of: Mapping[int, int]) -> dict[int, Evidence]:
-    """Why columns have no step before them; each comes with its dataset."""
+def evidence(connection: Connection, dataset_of: Mapping[int, int], *, now: bool = True) -> dict[int, Evidence]:
+    """Why columns have no step before them; each comes with its dataset.
+
+    Replacements are looked at where ``now`` says that the answer is about now.
+    """
     datasets = set(dataset_of.values())
     explained = _explained(connection, datasets)
     written = _written(connection, datasets - explained)
     partial = _partial(connection, explained)
     inside = [field for field, dataset in dataset_of.items() if dataset in explained]
-    question = select(_FIELD.c.id).where(_FIELD.c.spelled_by == READ)
-    unnamed = {row.id for row in rows_for(connection, inside, lambda some: question.where(_FIELD.c.id.in_(some)))}
+    question = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.ordinal, _FIELD.c.spelled_by)
+    rows = list(rows_for(connection, inside, lambda some: question.where(_FIELD.c.id.in_(some))))
+    unnamed = {row.id for row in rows if row.spelled_by == READ}
+    emptied = _emptied(connection, explained) if now else set()
+    ended = ended_fields(connection, rows) if now else set()
 
     def of(field: int, dataset: int) -> Evidence:
         if dataset not in explained:
             return Evidence.NO_LINEAGE if dataset in written else Evidence.UNWRITTEN
         if field in unnamed:
             return Evidence.UNNAMED
+        if dataset in emptied or field in ended:
+            return Evidence.REPLACED
         return Evidence.PARTIAL if dataset in partial else Evidence.LITERAL
 
     return {field: of(field, dataset) for field, dataset in dataset_of.items()}
@@ -77,6 +89,16 @@ def _like(name: str, known: Mapping[str, int]) -> list[int]:
 def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
     question = select(_LINEAGE.c.output_id.label("dataset")).distinct()
     return _found(connection, datasets, lambda some: question.where(_LINEAGE.c.output_id.in_(some)))
+
+
+def _emptied(connection: Connection, datasets: Collection[int]) -> set[int]:
+    """The datasets of which all lineage ended with the last replacement of their rows."""
+    ends = latest_replacements(connection, datasets)
+    since = writers_since(connection, [(dataset, end.at) for dataset, end in ends.items()]) if ends else {}
+    streams = select(_LINEAGE.c.output_id.label("dataset")).join(_RUN, _RUN.c.id == _LINEAGE.c.run_id)
+    streams = streams.where(_RUN.c.state.not_in((*FINAL, *SUCCESSFUL)))
+    running = _found(connection, ends, lambda some: streams.where(_LINEAGE.c.output_id.in_(some))) if ends else set()
+    return ends.keys() - since.keys() - running
 
 
 def _written(connection: Connection, datasets: Collection[int]) -> set[int]:

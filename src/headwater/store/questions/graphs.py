@@ -1,10 +1,12 @@
 """Walks as answers: `walk_from` for everything around a name, `impact_of` for what depends on it."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
 from headwater.model import Job, Transformation
+from headwater.store.index.log import Pair
 from headwater.store.questions import names
 from headwater.store.questions.answers import (
     UNBOUNDED,
@@ -17,12 +19,14 @@ from headwater.store.questions.answers import (
     ImpactedColumn,
     ImpactedDataset,
     KnownDataset,
+    Overwrite,
 )
 from headwater.store.questions.closure import Closure, bare_datasets, walk
 from headwater.store.questions.edges import Link
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.origins import ends_of
+from headwater.store.questions.overwrites import overwrites, pairs_of
 from headwater.store.questions.steps import Steps
 from headwater.store.questions.walks import start_ids, walked
 from headwater.store.questions.ways import Arrivals, strongest_first
@@ -76,6 +80,8 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
             dataset: sorted((jobs[one] for one in own), key=_by_name) for dataset, own in _writing(closure).items()
         }
         by_dataset = [*_by_dataset(reached, closure, found, writing), *_without_columns(whole, found, writing)]
+        runs = overwrites(connection, pairs_of(closure.links, closure.dataset_of), bounds.as_of)
+        by_dataset = _with_overwrites(by_dataset, runs)
         nearest_first = sorted(by_dataset, key=lambda one: (one.distance, one.dataset))
         return Impact(start, tuple(nearest_first), closure.truncated)
 
@@ -93,11 +99,14 @@ def named_hops(
         together.setdefault((link.input, link.output, link.job), []).append(ways[link.transformation])
     jobs = names.jobs(connection, {job for *_, job in together})
     datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0}, at)
+    owner_of = {output: columns[output].dataset.id for _, output, _ in together if output > 0}
+    runs = overwrites(connection, {(job, owner_of.get(output, -output)) for _, output, job in together}, at)
     hops = []
     for (source, output, job), how in together.items():
         column = columns[output] if output > 0 else None
         dataset = column.dataset if column is not None else datasets[-output]
-        hops.append(Hop(columns[source], column, dataset, strongest_first(how), jobs[job]))
+        overwritten = runs.get((job, dataset.id))
+        hops.append(Hop(columns[source], column, dataset, strongest_first(how), jobs[job], overwritten))
     return tuple(hops)
 
 
@@ -131,6 +140,19 @@ def _without_columns(
             found.ways(-dataset.id),
         )
         for dataset, far in distance.items()
+    ]
+
+
+def _with_overwrites(impacted: list[ImpactedDataset], runs: Mapping[Pair, Overwrite]) -> list[ImpactedDataset]:
+    """The datasets with the runs that may have replaced what is impacted of them."""
+    of_dataset: dict[int, set[Overwrite]] = {}
+    for (_, dataset), run in runs.items():
+        of_dataset.setdefault(dataset, set()).add(run)
+    return [
+        replace(one, possibly_replaced=tuple(sorted(found, key=lambda run: (run.at, run.run))))
+        if (found := of_dataset.get(one.dataset.id))
+        else one
+        for one in impacted
     ]
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_,
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Job
 from headwater.store import schema
+from headwater.store.catalog.fields import ended_fields
 from headwater.store.events import DECLARED, FINAL, NO_JOB
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
@@ -69,6 +70,8 @@ def datasets(store: Store) -> tuple[ListedDataset, ...]:
         owner = schema.field.c.dataset_id
         written, read = (_jobs_per_dataset(connection, written=written) for written in (True, False))
         columns = _counts(connection, select(owner, func.count()).group_by(owner))
+        for row in _ended(connection):
+            columns[row.dataset_id] -= 1
         gone = names.replaced(connection)
         every = connection.execute(select(schema.dataset.c.id, schema.dataset.c.lifecycle)).all()
         lifecycles = [row for row in every if row.id not in gone]
@@ -162,6 +165,16 @@ def _listed_run(row: Any) -> ListedRun:
         row.engine,
         row.parent_uuid or "",
     )
+
+
+def _ended(connection: Connection) -> list[Any]:
+    """The fields that ended with a replacement of their dataset."""
+    field, replaced = schema.field.c, schema.replacement.c
+    datasets = select(replaced.dataset_id).where(replaced.certain, replaced.has_schema)
+    unplaced = select(field.id, field.dataset_id, field.ordinal).where(field.ordinal.is_(None))
+    rows = connection.execute(unplaced.where(field.dataset_id.in_(datasets))).all()
+    ended = ended_fields(connection, rows)
+    return [row for row in rows if row.id in ended]
 
 
 def _jobs_per_dataset(connection: Connection, *, written: bool) -> dict[int, int]:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.store import schema
+from headwater.store.catalog.fields import ended_fields
 from headwater.store.fieldnames import FieldRename, former_name
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
@@ -64,6 +65,15 @@ def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = N
     ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
     called = NamesThen(connection, at)
     return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in ordered]
+
+
+def current_columns(connection: Connection, dataset: KnownDataset) -> list[Column]:
+    """The columns that a dataset has now: those that ended with a replacement are left out."""
+    field = schema.field.c
+    unplaced = select(field.id, field.dataset_id, field.ordinal)
+    rows = connection.execute(unplaced.where(field.dataset_id == dataset.id, field.ordinal.is_(None))).all()
+    ended = ended_fields(connection, rows)
+    return [one for one in columns_of(connection, dataset) if one.id not in ended]
 
 
 class NamesThen:

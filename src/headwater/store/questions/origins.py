@@ -33,7 +33,7 @@ def evidence_of_ends(connection: Connection, closure: Closure, steps: Steps, bou
     open_ended = closure.distance.keys() - closure.unexplored
     leaves = {node for node in open_ended if not steps(node)}
     cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
-    found = evidence(connection, {node: closure.dataset_of[node] for node in leaves})
+    found = evidence(connection, {node: closure.dataset_of[node] for node in leaves}, now=bounds.as_of is None)
     if bounds.filtered:
         found |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Evidence.FILTERED)
     return found | dict.fromkeys(cycles, Evidence.CYCLE)

@@ -19,11 +19,13 @@ from headwater.store.questions.answers import (
     Roots,
     Way,
 )
-from headwater.store.questions.closure import walk
+from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.edges import Link
 from headwater.store.questions.evidence import near_columns
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
 from headwater.store.questions.origins import TO_GUESS, evidence_of_ends
+from headwater.store.questions.overwrites import overwrites, pairs_of
 from headwater.store.questions.steps import Steps
 from headwater.store.questions.ways import Arrivals, rank
 from headwater.store.store import Store
@@ -34,6 +36,7 @@ _ORIGINS = {
     Evidence.PARTIAL: Origin.UNKNOWN,
     Evidence.NO_LINEAGE: Origin.UNKNOWN,
     Evidence.UNNAMED: Origin.UNKNOWN,
+    Evidence.REPLACED: Origin.UNKNOWN,
     Evidence.CYCLE: Origin.CYCLE,
     Evidence.FILTERED: Origin.FILTERED,
 }
@@ -62,27 +65,33 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
             replace(root, near=near_columns(connection, root.column, bounds.sees))
             if root.evidence is Evidence.UNNAMED
             else root
-            for root in _named(connection, others, found, bounds)
+            for root in _named(connection, others, found, closure, bounds)
         )
         origin = None if itself is None else _ORIGINS[itself]
         return Roots(column, roots, origin, closure.truncated, itself, near)
 
 
 def _named(
-    connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, bounds: Bounds
+    connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, closure: Closure, bounds: Bounds
 ) -> tuple[Root, ...]:
     wanted = {node: _wanted(found.ways(node), bounds.edge_type) for node in origins}
     columns = names.columns(connection, [node for node, ways in wanted.items() if ways], bounds.as_of)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
-    jobs = names.jobs(connection, {job for _, path in paths.values() for job in path})
+    jobs = names.jobs(connection, {link.job for _, path in paths.values() for link in path})
+    steps = {node: pairs_of(path, closure.dataset_of) for node, (_, path) in paths.items()}
+    overwritten = overwrites(connection, set().union(*steps.values()), bounds.as_of)
     applications = names.applications(connection, jobs)
     roots = []
     for node, column in columns.items():
         distance, path = paths[node]
-        on_path = tuple(jobs[job] for job in path)
-        stages = tuple(application for application, _ in groupby(applications[job] for job in path))
-        origin = _ORIGINS[origins[node]]
-        roots.append(Root(column, origin, wanted[node], distance, on_path, stages, origins[node]))
+        on_path = [job for job, _ in groupby(link.job for link in path)]
+        stages = tuple(application for application, _ in groupby(applications[job] for job in on_path))
+        named, known = tuple(jobs[job] for job in on_path), origins[node]
+        runs = sorted(
+            {overwritten[pair] for pair in steps[node] & overwritten.keys()}, key=lambda one: (one.at, one.run)
+        )
+        root = Root(column, _ORIGINS[known], wanted[node], distance, named, stages, known)
+        roots.append(replace(root, possibly_replaced=tuple(runs)))
     return tuple(sorted(roots, key=_strongest_first))
 
 
@@ -92,9 +101,9 @@ def _wanted(ways: tuple[Way, ...], edge_type: EdgeType | None) -> tuple[Way, ...
     return tuple(way for way in ways if way.transformation.direct is (edge_type is EdgeType.DIRECT))
 
 
-def _shortest(found: Arrivals, node: int, ways: tuple[Way, ...]) -> tuple[int, list[int]]:
+def _shortest(found: Arrivals, node: int, ways: tuple[Way, ...]) -> tuple[int, list[Link]]:
     nearest = min(ways, key=lambda way: found.distance(node, way))
-    return found.distance(node, nearest), found.jobs(node, nearest)
+    return found.distance(node, nearest), found.links(node, nearest)
 
 
 def _strongest_first(root: Root) -> tuple[tuple[int, ...], Column]:

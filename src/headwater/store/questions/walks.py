@@ -65,4 +65,4 @@ def _one_way(
 
 def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
     """The columns to begin at."""
-    return [start.id] if isinstance(start, Column) else [one.id for one in names.columns_of(connection, start)]
+    return [start.id] if isinstance(start, Column) else [one.id for one in names.current_columns(connection, start)]

@@ -7,6 +7,7 @@ once per way, however many paths there are, and cycles end.
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import NamedTuple
 
 from headwater.model import IDENTITY, Subtype, Transformation, compose
@@ -46,14 +47,17 @@ class Arrivals:
 
     def jobs(self, node: int, way: Way) -> list[int]:
         """The jobs of the shortest path between the start and a node, beginning at the node."""
-        jobs: list[int] = []
+        return [job for job, _ in groupby(link.job for link in self.links(node, way))]
+
+    def links(self, node: int, way: Way) -> list[Link]:
+        """The links of the shortest path between the start and a node, beginning at the node."""
+        links: list[Link] = []
         at: tuple[int, int] | None = (node, self._composition.number(way))
         while at is not None:
             arrival = self._found[at[0]][at[1]]
-            if arrival.link is not None and jobs[-1:] != [arrival.link.job]:
-                jobs.append(arrival.link.job)
+            links += [] if arrival.link is None else [arrival.link]
             at = arrival.before
-        return jobs
+        return links
 
     def indirect(self) -> set[int]:
         """The nodes that are connected with the start in an INDIRECT way."""

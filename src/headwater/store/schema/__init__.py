@@ -13,6 +13,7 @@ from headwater.store.schema.edges import (
     edge_change,
     edge_history,
     lineage,
+    replacement,
     transformation,
 )
 from headwater.store.schema.names import (
@@ -55,6 +56,7 @@ __all__ = [
     "lineage",
     "metadata",
     "namespace",
+    "replacement",
     "run",
     "run_dataset",
     "secret",

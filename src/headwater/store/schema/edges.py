@@ -10,6 +10,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 from headwater.store.schema.base import ID, metadata
@@ -39,10 +40,26 @@ lineage = Table(
     Column("digest", LargeBinary, nullable=False),
     PrimaryKeyConstraint("job_id", "output_id", "run_id"),
     Index("lineage_at", "job_id", "output_id", "at"),
-    Index("lineage_output", "output_id"),
+    Index("lineage_output", "output_id", "at", "job_id", "run_id"),
     Index("lineage_run", "run_id"),
 )
 """Which successful run said what about (job, output dataset); equal digests mean equal edges."""
+
+replacement = Table(
+    "replacement",
+    metadata,
+    Column("dataset_id", ID, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("run_id", ID, nullable=False),
+    Column("certain", Boolean, nullable=False),
+    Column("has_schema", Boolean, nullable=False),
+    PrimaryKeyConstraint("dataset_id", "at", "run_id"),
+    Index("replacement_run", "run_id"),
+    Index("replacement_possible", "dataset_id", sqlite_where=text("NOT certain"), postgresql_where=text("NOT certain")),
+    sqlite_with_rowid=False,
+)
+"""Which successful run replaced all rows of a dataset, and when it ended; or may have, where it is not ``certain``.
+``has_schema`` says that it told the columns that the dataset has since."""
 
 edge_change = Table(
     "edge_change",

@@ -1,0 +1,60 @@
+"""Lineage that is possibly replaced: another run has overwritten the dataset since, perhaps only partitions of it."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, FromClause, Select, and_, select
+
+from headwater.store import schema
+from headwater.store.index.log import Pair
+from headwater.store.questions import names
+from headwater.store.questions.answers import Overwrite
+from headwater.store.questions.edges import Link
+from headwater.store.replacements import Run
+from headwater.store.rows import pairs_for, rows_for
+
+_REPLACEMENT = schema.replacement.c
+_LINEAGE = schema.lineage.c
+_RUN = schema.run.c
+_POSSIBLE = select(_REPLACEMENT.dataset_id, _REPLACEMENT.at, _RUN.uuid, _RUN.job_id)
+_POSSIBLE = _POSSIBLE.join(schema.run, _RUN.id == _REPLACEMENT.run_id).where(~_REPLACEMENT.certain)
+
+
+def pairs_of(links: Iterable[Link], dataset_of: Mapping[int, int]) -> set[Pair]:
+    """The jobs and outputs of some links."""
+    return {(one.job, dataset_of[one.output] if one.output > 0 else -one.output) for one in links}
+
+
+def overwrites(connection: Connection, pairs: Collection[Pair], at: int | None = None) -> dict[Pair, Overwrite]:
+    """The last run that may have replaced what a job (first) wrote to a dataset (second), where there is one.
+
+    None are given of another time than now.
+    """
+    last = _last(connection, {dataset for _, dataset in pairs}) if at is None else {}
+    found: dict[Pair, tuple[int, str, int]] = {}
+    written = [pair for pair in pairs if pair[1] in last]
+    for job, dataset, uuid, *run in pairs_for(connection, written, _written):
+        moment, by, _ = last[dataset]
+        if (moment, by) > (Run(0, uuid, job, *run).last, uuid):
+            found[job, dataset] = last[dataset]
+        else:
+            found.pop((job, dataset), None)
+    jobs = names.jobs(connection, {job for *_, job in found.values()})
+    return {pair: Overwrite(by, jobs[job], moment) for pair, (moment, by, job) in found.items()}
+
+
+def _last(connection: Connection, datasets: Collection[int]) -> dict[int, tuple[int, str, int]]:
+    """Of each dataset the last run that may have replaced its rows: when, which and of which job."""
+    found: dict[int, tuple[int, str, int]] = {}
+    for row in rows_for(connection, datasets, lambda some: _POSSIBLE.where(_REPLACEMENT.dataset_id.in_(some))):
+        one = (row.at, row.uuid, row.job_id)
+        found[row.dataset_id] = max(found.get(row.dataset_id, one), one)
+    return found
+
+
+def _written(pair: FromClause) -> Select[Any]:
+    """The runs with lineage of pairs, each pair's in the order of their times."""
+    mine = and_(_LINEAGE.job_id == pair.c.one, _LINEAGE.output_id == pair.c.other)
+    question = select(_LINEAGE.job_id, _LINEAGE.output_id, _RUN.uuid, _RUN.state, _RUN.state_at).select_from(pair)
+    question = question.join(schema.lineage, mine).join(schema.run, _RUN.id == _LINEAGE.run_id)
+    return question.order_by(_LINEAGE.at, _RUN.uuid)

@@ -1,0 +1,298 @@
+"""What is current after rows were replaced: by a plain model of the rules, and by the cases that they were made for."""
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from headwater.answers.documents import of_roots
+from headwater.store import Store, open_store, schema
+from headwater.store.questions import (
+    Bounds,
+    Evidence,
+    Overwrite,
+    WantedDatasets,
+    dataset_page,
+    datasets,
+    impact_of,
+    moment_of,
+    roots_of,
+    walk_from,
+)
+
+MINUTES = 6
+SUCCESSFUL = "COMPLETE"
+
+
+@dataclass(frozen=True)
+class Write:
+    """A run that wrote one dataset: its job, name, end, how it ended, the column it says, and what it replaced."""
+
+    job: str
+    name: str
+    minute: int
+    state: str
+    output: str
+    source: str | None
+    write: str
+    early: bool
+
+    @property
+    def place(self) -> tuple[int, str]:
+        return self.minute, str(uuid5(NAMESPACE_OID, self.name))
+
+    def events(self, words: Any) -> Iterator[dict[str, Any]]:
+        """The end of the run; its start says what it writes where ``early`` is true, and the end nothing then."""
+        fields = None if self.source is None else {"x": [self.source]}
+        output = words.written(self.output, fields, (), self.write)
+        at = {"minute": self.minute, "run": self.name}
+        if self.early:
+            yield words.told(self.job, output, minute=max(self.minute - 1, 0), run=self.name, state="START")
+        yield words.told(self.job, *([] if self.early else [output]), state=self.state, **at)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Write]:
+    """Runs of three jobs into two datasets, some at the same minute."""
+    count = draw(st.integers(2, 8))
+    return [
+        Write(
+            job=draw(st.sampled_from(["j1", "j2", "j3"])),
+            name=f"r{number}",
+            minute=draw(st.integers(1, MINUTES)),
+            state=draw(st.sampled_from([SUCCESSFUL] * 4 + ["FAIL"])),
+            output=draw(st.sampled_from(["a", "a", "b"])),
+            source=draw(st.sampled_from([None, "raw.x IDENTITY", "raw.y IDENTITY", "a.x IDENTITY"])),
+            write=draw(st.sampled_from(["ALL_ROWS", "ALL_ROWS", "SOME_ROWS", "", "OVERWRITE", "CREATE"])),
+            early=draw(st.booleans()),
+        )
+        for number in range(count)
+    ]
+
+
+def replaces(one: Write, *, believed: bool) -> bool:
+    return one.write in ("ALL_ROWS", "CREATE") or (believed and one.write == "OVERWRITE")
+
+
+def expected(runs: Sequence[Write], minute: int, *, believed: bool) -> set[tuple[str, str, str]]:
+    """The edges at the end of a minute as (job, output, source), by the rules and nothing else."""
+    known = sorted((one for one in runs if one.state == SUCCESSFUL and one.minute <= minute), key=lambda one: one.place)
+    last = {(one.job, one.output): one for one in known if one.source is not None}
+    return {
+        (one.job, f"{one.output}.x", str(one.source))
+        for one in last.values()
+        if not any(
+            other.output == one.output and replaces(other, believed=believed) and other.place > one.place
+            for other in known
+        )
+    }
+
+
+def edges_at(store: Store, minute: int) -> set[tuple[str, str, str]]:
+    """The edges that the store has at the end of a minute."""
+    names = "JOIN field o ON o.id = e.output_field JOIN dataset d ON d.id = o.dataset_id "
+    names += "JOIN field i ON i.id = e.input_field JOIN dataset s ON s.id = i.dataset_id "
+    names += "JOIN transformation w ON w.id = e.transformation_id JOIN job j ON j.id = e.job_id"
+    shown = "j.name, d.name || '.' || o.name, s.name || '.' || i.name || ' ' || w.subtype"
+    moment = 1_767_225_600_000_000 + minute * 60_000_000
+    parts = (f"SELECT {shown} FROM edge e {names} WHERE e.valid_from <= {moment}",)
+    parts += (f"SELECT {shown} FROM edge_history e {names} WHERE e.valid_from <= {moment} AND e.valid_to > {moment}",)
+    with store.read() as connection:
+        rows = connection.execute(text(" UNION ALL ".join(parts))).all()
+    assert len(rows) == len(set(rows))
+    return {(job, output[1:], source[1:]) for job, output, source in rows}
+
+
+Opener = Callable[[], Any]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def opened(request: pytest.FixtureRequest) -> Iterator[Opener]:
+    """Opens a store without events, again and again."""
+    if request.param == "sqlite":
+        yield sqlite_store
+        return
+    url = request.getfixturevalue("new_database")()
+    with believing(False), open_store(url) as doubting, believing(True), open_store(url) as trusting:
+
+        @contextmanager
+        def emptied(believed: bool) -> Iterator[Store]:
+            with doubting.write() as connection:
+                for table in reversed(schema.metadata.sorted_tables):
+                    connection.execute(table.delete())
+            yield trusting if believed else doubting
+
+        yield emptied
+
+
+@contextmanager
+def believing(believed: bool) -> Iterator[None]:
+    """Sets whether an OVERWRITE of others is one of all rows, for stores that are opened meanwhile."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HEADWATER_BELIEVE_OVERWRITE", "on" if believed else "off")
+        yield
+
+
+@contextmanager
+def sqlite_store(believed: bool) -> Iterator[Store]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lineage.db"
+        path.write_bytes(EMPTY.read())
+        with believing(believed), open_store(str(path)) as store:
+            yield store
+
+
+class _Empty:
+    """The file of a store without events, made once."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+
+    def read(self) -> bytes:
+        if not self._bytes:
+            with tempfile.TemporaryDirectory() as folder:
+                open_store(str(Path(folder) / "lineage.db")).close()
+                self._bytes = (Path(folder) / "lineage.db").read_bytes()
+        return self._bytes
+
+
+EMPTY = _Empty()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs=histories(), seed=st.randoms(use_true_random=False), believed=st.booleans())
+def test_what_is_current_follows_from_the_events_whatever_their_order(
+    words: Any, opened: Opener, runs: list[Write], seed: random.Random, believed: bool
+) -> None:
+    events = [event for one in runs for event in one.events(words)]
+    events += seed.choices(events, k=2)
+    seed.shuffle(events)
+    size = seed.choice([1, 2, 4, len(events)])
+    with opened(believed=believed) as store:
+        for begin in range(0, len(events), size):
+            store.ingest(events[begin : begin + size])
+        for minute in range(MINUTES + 1):
+            assert edges_at(store, minute) == expected(runs, minute, believed=believed), f"minute {minute}"
+
+
+def night(words: Any, day: int, columns: dict[str, list[str]], write: str = "ALL_ROWS", **more: Any) -> dict[str, Any]:
+    """The end of a nightly run whose job is called by its day."""
+    output = words.written("out", columns, (), write)
+    found: dict[str, Any] = words.told(f"nightly_2026-11-{day}", output, minute=day, **more)
+    return found
+
+
+def test_the_night_before_is_no_longer_current(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"], "old": ["people.id"]})])
+    store.ingest([night(words, 24, {"v": ["shop.name"]})])
+    assert words.edges(store) == {"out.v <- shop.name IDENTITY"}
+
+
+def test_what_only_adds_rows_ends_nothing(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"]})])
+    store.ingest([night(words, 24, {"v": ["shop.name"]}, write="SOME_ROWS")])
+    assert words.edges(store) == {"out.v <- people.email IDENTITY", "out.v <- shop.name IDENTITY"}
+
+
+def test_a_write_without_lineage_ends_that_of_others(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"]})])
+    store.ingest([words.told("clean", words.written("out", None, (), "ALL_ROWS"), minute=24)])
+    assert words.edges(store) == set()
+    store.ingest([night(words, 25, {"v": ["people.email"]})])
+    assert words.edges(store) == {"out.v <- people.email IDENTITY"}
+
+
+def test_the_same_run_again_after_a_replacement_makes_its_edges_again(words: Any, store: Store) -> None:
+    for minute in (1, 3):
+        store.ingest([words.told("daily", words.written("out", {"v": ["a.x"]}, (), "SOME_ROWS"), minute=minute)])
+        store.ingest([words.told("clean", words.written("out", None, (), "ALL_ROWS"), minute=minute + 1)])
+        assert words.edges(store) == set()
+    store.ingest([words.told("daily", words.written("out", {"v": ["a.x"]}, (), "SOME_ROWS"), minute=5)])
+    assert words.edges(store) == {"out.v <- a.x IDENTITY"}
+
+
+def test_a_failed_run_replaces_nothing(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"]})])
+    store.ingest([night(words, 24, {"v": ["shop.name"]}, state="FAIL")])
+    assert words.edges(store) == {"out.v <- people.email IDENTITY"}
+
+
+def test_an_overwrite_of_others_ends_nothing_unless_it_is_believed(
+    words: Any, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = {"out.v <- people.email IDENTITY", "out.v <- shop.name IDENTITY"}
+    nights = [night(words, 23, {"v": ["people.email"]}, ""), night(words, 24, {"v": ["shop.name"]}, "OVERWRITE")]
+    with open_store(url) as store:
+        store.ingest(nights)
+        assert words.edges(store) == both
+    monkeypatch.setenv("HEADWATER_BELIEVE_OVERWRITE", "on")
+    with open_store(url) as store:
+        store.ingest([night(words, 25, {"v": ["shop.town"]}, "OVERWRITE")])
+        assert words.edges(store) == {"out.v <- shop.town IDENTITY"}
+
+
+def test_a_stream_that_runs_is_not_ended_by_a_replacement(words: Any, store: Store) -> None:
+    """It may write again after it; once it has ended, what replaced the rows after that ends its lineage."""
+    streams = {"jobType": {"processingType": "STREAMING"}}
+    written = words.written("out", {"v": ["clicks.x"]}, (), "SOME_ROWS")
+    store.ingest([words.told("stream", written, minute=1, run="s", state="RUNNING", job_facets=streams)])
+    store.ingest([words.told("clean", words.written("out", None, (), "ALL_ROWS"), minute=5)])
+    assert words.edges(store) == {"out.v <- clicks.x IDENTITY"}
+    store.ingest([words.told("stream", written, minute=3, run="s", job_facets=streams)])
+    assert words.edges(store) == set()
+
+
+def test_lineage_that_others_may_have_replaced_is_marked_with_the_run(words: Any, store: Store) -> None:
+    nights = [night(words, 23, {"v": ["people.email"]}, ""), night(words, 24, {"v": ["shop.name"]}, "OVERWRITE")]
+    store.ingest(nights)
+    by = [("nightly_2026-11-24", nights[1]["run"]["runId"])]
+    roots = roots_of(store, "out.v").roots
+    assert {one.column.name: _marks(one.possibly_replaced) for one in roots} == {"email": by, "name": []}
+    hops = walk_from(store, "out.v").hops
+    assert {one.input.name: one.possibly_replaced is not None for one in hops} == {"email": True, "name": False}
+    assert [_marks(one.possibly_replaced) for one in impact_of(store, "people.email").datasets] == [by]
+    (document,) = (one for one in of_roots(roots_of(store, "out.v"))["roots"] if one["column"]["field"] == "email")
+    assert document["possiblyReplaced"][0]["at"] == "2026-01-01T00:24:00Z"
+
+
+def _marks(runs: Sequence[Overwrite]) -> list[tuple[str, str]]:
+    return [(one.job.name, one.run) for one in runs]
+
+
+def test_a_run_of_the_job_after_the_overwrite_is_not_replaced_by_it(words: Any, store: Store) -> None:
+    for day, write in ((23, ""), (24, "OVERWRITE"), (25, "")):
+        store.ingest([night(words, day, {"v": ["people.email"]}, write)])
+    store.ingest([words.told("nightly_2026-11-23", words.written("out", {"v": ["people.email"]}), minute=30)])
+    jobs = {one.jobs[0].name: bool(one.possibly_replaced) for one in roots_of(store, "out.v").roots}
+    hops = {one.job.name: one.possibly_replaced is not None for one in walk_from(store, "out.v").hops}
+    assert hops == {"nightly_2026-11-23": False, "nightly_2026-11-24": False, "nightly_2026-11-25": False}
+    assert set(jobs.values()) == {False}
+
+
+def test_a_column_that_the_new_rows_lack_is_no_current_column(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"], "old": ["people.id"]})])
+    store.ingest([words.told("copy", words.written("copied", {"w": ["out.old"]}), minute=23)])
+    store.ingest([night(words, 24, {"v": ["shop.name"]})])
+    page = dataset_page(store, 10, WantedDatasets("out"))
+    assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
+    assert {one.dataset.dataset.name: one.columns for one in datasets(store)}["/out"] == 1
+    assert roots_of(store, "out.old").evidence is Evidence.REPLACED
+    before = roots_of(store, "out.old", Bounds(as_of=moment_of(store, "2026-01-01T00:23:30Z")))
+    assert [str(root.column) for root in before.roots] == ["file:/people.id"]
+
+
+def test_a_column_stays_where_the_run_that_replaced_said_no_schema(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"]})])
+    store.ingest([words.told("clean", words.written("out", None, (), "TRUNCATE"), minute=24)])
+    page = dataset_page(store, 10, WantedDatasets("out"))
+    assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
+    assert roots_of(store, "out.v").evidence is Evidence.REPLACED
