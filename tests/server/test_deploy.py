@@ -57,6 +57,7 @@ def test_settings_survive_the_way_through_the_environment() -> None:
             "HEADWATER_OIDC_AUDIENCE": "b",
             "HEADWATER_CORS_ORIGIN": "http://c d",
             "HEADWATER_HOSTS": "a.example b.example",
+            "HEADWATER_KEEP": "90d",
             "HEADWATER_TRUSTED_PROXY": "10.0.0.1 10.1.0.0/16",
             "HEADWATER_PROXY_SCOPE": "write",
         }

@@ -42,6 +42,7 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     waiting_limit: options.WaitingLimit = None,
     connection_limit: options.ConnectionLimit = 1_000,
     index: options.Index = False,
+    keep: options.Keep = None,
     log_format: options.LogFormat = options.Format.TEXT,
 ) -> None:
     """Take OpenLineage events in over HTTP, and answer questions: compatible with Marquez."""

@@ -33,6 +33,10 @@ TlsKey = Annotated[Path | None, _option(_LISTEN, "--tls-key", "The certificate's
 Index = Annotated[
     bool, _option(_LISTEN, "--index", "Keep the current edges in memory: quicker answers, 30 bytes each.")
 ]
+Keep = Annotated[
+    str | None,
+    _option(_LISTEN, "--keep", "Remove each day what is older, as `headwater prune` does: 90d, 52w.", metavar="TIME"),
+]
 LogFormat = Annotated[Format, _option(_LISTEN, "--log-format", "Log lines for people, or as JSON.")]
 
 Auth = Annotated[bool, _option(_ACCESS, "--auth", "Ask for a key; needed to listen beyond this machine.")]

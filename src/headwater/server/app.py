@@ -19,6 +19,7 @@ from headwater.server.observing import Observed
 from headwater.server.proxies import FromProxies, KnownHosts, host_patterns, networks_of
 from headwater.server.rates import Rates
 from headwater.server.request_bodies import RequestSizeLimit
+from headwater.server.retention import Retention
 from headwater.server.routes import HeadRequests
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
@@ -49,11 +50,14 @@ def create_app(settings: ServerSettings) -> FastAPI:
             turns = Turns(shared_folder())
             intake = Intake(store, settings.limits.waiting, metrics, turns)
             catching = CatchingUp(store)
+            retention = Retention(store, settings.keep) if settings.keep else None
             authentication = Authentication(settings, store)
             app.state.server = Server(settings, store, intake, authentication, rates, metrics, secret_of(store))
             try:
                 yield
             finally:
+                if retention is not None:
+                    retention.close()
                 catching.close()
                 intake.close()
                 turns.close()

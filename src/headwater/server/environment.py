@@ -1,6 +1,8 @@
 """A server's settings as environment variables: how the processes of one server get them, and how a container does."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any, get_type_hints
 
 from headwater.errors import SettingError
@@ -8,6 +10,8 @@ from headwater.server.settings import Limits, Proxies, ServerSettings, Tokens
 from headwater.store.keyring import SCOPES
 
 _TRUE = ("1", "true", "yes", "on")
+_LENGTH = re.compile(r"(\d{1,10})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FALSE = ("0", "false", "no", "off", "")
 
 LIMITS = {
@@ -38,6 +42,7 @@ OTHERS = {
     "HEADWATER_CORS_ORIGIN": "origins",
     "HEADWATER_HOSTS": "hosts",
     "HEADWATER_INDEX": "index",
+    "HEADWATER_KEEP": "keep",
 }
 
 
@@ -81,6 +86,8 @@ def environment_of(settings: ServerSettings) -> dict[str, str]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(value, timedelta):
+        return f"{value // timedelta(seconds=1)}s"
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -104,6 +111,24 @@ def _boolean(value: str) -> bool:
     return value.lower() in _TRUE
 
 
+def length_of_time(value: str) -> timedelta:
+    """The length of time that a number and a unit say.
+
+    Raises:
+        ValueError: they say none.
+
+    >>> length_of_time("90d").days
+    90
+    """
+    parts = _LENGTH.fullmatch(value.strip())
+    if parts is None or not int(parts[1]):
+        raise ValueError("expected a number and one of s, m, h, d, w: 90d")
+    try:
+        return timedelta(**{_UNITS[parts[2]]: int(parts[1])})
+    except OverflowError:
+        raise ValueError("expected less than 2.7 million years") from None
+
+
 def _words(value: str) -> tuple[str, ...]:
     return tuple(value.split())
 
@@ -114,5 +139,6 @@ _READERS: dict[Any, Callable[[str], Any]] = {
     int: int,
     float: float,
     bool: _boolean,
+    timedelta | None: length_of_time,
     tuple[str, ...]: _words,
 }

@@ -1,6 +1,7 @@
 """What a server is started with."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 MEGABYTE = 2**20
@@ -59,7 +60,7 @@ class ServerSettings:
     """All that an application can be told; every setting has its reason in docs/server.md.
 
     ``hosts`` are the names by which the server may be called, empty for any; ``index`` keeps the current edges in
-    memory.
+    memory; what is older than ``keep`` is removed each day, None keeps all.
     """
 
     store: str | None = None
@@ -70,6 +71,7 @@ class ServerSettings:
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     index: bool = False
+    keep: timedelta | None = None
 
     @property
     def authenticates(self) -> bool:

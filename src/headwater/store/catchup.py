@@ -45,9 +45,8 @@ def step(store: Store) -> int:
     Raises:
         StoreError: nothing was written.
     """
-    with store.read() as connection:
-        if connection.execute(select(_PLACE)).first() is None:
-            return 0
+    if not remaining(store):
+        return 0
     with store.write() as connection:
         place = connection.execute(select(_PLACE)).first()
         rows = [] if place is None else _next(connection, place)
@@ -57,6 +56,16 @@ def step(store: Store) -> int:
         else:
             connection.execute(delete(_PLACE))
     return len(rows)
+
+
+def remaining(store: Store) -> bool:
+    """Whether there are events to be read again.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    with store.read() as connection:
+        return connection.execute(select(_PLACE)).first() is not None
 
 
 def _next(connection: Connection, place: Row[Any]) -> list[Row[Any]]:

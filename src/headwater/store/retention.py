@@ -1,9 +1,9 @@
 """Takes out of a store what is old and what nothing needs any more; answers about now stay as they are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 
-from sqlalchemy import Connection, Delete, Table, and_, delete, func, select, union
+from sqlalchemy import Connection, Delete, Table, and_, delete, func, insert, select, union, update
 
 from headwater.store import schema
 from headwater.store.catchup import catch_up
@@ -12,6 +12,8 @@ from headwater.store.prunable import doomed, has_child_outside, prunable
 from headwater.store.store import Store
 
 _RUN = schema.run
+_SCHEDULE = schema.schedule
+_NAME = "retention"
 _OF_RUN = (schema.event, schema.gap, schema.run_dataset, schema.lineage, schema.replacement)
 _HISTORIES = (
     (schema.edge_history, schema.edge_history.c.output_field),
@@ -40,12 +42,33 @@ class Pruned:
         return Pruned(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
-def prune(store: Store, cut: int) -> Pruned:
+def begin_scheduled(store: Store, now: int, every: int) -> bool:
+    """Whether it is time to remove what is old again, and up to this process; others that ask then get False.
+
+    ``now`` is the present moment, ``every`` the time from one begin to the next, in microseconds.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    mine = _SCHEDULE.c.name == _NAME
+    with store.write() as connection:
+        last = connection.execute(select(_SCHEDULE.c.last_at).where(mine)).scalar()
+        if last is None:
+            connection.execute(insert(_SCHEDULE), {"name": _NAME, "last_at": now})
+        elif now - every >= last:
+            connection.execute(update(_SCHEDULE).where(mine).values(last_at=now))
+        else:
+            return False
+    return True
+
+
+def prune(store: Store, cut: int, *, until: Callable[[], bool] = lambda: False) -> Pruned:
     """Removes runs with their events, and edges that ended, from before a moment (microseconds since 1970).
 
     Answers about now, and as of any time from the moment on, stay what they are; lists of runs and events become
     shorter. It goes on in small transactions, so that others can write in between; stopped half way, it has removed
     a part. Events that have to be read again are read before, because facets may be in them alone.
+    ``until`` is asked before each transaction, and ends it early when it is true.
 
     Raises:
         StoreError: the store cannot be written.
@@ -54,9 +77,11 @@ def prune(store: Store, cut: int) -> Pruned:
     with store.read() as connection:
         runs = doomed(connection, cut)
         outputs = _ended(connection, cut)
-    parts = [_prune_runs(store, batch, cut) for batch in _parts(runs, _RUNS_AT_ONCE)]
+    parts = [_prune_runs(store, batch, cut) for batch in _parts(runs, _RUNS_AT_ONCE) if not until()]
     for table, ids in outputs.items():
-        parts += [_prune_edges(store, table, batch, cut) for batch in _parts(ids, _OUTPUTS_AT_ONCE)]
+        parts += [_prune_edges(store, table, batch, cut) for batch in _parts(ids, _OUTPUTS_AT_ONCE) if not until()]
+    if until():
+        return sum(parts, Pruned())
     with store.write() as connection:
         if runs:
             connection.execute(delete(schema.dataset_schema).where(_WITHOUT_VERSION))

@@ -26,7 +26,7 @@ from headwater.store.schema.names import (
     field_twin,
     symlink,
 )
-from headwater.store.schema.people import api_key, facet, namespace, secret, source, tag, tag_text, tagging
+from headwater.store.schema.people import api_key, facet, namespace, schedule, secret, source, tag, tag_text, tagging
 from headwater.store.schema.runs import catch_up, dataset_schema, event, gap, job, run, run_dataset
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "replacement",
     "run",
     "run_dataset",
+    "schedule",
     "secret",
     "source",
     "symlink",

@@ -92,6 +92,14 @@ api_key = Table(
 )
 """``digest`` is of the secret, ``namespaces`` a JSON list of patterns."""
 
+schedule = Table(
+    "schedule",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("last_at", BigInteger, nullable=False),
+)
+"""Work that one of several processes does for all, and when it was begun last."""
+
 secret = Table(
     "secret",
     metadata,

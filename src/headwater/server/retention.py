@@ -1,0 +1,67 @@
+"""Removes what is old while a server runs, once a day: one process of all that serve the store does it."""
+
+import logging
+import threading
+import time
+from datetime import timedelta
+
+import structlog
+
+from headwater.errors import StoreError
+from headwater.store import Store
+from headwater.store.catchup import remaining
+from headwater.store.questions import iso
+from headwater.store.retention import begin_scheduled, prune
+
+LOOK = 600.0
+"""Seconds between two looks whether it is time."""
+
+_DAY = timedelta(days=1)
+_SHORTEST = timedelta(minutes=1)
+_MICROSECOND = timedelta(microseconds=1)
+_log = structlog.wrap_logger(logging.getLogger("headwater.retention"))
+
+
+class Retention:
+    """A thread that removes runs, events and edges of the past that are older than ``keep``, until it is closed.
+
+    It does so every day, or every tenth of ``keep`` where that is shorter, and a minute at least.
+    """
+
+    def __init__(self, store: Store, keep: timedelta) -> None:
+        self._store = store
+        self._keep = keep
+        self._every = min(_DAY, max(keep / 10, _SHORTEST))
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="headwater-retention", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends after the transaction that is under way; the next time removes the rest."""
+        self._closed.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._closed.wait(pause):
+            pause = min(LOOK, self._every.total_seconds())
+            try:
+                self._look(time.time_ns() // 1000)
+            except StoreError as fault:
+                _log.warning("old runs could not be removed; the next time is tried again", why=str(fault))
+
+    def _look(self, now: int) -> None:
+        # Events of an older version are read again first, which another thread does and which takes its time.
+        if remaining(self._store) or not begin_scheduled(self._store, now, self._every // _MICROSECOND):
+            return
+        cut = now - self._keep // _MICROSECOND
+        begun = time.monotonic()
+        pruned = prune(self._store, cut, until=self._closed.is_set)
+        _log.info(
+            "old runs were removed",
+            before=iso(cut),
+            runs=pruned.runs,
+            events=pruned.events,
+            edges=pruned.edges,
+            seconds=round(time.monotonic() - begun, 3),
+        )
