@@ -162,7 +162,8 @@ def _sliced(values: tuple[Trace, ...], start: Hashable, length: Hashable) -> tup
 
 def array_insert(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``array_insert(array, 1, x)``, which counts from 1 or from the end."""
-    return _inserted(children[0], children[2], literal(node.children[1]), children[1])
+    place = None if node.values.get("legacyNegativeIndex") else literal(node.children[1])
+    return _inserted(children[0], children[2], place, children[1])
 
 
 def array_append(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -205,6 +206,15 @@ def size(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     return _extent(children[0]) or all_of(children)
 
 
+def array_compact(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``array_compact(array)``: which elements are NULL decides on the places; a packed struct is not by a leaf."""
+    packed = children[0]
+    if not isinstance(packed, Elements):
+        return function(node, children, scope)
+    missing = (value.whole if isinstance(value, Struct) else value for value in packed.values)
+    return elements(None, (part(packed, EACH),), extent=all_of((part(packed, EXTENT), *missing)))
+
+
 def map_keys(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``map_keys(m)``."""
     return elements(None, (part(children[0], LABEL),), extent=_extent(children[0]))
@@ -242,8 +252,10 @@ def map_concat(node: Expression, children: tuple[Trace, ...], scope: Scope) -> T
 
 def map_entries(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``map_entries(m)``: structs of a key and a value."""
-    entry = struct(("key", "value"), (part(children[0], LABEL), part(children[0], EACH)))
-    return elements(None, (entry,), extent=_extent(children[0]))
+    label, known = part(children[0], LABEL), _entries(node.children[0], children[0])
+    values = [part(children[0], EACH)] if known is None else known
+    entries = tuple(struct(("key", "value"), (label, value)) for value in values)
+    return elements(None if known is None else tuple(range(len(known))), entries, extent=_extent(children[0]))
 
 
 def _extent(packed: Trace) -> Paths:
@@ -294,6 +306,7 @@ _COMPARING = ("ArrayDistinct", "ArrayUnion", "SortArray")
 
 EXPRESSIONS: Visitors = {
     "ArrayAppend": array_append,
+    "ArrayCompact": array_compact,
     "ArrayInsert": array_insert,
     "ArrayPrepend": array_append,
     "ArrayRepeat": array_repeat,

@@ -143,7 +143,7 @@ EXPRESSIONS: Visitors = {
     "CommonExpressionRef": common_reference,
     "With": with_definitions,
     **dict.fromkeys(("Literal", "TypedNullLiteral"), nothing),
-    **dict.fromkeys(("ArrayCompact", "NullIf", "Nvl", "Nvl2", "TryElementAt"), replaced),
+    **dict.fromkeys(("NullIf", "Nvl", "Nvl2", "TryElementAt"), replaced),
     "VariableReference": variable,
     **dict.fromkeys(
         (
