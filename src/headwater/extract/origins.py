@@ -106,3 +106,8 @@ class Origins(Mapping[OriginKey, Origin]):
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+def has_variables(session: object, origins: Mapping[OriginKey, Origin]) -> bool:
+    """Whether the session of that id has a variable that a query filled."""
+    return session is not None and (VARIABLES, str(session)) in origins

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,6 +26,7 @@ import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.SaveIntoDataSourceCommand;
@@ -240,17 +242,28 @@ public class PlanWriter {
   /** What lineage asks of a literal: the value of an INT or a BOOLEAN, a text's number; nothing of others, and of a cast. */
   private Object constant(Object node) {
     Object value = node instanceof Literal ? ((Literal) node).value() : null;
-    if (value instanceof Integer || value instanceof Boolean) return value;
-    return value != null && ((Literal) node).dataType().equals(DataTypes.StringType) ? "literal " + literal(value) : "";
+    Object known = value != null && ((Literal) node).dataType().equals(DataTypes.StringType) ? (Object) ("literal " + literal(value)) : "";
+    if (value instanceof Integer || value instanceof Boolean) known = value;
+    return isParameter(node) ? Collections.singletonList(known) : known;
+  }
+
+  /** Whether the text of the statement has a parameter where this literal stands; behind the first, places are not exact. */
+  private static boolean isParameter(Object node) {
+    Origin origin = ((TreeNode) (node instanceof Cast ? ((Cast) node).child() : node)).origin();
+    if (origin.sqlText().isEmpty() || origin.startIndex().isEmpty()) return false;
+    String text = (String) origin.sqlText().get();
+    int place = ((Integer) origin.startIndex().get()).intValue();
+    return place >= 0 && place < text.length() && (text.charAt(place) == '?' || text.charAt(place) == ':');
   }
 
   /** Equal constants are one node: in a wide projection every second one would be a literal. */
   private void writeConstant(Object node) throws IOException {
-    Object value = constant(node);
-    Integer position = (Integer) constants.get(value);
+    Object key = constant(node);
+    Integer position = (Integer) constants.get(key);
     if (position == null) {
       position = Integer.valueOf(count++);
-      constants.put(value, position);
+      constants.put(key, position);
+      Object value = key instanceof List ? ((List) key).get(0) : key;
       beginNode();
       out.writeString("Literal");
       out.writeStartArray(); out.writeEndArray();
@@ -258,6 +271,7 @@ public class PlanWriter {
       out.writeStartObject();
       if (value instanceof String) { if (!value.equals("")) out.writeNumberField("literal", literal(((Literal) node).value())); }
       else { out.writeFieldName("value"); facts.writeValue(value, 0); }
+      if (key instanceof List) out.writeBooleanField("parameter", true);
       out.writeEndObject();
       out.writeEndArray();
     }

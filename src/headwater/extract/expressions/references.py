@@ -5,7 +5,7 @@ from typing import Any
 
 from headwater.extract.expressions.functions import function
 from headwater.extract.expressions.table import Visitors
-from headwater.extract.origins import Origin, variable_of
+from headwater.extract.origins import Origin, has_variables, variable_of
 from headwater.extract.scope import Extraction, Scope
 from headwater.extract.trace import (
     NOTHING,
@@ -121,6 +121,15 @@ def variable_value(origin: Origin, extraction: Extraction) -> Trace:
     return merge((*origin.columns, origin.deciding))
 
 
+def literal(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """A constant; one that is bound to a parameter may be the value of a variable (EXECUTE IMMEDIATE … USING)."""
+    extraction = scope.extraction
+    if node.values.get("parameter") and has_variables(extraction.session.get("id"), extraction.origins):
+        why = "queries have filled variables of its session; of one that USING names, analysis leaves only the value"
+        extraction.report("expression", "parameter", why)
+    return NOTHING
+
+
 def nothing(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """No value of a column gets through."""
     return NOTHING
@@ -142,7 +151,8 @@ EXPRESSIONS: Visitors = {
     "OuterReference": outer_reference,
     "CommonExpressionRef": common_reference,
     "With": with_definitions,
-    **dict.fromkeys(("Literal", "TypedNullLiteral"), nothing),
+    "Literal": literal,
+    "TypedNullLiteral": nothing,
     **dict.fromkeys(("NullIf", "Nvl", "Nvl2", "TryElementAt"), replaced),
     "VariableReference": variable,
     **dict.fromkeys(

@@ -29,6 +29,12 @@ def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> 
     return _decided(children[0], touching(SORT, node.expressions("order"), scope_of(children, extraction)))
 
 
+def limited(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``LIMIT n``, ``OFFSET n``: a number that a variable holds decides on the rows."""
+    numbers = [node.expression("limitExpr"), node.expression("offsetExpr")]
+    return _decided(children[0], touching(FILTER, filter(None, numbers), scope_of(children, extraction)))
+
+
 def distinct(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``SELECT DISTINCT``, ``UNION``: rows are grouped by every column."""
     return _grouped(node, children, step(GROUP_BY, all_columns(children[0])), extraction)
@@ -73,6 +79,7 @@ OPERATORS: Visitors = {
     "Project": project,
     "Filter": filter_,
     "Sort": sort,
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset", "Tail"), limited),
     "Distinct": distinct,
     "Deduplicate": deduplicate,
     "DeduplicateWithinWatermark": deduplicate,
@@ -82,10 +89,7 @@ OPERATORS: Visitors = {
     **dict.fromkeys(
         (
             "CollectMetrics",
-            "GlobalLimit",
             "LimitAll",
-            "LocalLimit",
-            "Offset",
             "PipeOperator",
             "RebalancePartitions",
             "Repartition",
@@ -94,7 +98,6 @@ OPERATORS: Visitors = {
             "SQLFunctionNode",
             "Sample",
             "SubqueryAlias",
-            "Tail",
             "UnresolvedHint",  # REBALANCE, when Spark does not adapt plans as they run
         ),
         passes_through,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
-from headwater.extract.origins import VARIABLES, Origin, batch_of, collected_as
+from headwater.extract.origins import Origin, batch_of, collected_as, has_variables
 from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -48,7 +48,7 @@ def local_relation(node: Operator, children: tuple[Rows, ...], extraction: Extra
         return _made_of(known, output, STATISTICS, why, extraction)
     if node.values.get("program"):
         _report_program(extraction)
-    elif output and _has_variables(extraction):
+    elif output and has_variables(extraction.session.get("id"), extraction.origins):
         why = "queries have filled variables of its session; of one that VALUES names, analysis leaves only the value"
         extraction.report("relation", "VALUES", why)
     return _of_nothing(output)
@@ -68,12 +68,6 @@ def _made_of(known: Origin, output: tuple[Attribute, ...], what: str, why: str, 
     extraction.report("opaque", what, why)
     received = step(OPAQUE, known.everything)
     return Rows(output, {column.expr_id: received for column in output}, known.deciding)
-
-
-def _has_variables(extraction: Extraction) -> bool:
-    """Whether the session has a variable that a query filled."""
-    session = extraction.session.get("id")
-    return session is not None and (VARIABLES, str(session)) in extraction.origins
 
 
 def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction) -> Rows:
