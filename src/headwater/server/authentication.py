@@ -35,6 +35,11 @@ class Authentication:
         self._verifier = Verifier(settings.tokens) if settings.tokens is not None else None
         self._known: dict[bytes, tuple[float, Caller]] = {}
 
+    def is_at_hand(self, request: Request) -> bool:
+        """Whether `caller` needs neither the store nor an identity provider."""
+        credential = _credential(request.headers) if self.on else None
+        return credential is None or self._remembered(credential) is not None
+
     def caller(self, request: Request) -> Caller:
         """Who sends a request.
 

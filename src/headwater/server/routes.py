@@ -34,8 +34,10 @@ class GuardedRoute(APIRoute):
         limit = DESCRIPTION_LIMIT if self.body_field is not None else None
 
         async def guarded(request: Request) -> Response:
-            # A key may have to be looked up in the store, and a token's keys at its issuer.
-            await run_in_threadpool(_admit, request, requirements)
+            if request.app.state.server.authentication.is_at_hand(request):
+                _admit(request, requirements)
+            else:  # a key is looked up in the store, a token's keys at its issuer
+                await run_in_threadpool(_admit, request, requirements)
             if limit is not None:
                 limit_body(request.scope, limit)
             return await handle(request)
