@@ -17,6 +17,7 @@ import headwater
 SNAPSHOT = """\
 import asyncio, atexit, copyreg, decimal, faulthandler, gc, json, locale, logging, multiprocessing, os, random
 import resource, signal, socket, sqlite3, subprocess, sys, tempfile, threading, time, warnings
+import builtins, codecs, http.client, importlib, io, ssl, weakref
 try: import numpy
 except ImportError: numpy = None
 IMPORTED = ("requests", "urllib3")  # these set filters for their own warnings, as in any program that imports them
@@ -40,6 +41,14 @@ def stream(one):
 def loggers(look):
     known = {name: one for name, one in logging.root.manager.loggerDict.items() if isinstance(one, logging.Logger)}
     return {name: look(one) for name, one in known.items() if name.split(".")[0] in ("mine", "py4j")}
+
+PLACES = (builtins, codecs, http.client, importlib, io, json, locale, logging, multiprocessing, os, random, signal,
+          socket, ssl, subprocess, sys, tempfile, threading, time, warnings, weakref, http.client.HTTPConnection,
+          json.JSONEncoder, logging.Handler, logging.Logger, socket.socket, subprocess.Popen, threading.Thread)
+
+def functions():  # a function of the library that is replaced is from elsewhere
+    found = {f"{place.__name__}.{key}": one for place in PLACES for key, one in vars(place).items() if callable(one)}
+    return {key: (named(one), str(getattr(one, "__module__", ""))) for key, one in found.items() if key != "sys.exit"}
 
 def light():
     import __main__
@@ -83,6 +92,7 @@ def light():
 def seen():
     child = subprocess.run([sys.executable, "-c", IN_CHILD], capture_output=True, text=True, close_fds=False)
     return light() | {
+        "functions": functions(),
         "mask": sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, []))),
         "wakeup": signal.set_wakeup_fd(-1),
         "in a child": child.stdout, "files": sorted(os.listdir(".")),
