@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from headwater.extract.edges import lineage
-from headwater.extract.trace import NOTHING, OPAQUE, UNSEEN_ROWS, source, step, union
+from headwater.extract.trace import (
+    AGGREGATED,
+    CONDITION,
+    NOTHING,
+    OPAQUE,
+    TRANSFORMED,
+    UNSEEN_ROWS,
+    source,
+    step,
+    union,
+)
 from headwater.model import (
     ColumnLineage,
     Dataset,
@@ -81,6 +91,41 @@ def test_below_the_bound_each_field_has_its_edges() -> None:
     said = facet(event(opaque(100)))
     assert {len(one["inputFields"]) for one in said["fields"].values()} == {100}
     assert "dataset" not in said
+
+
+def mixed(columns: int, how: str) -> ColumnLineage:
+    """The lineage of what is made of each column of such a function: ``how`` it is computed, beside another table's."""
+    received = step(OPAQUE, union(source(InputField(SOURCE, f"c{number}")) for number in range(columns)))
+    own = [source(InputField(Dataset("file", "/lake/other"), f"o{number}")) for number in range(columns)]
+    made = {
+        "aggregated": lambda one: step(AGGREGATED, received),
+        "added": lambda one: step(TRANSFORMED, union((received, one))),
+        "compared": lambda one: union((step(CONDITION, received), one)),
+    }[how]
+    return lineage([f"d{number}" for number in range(columns)], [made(one) for one in own], NOTHING)
+
+
+@pytest.mark.parametrize("how", ["aggregated", "added", "compared"])
+def test_what_is_made_of_each_column_of_a_wide_function_is_a_small_event_too(how: str) -> None:
+    text = event(mixed(300, how))
+    assert len(text) < 1_000 * 300
+    said = facet(text)
+    assert {one["field"] for one in said["dataset"]} == {f"c{number}" for number in range(300)}
+    own = {name[1:]: [edge["field"] for edge in one["inputFields"]] for name, one in said["fields"].items()}
+    wrong = [number for number, fields in own.items() if fields != ([] if how == "aggregated" else [f"o{number}"])]
+    assert wrong == []
+    steps = {json.dumps(one["transformations"]) for one in said["dataset"]}
+    assert len(steps) == 1
+    assert notes(text) == (["edges"] if how == "compared" else [])
+
+
+def test_columns_that_are_computed_alike_of_a_wide_function_share_their_edges() -> None:
+    tracemalloc.start()
+    found = mixed(1_000, "aggregated")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000 * 1_000
+    assert len({id(edges) for edges in found.fields.values()}) == 1
 
 
 def test_a_column_that_is_not_the_functions_is_covered_too_and_that_is_noted() -> None:

@@ -1,9 +1,10 @@
 """From traces to column lineage."""
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
-from headwater.extract.trace import UNSEEN_ROWS, Paths
-from headwater.model import ColumnLineage, Dependency, InputField
+from headwater.extract.trace import UNSEEN_ROWS, Path, Paths
+from headwater.model import ColumnLineage, Dependency, InputField, Transformation
 
 
 def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> ColumnLineage:
@@ -14,12 +15,13 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
     fields: dict[str, frozenset[Dependency]] = {}
     # Columns that one function fills share one set of paths, and so share one of edges.
     shared: dict[Paths, frozenset[Dependency]] = {}
+    known: dict[Path, Dependency] = {}
     for name, paths in zip(names, traces, strict=True):
         if paths not in shared:
-            shared[paths] = _dependencies(paths)
+            shared[paths] = _dependencies(paths, known)
         found = shared[paths]
         fields[name] = fields[name] | found if name in fields else found
-    return ColumnLineage(fields, _untold(_dependencies(deciding), fields.values()))
+    return ColumnLineage(fields, _untold(_dependencies(deciding, known), fields.values()))
 
 
 def _untold(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependency]]) -> frozenset[Dependency]:
@@ -33,5 +35,10 @@ def _untold(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependen
     return deciding - frozenset(edge for edge in unseen if edge.input in told)
 
 
-def _dependencies(paths: Paths) -> frozenset[Dependency]:
-    return frozenset([Dependency(origin, how) for origin, how in paths if isinstance(origin, InputField)])
+def _dependencies(paths: Paths, known: dict[Path, Dependency]) -> frozenset[Dependency]:
+    """The edges of paths; those of equal paths are one object, for wide functions have very many."""
+    return frozenset([known.get(path) or known.setdefault(path, Dependency(*path)) for path in paths if _ends(path)])
+
+
+def _ends(path: Path) -> TypeGuard[tuple[InputField, Transformation]]:
+    return isinstance(path[0], InputField)

@@ -61,6 +61,7 @@ Paths = frozenset[Path]
 
 NOTHING: Paths = frozenset()
 
+_MANY_PATHS = 100
 _MOST_LEAVES = 5_000
 _MOST_ELEMENTS = 100
 _MOST_LEVELS = 20
@@ -124,8 +125,16 @@ def step(transformation: Step, trace: Trace) -> Paths:
     paths = flat(trace)
     if not paths:
         return paths
+    return _stepped(transformation, paths) if len(paths) < _MANY_PATHS else _often_stepped(transformation, paths)
+
+
+def _stepped(transformation: Step, paths: Paths) -> Paths:
     after = _after(transformation)
     return frozenset([(origin, after[inner]) for origin, inner in paths])
+
+
+# Each column of a wide function has all that it received: one set for those that are computed alike.
+_often_stepped = lru_cache(maxsize=8)(_stepped)
 
 
 def struct(names: tuple[str, ...], fields: tuple[Trace, ...], whole: Paths = NOTHING) -> Trace:

@@ -68,33 +68,40 @@ def _within(
 def _without_products(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:
     """The lineage with the edges of a function from each of many columns to each of many on the dataset.
 
-    That is exact where they lead to every field; where some fields are not the function's they are covered too, which
-    is marked and noted.
+    That is exact where they lead to every field and are DIRECT; else more is covered, which is marked and noted.
     """
-    sharing = Counter(lineage.fields.values())
-    many = {edges: opaque for edges in sharing if len(opaque := _opaque_of(edges)) * sharing[edges] > _MOST_PAIRS}
+    parts = _opaque_parts(lineage)
+    sharing = Counter(parts[edges] for edges in lineage.fields.values())
+    many = {opaque for opaque, columns in sharing.items() if len(opaque) * columns > _MOST_PAIRS}
     if not many:
         return lineage, []
     notes = []
     if not settings.dataset_lineage_enabled:
-        pairs = sum(len(opaque) * sharing[edges] for edges, opaque in many.items())
+        pairs = sum(len(opaque) * sharing[opaque] for opaque in many)
         why = f"On every field a function's edges would be {pairs}, more than {_MOST_PAIRS}: kept apart."
         notes.append(("dataset lineage", why))
-    everywhere = frozenset[Dependency].intersection(*many.values()) if len(many) == len(sharing) else frozenset()
-    coarse = {edge.input for opaque in many.values() for edge in opaque - everywhere}
+    shared = frozenset[Dependency].intersection(*many) if len(many) == len(sharing) else frozenset()
+    everywhere = frozenset(edge for edge in shared if edge.transformation.direct)
+    coarse = {edge.input for opaque in many for edge in opaque - everywhere}
     if coarse:
-        count = sum(sharing[edges] for edges in many)
+        count = sum(sharing[opaque] for opaque in many)
         notes.append(
             ("edges", f"A function fills {count} of {len(lineage.fields)} columns: its inputs stand for the dataset.")
         )
-    left = {edges: edges - many[edges] if edges in many else edges for edges in sharing}
+    left = {edges: edges - opaque if opaque in many else edges for edges, opaque in parts.items()}
     fields = {name: left[edges] for name, edges in lineage.fields.items()}
     on_all = lineage.dataset | everywhere | {Dependency(column, _COARSE) for column in coarse}
     return ColumnLineage(fields, on_all), notes
 
 
-def _opaque_of(edges: frozenset[Dependency]) -> frozenset[Dependency]:
-    return frozenset(edge for edge in edges if edge.transformation.opaque and edge.transformation.direct)
+def _opaque_parts(lineage: ColumnLineage) -> dict[frozenset[Dependency], frozenset[Dependency]]:
+    """The opaque edges among those of each field; equal ones are one object, for there may be very many."""
+    seen: dict[frozenset[Dependency], frozenset[Dependency]] = {}
+    parts = {}
+    for edges in dict.fromkeys(lineage.fields.values()):
+        opaque = frozenset([edge for edge in edges if edge.transformation.opaque])
+        parts[edges] = seen.setdefault(opaque, opaque)
+    return parts
 
 
 def _size(lineage: ColumnLineage) -> int:
