@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -10,14 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyspark
 import pytest
 
 PYTHON = sys.executable
 WATCHED = [PYTHON, "-m", "headwater.capture.submit"]
-CREATED = "create_data_source_table_as_select_command"
-SAVED = "save_as_v1_table_command" if pyspark.__version__ >= "4.1" else CREATED
-"""What a run of saveAsTable is called: Spark 4.1 has an operator of its own for it."""
 
 SPARK = """\
 from pyspark.sql import SparkSession, functions as sf
@@ -111,12 +108,17 @@ def states(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 
 def statements(events: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The states of each run below the application's, by the name of its job."""
+    """The states of each run below the application's, by the short name of its job."""
     found: dict[str, list[str]] = {}
     for event in events:
         if "." in event["job"]["name"]:
-            found.setdefault(event["job"]["name"], []).append(event["eventType"])
+            found.setdefault(short_name(event), []).append(event["eventType"])
     return found
+
+
+def short_name(event: Mapping[str, Any]) -> str:
+    """The name of an event's job, of each path in it the last part: ``shop.out`` for ``shop./folder/out``."""
+    return re.sub(r"(?<=[.+])/[^+]*/(?=[^/+]*(\+|$))", "", event["job"]["name"])
 
 
 def gaps(event: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -2,15 +2,20 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
-from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements, states
+from tests.capture.conftest import SPARK, Ended, Jobs, gaps, short_name, statements, states
+
+from headwater.store import open_store
+from headwater.store.questions import roots_of
 
 pytestmark = pytest.mark.spark
 
 ATTACHING = (
     """
 import os, sys, threading, time
+from pathlib import Path
 import headwater
 from headwater.errors import SettingError
 from headwater.ext import Extension
@@ -48,6 +53,14 @@ spark.sql("CREATE TABLE empty (id BIGINT) USING parquet")
 headwater.detach(spark)
 headwater.attach(spark, events="described.ndjson", description_length=9, quiet=True)
 spark.read.parquet("a").selectExpr("price + 12345678 AS dear").write.parquet("dear")
+headwater.detach(spark)
+
+headwater.attach(spark, store="roots.db", quiet=True)
+spark.read.parquet("a").selectExpr("price + 1 AS cost", "id").write.parquet("costs")
+for source, name in (("a", "id"), ("b", "price")):
+    spark.read.parquet(source).selectExpr(f"{name} AS v").write.mode("append").parquet("both")
+found = headwater.lineage(spark.read.parquet("costs").selectExpr("cost * 2 AS dear"))
+print([[f"{Path(one.dataset.name).name}.{one.name}" for one in those("dear")] for those in (found.inputs, found.roots)])
 headwater.detach(spark)
 
 from headwater.capture.spark import SparkTap
@@ -114,7 +127,7 @@ def written(jobs: Jobs, name: str) -> list[str]:
 
 def test_the_program_goes_through(ended: Ended) -> None:
     assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
-    unknown, badly, stuck = ended.out.splitlines()
+    unknown, badly, _, stuck = ended.out.splitlines()
     assert unknown.startswith("'qeue' is no setting of headwater; the settings are config, ")
     assert badly == "queue is 'many'; expected a whole number from 1 to 100000000."
     assert stuck == "stuck True"
@@ -148,6 +161,17 @@ def test_a_length_of_descriptions_is_enough_to_have_them(ended: Ended, jobs: Job
     assert [way["description"] for way in source["transformations"]] == ["(price + "]
 
 
+def test_roots_of_a_frame_are_those_of_the_store_with_what_was_just_written(ended: Ended) -> None:
+    assert "[['costs.cost'], ['a.price']]" in ended.out.splitlines()
+
+
+def test_two_writes_of_one_job_that_leave_rows_alone_both_count(ended: Ended, jobs: Jobs) -> None:
+    with open_store(str(jobs.folder / "roots.db"), read_only=True) as store:
+        roots = roots_of(store, "both.v").roots
+    assert {f"{Path(one.column.dataset.dataset.name).name}.{one.column.name}" for one in roots} == {"a.id", "b.price"}
+    assert {job.name for one in roots for job in one.jobs} == {f"shop.{jobs.folder}/both"}
+
+
 def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, jobs: Jobs) -> None:
     *_, last = jobs.events("late.ndjson")
     assert (last["eventType"], gaps(last)) == ("COMPLETE", [])
@@ -155,11 +179,11 @@ def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, job
 
 def test_reads_are_told_of_when_asked_for(ended: Ended, jobs: Jobs) -> None:
     told = statements(jobs.events("reads.ndjson"))
-    assert [name.rsplit(".", 1)[1] for name in told] == ["read", "read", "e"]
-    reads = [one for one in jobs.events("reads.ndjson") if one["job"]["name"].endswith(".read")]
+    assert list(told) == ["shop.read.a", "shop.read.job.py", "shop.e"]
+    reads = [one for one in jobs.events("reads.ndjson") if ".read." in one["job"]["name"]]
     assert [one["inputs"][0]["name"].rsplit("/", 1)[1] for one in reads] == ["a", "a", "job.py", "job.py"]
     assert [one["outputs"] for one in reads] == [[]] * 4
-    assert reads[-1]["job"]["name"] == "shop.run_job.read"
+    assert short_name(reads[-1]) == "shop.read.job.py"
 
 
 @pytest.mark.parametrize(("name", "output", "sources"), [("nodes", "cut", {"a", "b"}), ("seconds", "wide", {"a"})])
@@ -177,7 +201,7 @@ def test_a_plan_above_its_budget_keeps_every_input(
 
 
 def test_a_small_plan_stays_within_the_same_budget(ended: Ended, jobs: Jobs) -> None:
-    (view,) = [one for one in jobs.events("nodes.ndjson") if one["job"]["name"].endswith("narrow")][1:]
+    (view,) = [one for one in jobs.events("nodes.ndjson") if one["job"]["name"].endswith(".narrow")][1:]
     assert gaps(view) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.capture.conftest import SPARK, Jobs, gaps, states
+from tests.capture.conftest import SPARK, Jobs, gaps, short_name, states
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = SPARK + "import os, signal, sys, time, threading\nitems.write.parquet('out')\n"
@@ -123,7 +123,7 @@ def test_a_program_that_fails_is_an_application_that_fails(jobs: Jobs, ending: s
     assert (ended.code, "headwater/capture" in ended.err) == (code, False)
     assert (last(jobs)["eventType"], why in reason(last(jobs))) == ("FAIL", True)
     assert "hunter2" not in (jobs.folder / "events.ndjson").read_text()
-    slept = [one for one in jobs.events() if one["job"]["name"].endswith(".slept")]
+    slept = [one for one in jobs.events() if short_name(one) == "shop.slept"]
     assert [one["eventType"] for one in slept][-1] in {"FAIL", "ABORT"}
     if ending == KILL_JVM:
         assert [one["eventType"] for one in slept] == ["START", "FAIL"]
@@ -141,7 +141,7 @@ def test_a_process_that_ends_without_a_word_fails(jobs: Jobs, ending: str) -> No
     while len([one for one in jobs.events() if one["eventType"] == "FAIL"]) < 2 and time.monotonic() < until:
         time.sleep(0.5)
     assert (last(jobs)["eventType"], "without a word" in reason(last(jobs))) == ("FAIL", True)
-    slept = [one for one in jobs.events() if one["job"]["name"].endswith(".slept")]
+    slept = [one for one in jobs.events() if short_name(one) == "shop.slept"]
     assert [one["eventType"] for one in slept] == ["START", "FAIL"]
 
 
@@ -151,7 +151,7 @@ def test_a_process_that_is_killed_together_with_its_jvm_has_begun_only(jobs: Job
     jobs.write(WRITE + SLOW + "time.sleep(2)\n" + both)
     assert jobs.watched("job.py").code == -9
     time.sleep(5)
-    found = [(one["job"]["name"].rpartition(".")[2], one["eventType"]) for one in jobs.events()]
+    found = [(short_name(one).rpartition(".")[2], one["eventType"]) for one in jobs.events()]
     assert found == [("shop", "START"), ("out", "START"), ("out", "COMPLETE"), ("slept", "START")]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements
+from tests.capture.conftest import SPARK, Ended, Jobs, gaps, short_name, statements
 
 pytestmark = pytest.mark.spark
 
@@ -78,7 +78,7 @@ def ended(jobs: Jobs) -> Ended:
 @pytest.fixture(scope="module")
 def events(ended: Ended, jobs: Jobs) -> dict[str, dict[str, Any]]:
     """The last event of each job."""
-    return {event["job"]["name"]: event for event in jobs.events()}
+    return {short_name(event): event for event in jobs.events()}
 
 
 def files(datasets: list[dict[str, Any]]) -> list[str]:
@@ -103,51 +103,53 @@ def test_the_job_is_as_without_and_shows_the_same_names(ended: Ended, plain: End
 def test_each_is_a_run_that_ends_as_it_did(ended: Ended, jobs: Jobs) -> None:
     done, failed = ["START", "COMPLETE"], ["START", "FAIL"]
     assert statements(jobs.events()) == {
-        "shop.insert_into_hadoop_fs_relation_command.items": done,
-        "shop.save_as_text_file.texts": done,
-        "shop.save_as_text_file.nothing": done,
-        "shop.foreach.read": [*done, *done, *failed, *done],
-        "shop.foreach_partition.read": done,
-        "shop.foreach.unknown": done,
-        "shop.save_as_text_file.broken": failed,
-        "shop.save_as_text_file.unmade": failed,
-        "shop.save_as_text_file.texts.2": failed,
-        "shop.save_as_hadoop_file.wrong": failed,
-        "shop.save_as_text_file.sorted": done,
-        "shop.save_as_text_file.kept": done,
-        "shop.save_as_hadoop_dataset.by_the_jvm": done,
-        "shop.save_as_hadoop_dataset.broken_by_the_jvm": failed,
+        "shop.items": done,
+        "shop.texts": [*done, *failed],
+        "shop.nothing": done,
+        "shop.foreach.lines.txt": done,
+        "shop.foreach.items": [*done, *failed, *done],
+        "shop.foreach_partition.items": done,
+        "shop.foreach": done,
+        "shop.broken": failed,
+        "shop.unmade": failed,
+        "shop.wrong": failed,
+        "shop.sorted": done,
+        "shop.kept": done,
+        "shop.by_the_jvm": done,
+        "shop.broken_by_the_jvm": failed,
     }
 
 
-def test_what_is_saved_depends_on_what_the_rdd_is_made_of(events: dict[str, dict[str, Any]]) -> None:
-    saved = events["shop.save_as_text_file.texts"]
+def test_what_is_saved_depends_on_what_the_rdd_is_made_of(jobs: Jobs, events: dict[str, dict[str, Any]]) -> None:
+    saved = next(
+        event for event in jobs.events() if short_name(event) == "shop.texts" and event["eventType"] == "COMPLETE"
+    )
     assert (files(saved["inputs"]), columns(saved)) == (["items"], {"value": {"items.id", "items.price"}})
     assert gaps(saved) == [("opaque", "RDD")]
-    empty = events["shop.save_as_text_file.nothing"]
+    empty = events["shop.nothing"]
     assert columns(empty) == {"value": {"items.id", "items.price"}}
 
 
 def test_a_save_that_fails_has_its_error_and_the_lineage_it_would_have_had(events: dict[str, dict[str, Any]]) -> None:
-    failed = events["shop.save_as_text_file.broken"]
+    failed = events["shop.broken"]
     error = failed["run"]["facets"]["errorMessage"]
     assert "ZeroDivisionError" in error["stackTrace"]
     assert columns(failed) == {"value": {"lines.txt.value"}}
-    there = events["shop.save_as_text_file.texts.2"]["run"]["facets"]["errorMessage"]
+    there = events["shop.texts"]["run"]["facets"]["errorMessage"]
     assert there["message"].endswith("already exists")
 
 
 def test_what_code_in_the_jvm_saves_has_the_lineage_of_its_job(events: dict[str, dict[str, Any]]) -> None:
-    saved = events["shop.save_as_hadoop_dataset.by_the_jvm"]
+    saved = events["shop.by_the_jvm"]
     assert (files(saved["inputs"]), columns(saved)) == (["lines.txt"], {"value": {"lines.txt.value"}})
-    failed = events["shop.save_as_hadoop_dataset.broken_by_the_jvm"]
+    failed = events["shop.broken_by_the_jvm"]
     assert columns(failed) == {"key": {"lines.txt.value"}, "value": {"lines.txt.value"}}
     assert "ZeroDivisionError" in failed["run"]["facets"]["errorMessage"]["message"]
 
 
 def test_rows_that_a_function_takes_have_inputs_and_a_gap_and_no_output(events: dict[str, dict[str, Any]]) -> None:
-    taken = events["shop.foreach_partition.read"]
+    taken = events["shop.foreach_partition.items"]
     assert (files(taken["inputs"]), taken["outputs"]) == (["items"], [])
     assert gaps(taken) == [("opaque", "RDD"), ("opaque", "foreachPartition")]
-    own = events["shop.foreach.unknown"]
+    own = events["shop.foreach"]
     assert gaps(own) == [("opaque", "foreach"), ("relation", "rows of the program")]

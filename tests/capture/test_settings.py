@@ -51,6 +51,7 @@ UNUSABLE: dict[str, tuple[Any, ...]] = {
     "plan_seconds": NO_SECONDS,
     "flush_seconds": NO_SECONDS,
     "description_length": NO_WHOLE,
+    "job_names": ("jar", "targets", "2", 2, True, b"target", [], ...),
     "masking_functions": (5, 1.5, True, b"x", {"a": 1}, [1], ...),
     "extensions": (5, 1.5, True, b"x", {"a": 1}, ...),
     "extensions_disabled": (5, 1.5, True, b"x", {"a": 1}, [1], ...),

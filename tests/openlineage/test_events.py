@@ -448,6 +448,26 @@ def test_an_output_says_which_rows_the_run_replaced(check: Check, replaces: Repl
         assert told["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] == replaces.value
 
 
+def test_a_run_that_adds_rows_brings_along_what_its_job_wrote_before(check: Check) -> None:
+    written = DatasetDescription(SALES, replaces=ReplacedRows.SOME)
+    own, before = (
+        ColumnLineage({"net": frozenset({Dependency(InputField(ORDERS, name), Transformation(Subtype.IDENTITY))})})
+        for name in ("price", "cost")
+    )
+    begun = run_event(replace(MOMENT, statement=Statement(outputs=(Output(written, own),))))
+    statement = Statement(outputs=(Output(written, own, earlier=before),))
+    ended = replace(MOMENT, state=RunState.COMPLETE, statement=statement)
+    for event in (end_event(begun, ended), run_event(ended)):
+        told = json.loads(to_json(event))
+        check(told)
+        (output,) = told["outputs"]
+        earlier = output["outputFacets"]["headwater_write"]["earlier"]
+        fields = [
+            one["fields"]["net"]["inputFields"][0]["field"] for one in (output["facets"]["columnLineage"], earlier)
+        ]
+        assert fields == ["price", "cost"]
+
+
 def test_an_output_that_one_part_of_a_statement_replaces_is_replaced() -> None:
     parts = [Output(DatasetDescription(SALES, replaces=one), ColumnLineage()) for one in ReplacedRows]
     for outputs in (parts, parts[::-1]):

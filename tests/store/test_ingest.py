@@ -1,8 +1,10 @@
 """What becomes of events: which lineage is current, whatever comes, in whatever order."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.store.conftest import source
 
 from headwater.store import Store
 from headwater.store.questions import coverage, datasets, runs
@@ -42,6 +44,31 @@ def test_a_run_that_tells_no_lineage_leaves_what_is_known(store: Store, words: A
     store.ingest([words.told("j", words.written("gold"), minute=2)])
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
     assert [one.covered.value for one in coverage(store)] == ["none"]
+
+
+def adding(words: Any, column: str, earlier: Sequence[str] = (), **facets: Any) -> Any:
+    """An output to which a run adds rows of a column, after earlier ones of its job that added those of others."""
+    output = words.written("gold", {"a": [column]})
+    inputs = [source(one) for one in earlier]
+    lineage = {"fields": {"A" if inputs else "a": {"inputFields": inputs}}, "dataset": [source("flag.f FILTER")]}
+    write = {"replaces": "SOME_ROWS", **({"earlier": lineage} if earlier else {})}
+    output["facets"] |= facets
+    return {**output, "outputFacets": {"headwater_write": write}}
+
+
+def test_what_a_job_wrote_before_in_its_application_counts_too(store: Store, words: Any) -> None:
+    store.ingest([words.told("j", adding(words, "raw.x"), minute=1)])
+    store.ingest([words.told("j", adding(words, "raw.y", ["raw.x", "raw.z TRANSFORMATION"]), minute=2)])
+    now = {"gold.a <- raw.x IDENTITY", "gold.a <- raw.y IDENTITY", "gold.a <- raw.z TRANSFORMATION"}
+    assert words.edges(store) == {*now, "gold.* <- flag.f FILTER"}
+    store.ingest([words.told("j", adding(words, "raw.y"), minute=3)])
+    assert words.edges(store) == {"gold.a <- raw.y IDENTITY"}
+
+
+def test_what_a_job_wrote_before_counts_beside_explicit_lineage(store: Store, words: Any) -> None:
+    explicit = {"fields": {"a": {"inputs": [{"namespace": "file", "name": "/raw", "field": "e"}]}}}
+    store.ingest([words.told("j", adding(words, "raw.y", ["raw.x"], lineage=explicit))])
+    assert {one.partition(" <- ")[2].split()[0] for one in words.edges(store)} == {"raw.e", "raw.x", "flag.f"}
 
 
 def test_a_table_that_is_made_without_rows_owes_no_lineage(store: Store, words: Any) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from tests.capture.conftest import short_name
 
 from ..sources.watched import EVENTS, Application
 from .conftest import PASSWORD
@@ -68,7 +69,7 @@ def test_a_query_that_is_stopped_has_completed_and_one_that_is_left_is_aborted(s
 
 
 def test_queries_without_a_name_are_called_by_what_they_write(streaming: Streaming) -> None:
-    jobs = {event["job"]["name"] for event in streaming("streams").events}
+    jobs = {short_name(event) for event in streaming("streams").events}
     assert {"streams.stream.sessions", "streams.foreach.customers", "streams.foreach_batch.orders"} <= jobs
 
 

@@ -66,7 +66,7 @@ def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) 
             Engine("spark", spark.spark_version(context), __version__),
             _extraction(settings, known),
             settings.reads,
-            job_names=known.job_names,
+            job_names=replace(known.job_names, by_operator=settings.job_names == "operator"),
             denied_nodes=known.denied_nodes,
         )
         sink = destination(settings, known.transport or config)

@@ -1,6 +1,6 @@
 """From the rows of the tap to the moments of runs: one run per root SQL execution that writes."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -8,7 +8,8 @@ from openlineage.client.uuid import generate_new_uuid
 
 from headwater.capture.assignments import Assignments
 from headwater.capture.clock import Clock
-from headwater.capture.jobs import is_denied, last_part, numbered, snake
+from headwater.capture.earlier_writes import EarlierWrites
+from headwater.capture.jobs import JobNamer, is_denied
 from headwater.capture.rows import ExecutionRow
 from headwater.capture.statistics import with_statistics
 from headwater.capture.streams import Streams
@@ -18,12 +19,10 @@ from headwater.extract.rdd_actions import TAKEN
 from headwater.model import Dataset, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.openlineage.settings import JobNames
 
-_LONGEST_NAME = 200
-
 
 @dataclass(slots=True)
 class Executions:
-    """The executions of one application that have started and not ended, and the names given to their jobs.
+    """The executions of one application that have started and not ended.
 
     ``changed`` are the datasets that were made, altered or dropped, or written without lineage of columns.
     """
@@ -41,11 +40,13 @@ class Executions:
     _assignments: Assignments = field(init=False)
     _written: dict[Dataset, int] = field(default_factory=dict)
     _open: dict[int, RunMoment] = field(default_factory=dict)
-    _shapes: dict[str, list[Hashable]] = field(default_factory=dict)
+    _namer: JobNamer = field(init=False)
     _clock: Clock = field(default_factory=Clock)
+    _earlier: EarlierWrites = field(default_factory=EarlierWrites)
 
     def __post_init__(self) -> None:
-        self._streams = Streams(self.application, self.engine, self.settings, self.origins, self._written)
+        self._namer = JobNamer(self.application.job.name, self.job_names)
+        self._streams = Streams(self.application, self.engine, self.settings, self.origins, self._written, self._namer)
         self._assignments = Assignments(self.settings, self.origins)
 
     @property
@@ -65,6 +66,9 @@ class Executions:
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
+        return map(self._earlier.with_earlier, self._moments(row))
+
+    def _moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
         if row.kind in ("origin", "json", "collected"):
             self._remember(row)
             return
@@ -120,7 +124,7 @@ class Executions:
         return self._begun(row, row.command, Statement(gaps=(Gap("error", row.command, row.unreadable),)))
 
     def _begun(self, row: ExecutionRow, command: str, found: Statement, sql: str = "") -> RunMoment:
-        job = Job(self.application.job.namespace, self._job_name(command, found))
+        job = Job(self.application.job.namespace, self._namer.of_statement(command, found))
         run = Run(str(generate_new_uuid()), job, self.application)
         began = self._clock.after(row.began or row.time)
         moment = RunMoment(run, RunState.START, began, self.engine, found, sql=sql)
@@ -141,20 +145,6 @@ class Executions:
             else:
                 self.changed.add(output.description.dataset)
         return replace(started, state=RunState.COMPLETE, time=time, statement=statement)
-
-    def _job_name(self, command: str, found: Statement) -> str:
-        """``app.command.dataset``; a second statement of the same name but other lineage gets a number.
-
-        Current lineage is kept per job and output: two INSERTs into one table must not take turns.
-        """
-        target = found.outputs[0].description.dataset if found.outputs else None
-        last = last_part(target) if target else "read" if found.inputs else "unknown"
-        parts = (self.application.job.name, snake(command), *([last] if self.job_names.append_dataset else ()))
-        name = ".".join(parts)[:_LONGEST_NAME]
-        if self.job_names.underscores:
-            name = name.replace(".", "_")
-        shape = tuple((output.description.dataset, _edges(output.lineage)) for output in found.outputs)
-        return numbered(name, shape, self._shapes)
 
 
 def _created(output: Output) -> Output:
@@ -182,11 +172,6 @@ def _versioned(written: Statement | None, row: ExecutionRow) -> Statement | None
         return written
     description = replace(output.description, version=row.version)
     return replace(written, outputs=(replace(output, description=description),))
-
-
-def _edges(lineage: object) -> int:
-    fields = getattr(lineage, "fields", {})
-    return hash((tuple(fields), tuple(fields.values()), getattr(lineage, "dataset", None)))
 
 
 def refused(events: int) -> Iterator[Gap]:

@@ -1,9 +1,16 @@
 """The names of jobs."""
 
+import hashlib
 import re
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
-from headwater.model import Dataset
+from headwater.extract import Stream
+from headwater.extract.rdd_actions import TAKEN
+from headwater.model import Dataset, DatasetDescription, Statement
+from headwater.openlineage.settings import JobNames
+
+_LONGEST = 200
 
 
 def last_part(dataset: Dataset) -> str:
@@ -33,15 +40,72 @@ def is_denied(command: str, denied: Collection[str]) -> bool:
     return any(command == name or command == name.rpartition(".")[2] for name in denied)
 
 
-def numbered(name: str, what: Hashable, known: dict[str, list[Hashable]]) -> str:
-    """The name for the first that has it, with a number for each other; ``known`` remembers who has which.
+def target_name(described: DatasetDescription) -> str:
+    """What a dataset is called in the name of the job that writes it: its name in a catalog, else its whole name.
 
-    >>> known = {}
-    >>> [numbered("app.write", what, known) for what in ("a", "b", "a")]
-    ['app.write', 'app.write.2', 'app.write']
+    It is the same whatever else the application writes, so that it has to be unique by itself. It has no colon but
+    those of a URI: Marquez parses the ids of jobs.
+
+    >>> target_name(DatasetDescription(Dataset("file", "/lake/silver/orders"), source="file"))
+    '/lake/silver/orders'
+    >>> target_name(DatasetDescription(Dataset("hdfs://nn:8020", "/lake/orders"), source="hdfs://nn:8020"))
+    'hdfs://nn:8020/lake/orders'
     """
-    same = known.setdefault(name, [])
-    if what not in same:
-        same.append(what)
-    place = same.index(what)
-    return f"{name}.{place + 1}" if place else name
+    tables = [link.dataset.name for link in described.symlinks if link.type == "TABLE"]
+    if tables or not described.source:
+        return tables[0] if tables else described.dataset.name
+    namespace, name = described.dataset.namespace, described.dataset.name
+    return name if namespace == "file" else f"{namespace}/{name.removeprefix('/')}"
+
+
+def shortened(name: str) -> str:
+    """A name of bearable length: what is left out of a longer one is in a digest in its place.
+
+    >>> shortened("shop." + "x" * 300 + "/orders") == shortened("shop." + "x" * 301 + "/orders")
+    False
+    """
+    if len(name) <= _LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:10]
+    return f"{name[:60]}-{digest}-{name[-128:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class JobNamer:
+    """The names of the jobs of one application: a function of the application and the target alone."""
+
+    application: str
+    settings: JobNames
+
+    def of_statement(self, command: str, found: Statement) -> str:
+        """The name for a statement, by the class of its operator and what it reads and writes.
+
+        One that writes no dataset goes by what it does (``read``, ``call``, ``foreach``) and what it reads.
+        """
+        targets = [output.description for output in found.outputs]
+        if self.settings.by_operator:
+            last = last_part(targets[0].dataset) if targets else "read" if found.inputs else "unknown"
+            return self._joined(snake(command), *([last] if self.settings.append_dataset else ()))
+        if targets:
+            return self._joined(_all(targets))
+        verb = "read" if found.inputs and command not in ("Call", *TAKEN) else snake(command)
+        return self._joined(verb, _all(found.inputs))
+
+    def of_stream(self, name: str, plan: Stream | None) -> str:
+        """The name for a streaming query: its own, else by what it writes, else by its sink and what it reads."""
+        if name or plan is None:
+            return self._joined(name or "stream")
+        targets = [output.description for output in plan.statement.outputs]
+        kind = snake(plan.sink.removesuffix("Sink").removesuffix("Table").removesuffix("Writer")) or "stream"
+        if self.settings.by_operator:
+            ends = (targets or plan.statement.inputs)[:1]
+            return self._joined("stream" if targets else kind, *(last_part(one.dataset) for one in ends))
+        return self._joined("stream", _all(targets)) if targets else self._joined(kind, _all(plan.statement.inputs))
+
+    def _joined(self, *parts: str) -> str:
+        name = shortened(".".join(filter(None, (self.application, *parts))))
+        return name.replace(".", "_") if self.settings.underscores else name
+
+
+def _all(described: Iterable[DatasetDescription]) -> str:
+    return "+".join(sorted(set(map(target_name, described))))

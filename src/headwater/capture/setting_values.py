@@ -13,6 +13,7 @@ from headwater.redaction import redact
 from headwater.store.location import require_store_url
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_JOB_NAMES = ("target", "operator")
 _DAY = 86_400
 _MOST = 2**31 - 1  # what Java counts with
 
@@ -118,6 +119,13 @@ def _extensions(value: Any) -> tuple[Any, ...]:
     return tuple(part for part in stripped if not isinstance(part, str) or part)
 
 
+def _job_names(value: Any) -> str:
+    text = _text_of(value).lower()
+    if text not in _JOB_NAMES:
+        raise ValueError
+    return text
+
+
 _SWITCH = _Rule("true or false", _boolean)
 _SECONDS = _Rule(f"seconds from 0 to {_DAY}", _seconds)
 _NAMES = _Rule("names, with commas between", _names)
@@ -132,6 +140,7 @@ _RULES: Mapping[str, _Rule] = {
     "plan_seconds": _SECONDS,
     "flush_seconds": _SECONDS,
     "description_length": _whole(0, 1_000_000),
+    "job_names": _Rule(" or ".join(_JOB_NAMES), _job_names),
     "masking_functions": _NAMES,
     "extensions": _Rule("extensions, or texts module:name", _extensions),
     "extensions_disabled": _NAMES,

@@ -29,6 +29,7 @@ class CaptureSettings:
     expression texts in the lineage, 0 for none. ``masking_functions`` hide values beside those known.
     ``extensions`` are used beside those of installed packages: a `headwater.ext.Extension`, a function that gives
     one, or a text ``module:name``; ``extensions_disabled`` are names of some that are not wanted, ``*`` is all.
+    ``job_names`` is ``target``, or ``operator`` for the names that the OpenLineage Spark integration gives to jobs.
     ``extension_seconds`` is the time that the hooks of one extension may take for one plan.
     """
 
@@ -42,6 +43,7 @@ class CaptureSettings:
     plan_seconds: float = 20.0
     flush_seconds: float = 15.0
     description_length: int = 0
+    job_names: str = "target"
     masking_functions: tuple[str, ...] = ()
     extensions: tuple[Given, ...] = ()
     extensions_disabled: tuple[str, ...] = ()

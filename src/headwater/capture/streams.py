@@ -1,10 +1,10 @@
 """Streaming queries: one run from the start of a query to its end, however many batches it has."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from headwater.capture.jobs import last_part, numbered, snake
+from headwater.capture.jobs import JobNamer
 from headwater.capture.rows import ExecutionRow
 from headwater.extract import ExtractSettings, Origins, Stream, statement, stream
 from headwater.extract.alterations import ALTERATIONS
@@ -63,9 +63,9 @@ class Streams:
     settings: ExtractSettings
     origins: Origins
     written: dict[Dataset, int]
+    namer: JobNamer
     _running: dict[str, _Query] = field(default_factory=dict)
     _writes: dict[int, Statement] = field(default_factory=dict)
-    _names: dict[str, list[Hashable]] = field(default_factory=dict)
     _readers: dict[OriginKey, str] = field(default_factory=dict)
     _reading: dict[int, str] = field(default_factory=dict)
 
@@ -114,7 +114,9 @@ class Streams:
     def _started(self, row: ExecutionRow) -> RunMoment:
         plan = stream(row.plan, self.settings, self.origins) if row.plan is not None else None
         known = plan.statement if plan else Statement(gaps=(Gap("error", row.command, row.unreadable),))
-        run = Run(row.stream, Job(self.application.job.namespace, self._job_name(row, plan)), self.application)
+        run = Run(
+            row.stream, Job(self.application.job.namespace, self.namer.of_stream(row.name, plan)), self.application
+        )
         began = RunMoment(run, RunState.START, row.time, self.engine, known, streaming=True)
         query = self._running[row.stream] = _Query(began, plan)
         query.add(known)
@@ -149,26 +151,9 @@ class Streams:
         for output in query.outputs:
             self.written[output.description.dataset] = len(output.lineage.fields)
 
-    def _job_name(self, row: ExecutionRow, plan: Stream | None) -> str:
-        """``app.name`` of a query that has a name, else ``app.stream.dataset``; a second such query gets a number.
-
-        A query that starts again from its checkpoint keeps its id, and so its job.
-        """
-        return numbered(f"{self.application.job.name}.{row.name or _described(plan)}", row.description, self._names)
-
 
 def _batches(plan: Plan | None) -> Iterator[OriginKey]:
     """The batches that a plan may read."""
     for leaf in plan.operators if plan else ():
         if leaf.name == "LogicalRDD":
             yield batch_of(column.expr_id for column in leaf.expressions("output"))
-
-
-def _described(plan: Stream | None) -> str:
-    """What it writes; where that is no dataset, the kind of sink and what it reads."""
-    if plan is None:
-        return "stream"
-    if plan.statement.outputs:
-        return f"stream.{last_part(plan.statement.outputs[0].description.dataset)}"
-    kind = snake(plan.sink.removesuffix("Sink").removesuffix("Table").removesuffix("Writer")) or "stream"
-    return f"{kind}.{last_part(plan.statement.inputs[0].dataset)}" if plan.statement.inputs else kind

@@ -25,11 +25,15 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One dataset that a statement writes; ``previous`` is its version before, where it has versions."""
+    """One dataset that a statement writes; ``previous`` is its version before, where it has versions.
+
+    ``earlier`` is the lineage of what earlier runs of the job have written to it and the statement leaves there.
+    """
 
     description: DatasetDescription
     lineage: ColumnLineage
     previous: str = ""
+    earlier: ColumnLineage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEF
     facets = (begun.run.facets or {}) | end_facets(moment, settings)
     statement = moment.statement or Statement()
     read = _described_once(statement.inputs)
-    written = _described_once(one.description for one in statement.outputs)
+    written = {one.description.dataset: one for one in _merged(statement).outputs}
     return attr.evolve(
         begun,
         eventType=RunState(moment.state.value),
@@ -93,13 +93,14 @@ def _as_read(begun: InputDataset, seen: DatasetDescription | None, settings: Fac
     return _Input(begun.namespace, begun.name, facets=begun.facets, inputFacets=_of_input(seen, settings))
 
 
-def _as_written(begun: OutputDataset, seen: DatasetDescription | None, settings: FacetSettings) -> OutputDataset:
-    if seen is None or not (seen.version or seen.statistics):
+def _as_written(begun: OutputDataset, output: Output | None, settings: FacetSettings) -> OutputDataset:
+    seen = output.description if output else None
+    if output is None or seen is None or not (seen.version or seen.statistics or output.earlier):
         return begun
     known = dataset_facets(DatasetDescription(seen.dataset, version=seen.version), settings)
     version = {name: facet for name, facet in known.items() if name == "version"}
     facets = begun.facets.with_facets(version) if isinstance(begun.facets, _Facets) else version
-    return _Output(begun.namespace, begun.name, facets=facets, outputFacets=_of_output(seen, settings))
+    return _Output(begun.namespace, begun.name, facets=facets, outputFacets=_of_output(output, settings))
 
 
 def to_json(event: RunEvent) -> str:
@@ -229,7 +230,8 @@ def _one_output(first: Output, second: Output) -> Output:
     for name, edges in second.lineage.fields.items():
         fields[name] = fields.get(name, frozenset()) | edges
     lineage = ColumnLineage(fields, first.lineage.dataset | second.lineage.dataset)
-    return Output(_one_description(first.description, second.description), lineage)
+    described = _one_description(first.description, second.description)
+    return Output(described, lineage, earlier=first.earlier or second.earlier)
 
 
 def _one_description(first: DatasetDescription, second: DatasetDescription) -> DatasetDescription:
@@ -268,8 +270,11 @@ def _of_input(seen: DatasetDescription, settings: FacetSettings) -> dict[str, An
     return with_given(own, seen, "input", settings.disabled, settings.producer) or None
 
 
-def _of_output(seen: DatasetDescription, settings: FacetSettings) -> dict[str, Any] | None:
-    own = output_facets(seen, settings.disabled, settings.producer)
+def _of_output(output: Output, settings: FacetSettings) -> dict[str, Any] | None:
+    seen, earlier = output.description, None
+    if output.earlier is not None:
+        earlier, _ = column_lineage_facet(replace(output, lineage=output.earlier), settings)
+    own = output_facets(seen, settings.disabled, settings.producer, earlier)
     return with_given(own, seen, "output", settings.disabled, settings.producer) or None
 
 
@@ -286,7 +291,7 @@ def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings:
     dataset, facets = output.description.dataset, dataset_facets(output.description, settings)
     if lineage and "columnLineage" not in settings.disabled:
         facets |= {"columnLineage": lineage}
-    of_output = _of_output(output.description, settings)
+    of_output = _of_output(output, settings)
     return _Output(dataset.namespace, dataset.name, facets=_Facets(facets), outputFacets=of_output)
 
 

@@ -1,8 +1,10 @@
 """Facets that a dataset has as the input or output of one run: how much was read or written, and which partition."""
 
 from collections.abc import Set
+from typing import Any
 
 import attr
+from openlineage.client.generated import column_lineage_dataset
 from openlineage.client.generated.base import InputDatasetFacet, OutputDatasetFacet
 from openlineage.client.generated.base_subset_dataset import (
     OutputSubsetOutputDatasetFacet,
@@ -20,9 +22,13 @@ _WRITE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterWriteOutputDatasetFacet.jso
 
 @attr.define
 class HeadwaterWriteOutputDatasetFacet(OutputDatasetFacet):
-    """Which rows a write replaces; its schema is ``schemas/HeadwaterWriteOutputDatasetFacet.json``."""
+    """Which rows a write replaces; its schema is ``schemas/HeadwaterWriteOutputDatasetFacet.json``.
+
+    ``earlier`` is lineage in the form of ``columnLineage``.
+    """
 
     replaces: str
+    earlier: dict[str, Any] | None = None
 
     @staticmethod
     def _get_schema() -> str:
@@ -38,7 +44,12 @@ def input_facets(seen: DatasetDescription, disabled: Set[str], producer: str) ->
     return {"inputStatistics": facet}
 
 
-def output_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -> dict[str, OutputDatasetFacet]:
+def output_facets(
+    seen: DatasetDescription,
+    disabled: Set[str],
+    producer: str,
+    earlier: column_lineage_dataset.ColumnLineageDatasetFacet | None = None,
+) -> dict[str, OutputDatasetFacet]:
     """The facets that only an output has (OutputSubset… 1-0-0, OutputStatisticsOutputDatasetFacet 1-0-2, our own)."""
     found: dict[str, OutputDatasetFacet] = {}
     counts = seen.statistics
@@ -50,5 +61,6 @@ def output_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -
             counts.rows, counts.size, counts.files, producer=producer
         )
     if seen.replaces is not None:
-        found[WRITE] = HeadwaterWriteOutputDatasetFacet(seen.replaces.value, producer=producer)
+        lineage = {"fields": earlier.fields, "dataset": earlier.dataset or []} if earlier else None
+        found[WRITE] = HeadwaterWriteOutputDatasetFacet(seen.replaces.value, lineage, producer=producer)
     return {name: facet for name, facet in found.items() if name not in disabled}

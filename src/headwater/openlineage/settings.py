@@ -71,10 +71,14 @@ _WITHOUT_MEANING = (
 
 @dataclass(frozen=True, slots=True)
 class JobNames:
-    """How jobs are called: whether with the dataset that they write, and with underscores or dots between the parts."""
+    """How jobs are called: by what they write, or as the OpenLineage Spark integration has it, by the operator.
+
+    ``append_dataset`` puts the last part of the dataset's name behind the operator; ``underscores`` stand for dots.
+    """
 
     append_dataset: bool = True
     underscores: bool = False
+    by_operator: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.store.facets import dataset
 from headwater.store.fieldnames import twins_among
-from headwater.store.jsonvalues import Record, record, records, remembered_by_content, text
+from headwater.store.jsonvalues import Part, Record, record, records, remembered_by_content, text
 from headwater.store.told import ToldLineage
 
 _OLD_TYPES = {"IDENTITY": ("IDENTITY", False), "MASKED": ("TRANSFORMATION", True)}
@@ -27,10 +27,32 @@ def column_lineage(output: Record, entry: Record) -> ToldLineage | None:
         EventError: a facet is there but is not what the specification says.
     """
     told = record(output, "facets", "lineage") or entry
+    facet = record(output, "facets").get("columnLineage")
+    if earlier := record(output, "outputFacets", "headwater_write", "earlier"):
+        return _with_earlier(told, facet, earlier)
     if _names_columns(told):
         return _explicit(told)
-    facet = record(output, "facets").get("columnLineage")
     return None if facet is None else _column_lineage(facet)
+
+
+def _with_earlier(told: Record, facet: object, earlier: Record) -> ToldLineage | None:
+    """The lineage of a run, and of those of its job before it whose rows it has left there (``headwater_write``)."""
+    if _names_columns(told):
+        own = told
+    elif facet is None:
+        return None
+    else:
+        facet = facet.value if isinstance(facet, Part) else facet
+        _require_fields(facet)
+        own = record(facet)
+    reading, names = _Reading(), record(own, "fields")
+    spelled = {name.casefold(): name for name in names}
+    for one in (own, earlier):
+        for name, field in record(one, "fields").items():
+            of_field = record(field)
+            inputs = records(of_field.get("inputFields")) or _columns(records(of_field, "inputs"))
+            reading.field(text(name if name in names else spelled.get(name.casefold(), name)), inputs, of_field)
+    return reading.lineage([*_columns(records(own, "inputs")), *records(own, "dataset"), *records(earlier, "dataset")])
 
 
 def _names_columns(told: Record) -> bool:
@@ -61,13 +83,17 @@ def _column_lineage(facet: object) -> ToldLineage:
     Raises:
         EventError: the facet is not an object with ``fields`` or ``dataset``.
     """
-    if not isinstance(record(facet).get("fields", {}), dict) or not isinstance(facet, dict):
-        raise EventError("The columnLineage facet is no object with an object `fields`. Correct the producer.")
+    _require_fields(facet)
     reading = _Reading()
     for name, field in record(facet, "fields").items():
         told = record(field)
         reading.field(text(name), records(told.get("inputFields")), told)
     return reading.lineage(records(facet, "dataset"))
+
+
+def _require_fields(facet: object) -> None:
+    if not isinstance(record(facet).get("fields", {}), dict) or not isinstance(facet, dict):
+        raise EventError("The columnLineage facet is no object with an object `fields`. Correct the producer.")
 
 
 class _Reading:
