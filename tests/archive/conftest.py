@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from string import ascii_lowercase
@@ -24,9 +25,11 @@ from tests.store.test_ingest_laws import empty_store
 SMALL = {
     **SETTINGS,
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
-    # Hundreds of small queries: to compile the expressions of each costs more than to run them.
+    # Hundreds of small queries: to compile the expressions of each costs more than to run them, and so do more parts
+    # than one, and texts of plans. The archive that questions are asked is built with two parts.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.maxPlanStringLength": "100",
 }
 
 
@@ -79,16 +82,21 @@ Event = dict[str, Any]
 class Both(NamedTuple):
     """A store and an archive of what it exported, where that is.
 
-    They were told ``archived``; ``later`` goes on with the same worlds. ``fields`` are those of the store by id, of the
-    worlds in which each name has one meaning: tests know them by name.
+    They took in ``archived``; ``later`` goes on with some of its ``worlds``.
+    ``fields`` are those of the store by id, of the worlds in which each name has one meaning: tests know them by name.
     """
 
     store: Store
     archive: Archive
     into: str
     fields: dict[int, Named]
-    archived: list[Event]
+    worlds: list[list[Event]]
     later: list[Event]
+
+    @property
+    def archived(self) -> list[Event]:
+        """The events of all worlds, and those of this file."""
+        return [*(one for world in self.worlds for one in world), *EVENTS]
 
 
 def loop(*names: str) -> dict[str, Any]:
@@ -112,14 +120,24 @@ EVENTS = [
 @pytest.fixture(scope="package")
 def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     folder = tmp_path_factory.mktemp("both")
-    archived, later = halves(40)
+    worlds, later = halves(60)
     (folder / "lineage.db").write_bytes(empty_store())
     with open_store(str(folder / "lineage.db")) as store:
-        store.ingest(archived)
+        store.ingest([*(one for world in worlds for one in world), *EVENTS])
         assert export(store, folder / "events", packing="zst", size=20_000).files > 1
         into = str(folder / "lineage")
-        archive = build(spark, str(folder / "events"), into, format="parquet", roots=True)
-        yield Both(store, archive, into, clear_fields(store), archived, later)
+        with shuffle_partitions(spark, 2):
+            archive = build(spark, str(folder / "events"), into, format="parquet", roots=True)
+        yield Both(store, archive, into, clear_fields(store), worlds, later)
+
+
+@contextmanager
+def shuffle_partitions(spark: Any, many: int) -> Iterator[None]:
+    """Has shuffles make so many parts."""
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", str(many))
+    yield
+    spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def clear_fields(store: Store) -> dict[int, Named]:
@@ -142,12 +160,12 @@ def world(namespace: str) -> str:
     return namespace.lstrip(ascii_lowercase)
 
 
-def halves(many: int) -> tuple[list[Event], list[Event]]:
-    """Of each of many worlds some events, whatever their times are, and those that come later."""
+def halves(many: int) -> tuple[list[list[Event]], list[Event]]:
+    """Of each of many worlds the events, and of every fourth only some, whatever their times are; and those left."""
     from .test_archive_laws import worlds  # which imports this file
 
     chance = random.Random(4)
     found = worlds(many)
-    cuts = [chance.randint(0, len(world)) for world in found]
-    first = [one for world, cut in zip(found, cuts, strict=True) for one in world[:cut]]
-    return [*first, *EVENTS], [one for world, cut in zip(found, cuts, strict=True) for one in world[cut:]]
+    cuts = [chance.randint(0, len(world)) if at % 4 == 0 else len(world) for at, world in enumerate(found)]
+    first = [world[:cut] for world, cut in zip(found, cuts, strict=True)]
+    return first, [one for world, cut in zip(found, cuts, strict=True) for one in world[cut:]]

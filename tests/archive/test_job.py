@@ -23,7 +23,7 @@ SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
 
 def submitted(*words: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    conf = {**SMALL, "spark.sql.shuffle.partitions": "1", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+    conf = {**SMALL, "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
     options = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
     command = [str(SUBMIT), "--master", "local[2]", *options, str(FOLDER / "archive_job.py"), *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)

@@ -19,6 +19,8 @@ from headwater.errors import ArchiveError, ArchiveTooNew
 from tests.connectors import SPARK
 from tests.store.conftest import told, written
 
+from .conftest import shuffle_partitions
+
 pytestmark = pytest.mark.spark
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "archive.md"
 
@@ -156,11 +158,8 @@ def test_a_namespace_that_is_not_there_is_made(spark: Any) -> None:
 @every_format
 def test_lineage_of_one_dataset_reads_a_part_of_the_edges(spark: Any, tmp_path: Path, format: str) -> None:
     lake, _ = place(spark, tmp_path, format)
-    spark.conf.set("spark.sql.shuffle.partitions", "16")
-    try:
+    with shuffle_partitions(spark, 16):
         mark = lake.write("column_edges", edges(spark, "out", 6400), TABLES["column_edges"])
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", "2")
     found = lake.read("column_edges", mark)
     dataset = found.where("output_dataset = 'out7'").first().output_dataset_id
     asked = f"output_dataset_id = '{dataset}' AND valid_from <= timestamp '2026-01-02'"

@@ -52,17 +52,27 @@ def tells_names(event: dict[str, Any]) -> bool:
     return names or read_event(event).twins
 
 
+def only_replaces(event: dict[str, Any]) -> bool:
+    found = read_event(event)
+    return found.replaces and not found.tells_lineage
+
+
 def parts(seed: int) -> list[list[dict[str, Any]]]:
-    """Events of many worlds, cut at random: the last part tells no names, and all repeat something."""
+    """Events of many worlds, cut at random: the last part tells no names, and all repeat something.
+
+    What replaces rows and says no lineage is in the last part.
+    """
     chance = random.Random(seed)
     events = [one for world in worlds(12) for one in world]
     chance.shuffle(events)
-    last = [one for one in events if not tells_names(one)][: len(events) // 4]
+    plain = [one for one in events if not tells_names(one)]
+    last = sorted(plain, key=only_replaces, reverse=True)[: len(events) // 4]
     others = [one for one in events if one not in last]
     cut = chance.randrange(len(others) // 3, len(others) * 2 // 3)
     found = [others[:cut], others[cut:], last]
     assert any(map(tells_names, found[0]))
     assert any(map(tells_names, found[1]))
+    assert any(map(only_replaces, last))
     return [[*one, *chance.choices(events, k=3)] for one in found[:2]] + [[*last, *chance.choices(last, k=3)]]
 
 

@@ -18,6 +18,7 @@ from headwater.archive.staging import Told, told_by
 from headwater.archive.table import Table, require_version, version_of
 from headwater.archive.tables import ROOTS, TABLES
 from headwater.errors import ArchiveError
+from headwater.store.replacements import believes_overwrite
 
 Progress = Callable[[str], None]
 
@@ -60,8 +61,8 @@ class Archive(Mapping[str, DataFrame]):
         self.close()
 
 
-def folded(spark: SparkSession, source: str, tell: Progress) -> Archive:
-    """The tables of a source, made when they are read.
+def folded(spark: SparkSession, source: str, tell: Progress, *, believe_overwrite: bool) -> Archive:
+    """The tables of a source, made when they are read; ``believe_overwrite`` is as `build` takes it.
 
     Raises:
         ArchiveError: the source cannot be read.
@@ -74,7 +75,8 @@ def folded(spark: SparkSession, source: str, tell: Progress) -> Archive:
     every = Told(read.where("digest IS NOT NULL"), told.shapes, told.schemas)
     meanings = resolver(spark, every.events, keep)
     tell(f"Names that mean more than themselves: {len(meanings.names.meanings):,}")
-    made = folded_tables(every, meanings, keep, parts_of(every, meanings, keep))
+    parts = parts_of(every, meanings, keep, believe_overwrite=believe_overwrite)
+    made = folded_tables(every, meanings, keep, parts)
     made |= {"events": events_table(told), "quarantine": quarantine_table(read)}
     return Archive({name: made[name] for name in TABLES}, keep)
 
@@ -86,6 +88,7 @@ def build(  # noqa: PLR0913 - each choice by its name
     *,
     format: str | None = None,
     roots: bool = False,
+    believe_overwrite: bool | None = None,
     tell: Progress = lambda line: None,
 ) -> Archive:
     """The tables of lineage of an archive of events, written where a place is given.
@@ -97,17 +100,21 @@ def build(  # noqa: PLR0913 - each choice by its name
             all is written. Without it the tables are made when they are read, and nothing is written.
         format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.lakes.lake`.
         roots: writes ``column_roots`` too: each field with its roots as they are now.
+        believe_overwrite: ends older lineage of a dataset where a producer that does not say whether all rows or some
+            were replaced has overwritten it; without it as the environment's `HEADWATER_BELIEVE_OVERWRITE` says.
         tell: is given lines on how far it is.
 
     Raises:
         ArchiveError: the source cannot be read, or the place not be written.
+        SettingError: the environment's setting is neither yes nor no.
     """
+    believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
     if into is None:
         with few_parts(spark):
-            return folded(spark, source, tell)
+            return folded(spark, source, tell, believe_overwrite=believed)
     place = lake(spark, into, format)
     place.manifest()  # refuses tables of a newer version before the work is done
-    with few_parts(spark), folded(spark, source, tell) as archive:
+    with few_parts(spark), folded(spark, source, tell, believe_overwrite=believed) as archive:
         marks = {name: written(place, name, rows, TABLES[name], tell) for name, rows in archive.items()}
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})

@@ -49,7 +49,7 @@ def jobs(parsed: DataFrame) -> DataFrame:
 
 def described(parsed: DataFrame, resolver: Resolver) -> DataFrame:
     """What events say of datasets, with the dataset that is meant."""
-    told = parsed.select(sf.explode("datasets").alias("one")).select("one.*")
+    told = parsed.select("run", sf.explode("datasets").alias("one")).select("run", "one.*")
     return resolver.datasets(told, "at")
 
 

@@ -4,6 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.folding import JOB
+from headwater.archive.replacements import MARKS
 from headwater.archive.resolving import Resolver
 from headwater.model import Subtype
 from headwater.store.schema import FOREVER
@@ -51,7 +52,7 @@ def told_fields(heard: DataFrame, shapes: DataFrame, resolver: Resolver) -> Data
 
 def _edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
     exploded = spans.withColumn("one", sf.explode("shapes")).select(
-        *JOB, *_DATASET, "since", "until", "runs", "first_run", "last_run", "one.*"
+        *JOB, *_DATASET, "since", "until", *MARKS, "runs", "first_run", "last_run", "one.*"
     )
     apart = _apart(exploded.select("shape", "epoch", *_DATASET).distinct(), shapes, resolver)
     return exploded.join(apart, ["shape", "epoch", "dataset_id"]).select(
@@ -62,6 +63,7 @@ def _edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame
         *_WAY,
         "since",
         sf.coalesce("until", sf.lit(FOREVER)).alias("until"),
+        *MARKS,
         "runs",
         "first_run",
         "last_run",
@@ -93,7 +95,7 @@ def _joined(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
         sf.max("until").alias("until"),
         sf.sum("runs").alias("runs"),
         sf.min_by("first_run", "since").alias("first_run"),
-        sf.max_by("last_run", "since").alias("last_run"),
+        *(sf.max_by(name, "since").alias(name) for name in ("last_run", *MARKS)),
     )
     return joined.withColumn("type", _type()).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))
 

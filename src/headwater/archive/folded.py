@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive import describing, edges, folding
+from headwater.archive import describing, edges, folding, replacements
 from headwater.archive.keeping import Keep
 from headwater.archive.resolving import Resolver
 from headwater.archive.staging import Told
@@ -16,21 +16,31 @@ EDGES = ("column_edges", "dataset_edges")
 
 
 class Parts(NamedTuple):
-    """Parts that several tables share: runs, the lineage of them that counts, descriptions of datasets, and fields."""
+    """Parts that several tables share.
+
+    These are the runs, the lineage of them that counts, descriptions of datasets, fields, and the replacements of all
+    rows of a dataset.
+    """
 
     runs: DataFrame
     heard: DataFrame
     described: DataFrame
     fields: DataFrame
+    replacements: DataFrame
 
 
-def parts_of(told: Told, meanings: Resolver, keep: Keep) -> Parts:
-    """Make the parts of the tables that `folded_tables` folds; its arguments are the same."""
+def parts_of(told: Told, meanings: Resolver, keep: Keep, *, believe_overwrite: bool) -> Parts:
+    """Make the parts of the tables that `folded_tables` folds; its arguments are the same.
+
+    ``believe_overwrite`` is as `headwater.archive.replacements.replacements` takes it.
+    """
     runs = folding.runs_of(told.events)
     heard = keep(folding.heard(told.events, runs, told.shapes, meanings))
     described = keep(describing.described(told.events, meanings))
     of_lineage = edges.told_fields(heard, told.shapes, meanings)
-    return Parts(runs, heard, described, keep(describing.fields(described, told.schemas, of_lineage, meanings)))
+    fields = keep(describing.fields(described, told.schemas, of_lineage, meanings))
+    replaced = replacements.replacements(described, runs, believe_overwrite=believe_overwrite)
+    return Parts(runs, heard, described, fields, replaced)
 
 
 def folded_tables(
@@ -46,9 +56,10 @@ def folded_tables(
         outputs: the outputs whose edges are wanted, by ``dataset_id``; of all without it.
     """
     events = told.events
-    runs, heard, described, fields = parts
-    wanted = heard if outputs is None else heard.join(outputs, "dataset_id", "left_semi")
-    spans = keep(folding.spans(folding.tellings(wanted)))
+    runs, heard, described, fields, replaced = parts
+    if outputs is not None:
+        heard, replaced = (frame.join(outputs, "dataset_id", "left_semi") for frame in (heard, replaced))
+    spans = keep(folding.spans(replacements.with_ends(folding.tellings(heard), replaced)))
     rows = {
         "runs": describing.runs(runs, events),
         "jobs": describing.jobs(events),
@@ -72,10 +83,13 @@ def quarantine_table(read: DataFrame) -> DataFrame:
 
 
 def outputs_of(told: Told, some: DataFrame, meanings: Resolver) -> DataFrame:
-    """The outputs, by ``dataset_id``, that any run tells of which has one of some events."""
+    """The outputs, by ``dataset_id``, that any run tells of or may replace which has one of some events."""
     runs = some.select("run").distinct()
-    named = told.events.join(runs, "run", "left_semi").select("at", sf.explode("told").alias("one"))
-    return meanings.datasets(named.select("at", "one.*"), "at").select("dataset_id").distinct()
+    events = told.events.join(runs, "run", "left_semi")
+    told_of = events.select("at", sf.explode("told").alias("one")).select("at", "one.namespace", "one.name")
+    seen = events.select(sf.explode("datasets").alias("one")).where("one.replaces IS NOT NULL")
+    named = told_of.union(seen.select("one.at", "one.namespace", "one.name"))
+    return meanings.datasets(named, "at").select("dataset_id").distinct()
 
 
 def respelled_outputs(fields: DataFrame, before: Mapping[str, DataFrame]) -> DataFrame:

@@ -7,11 +7,13 @@ the same one after the other are one span. So the cost goes by distinct lineage,
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
+from headwater.archive.replacements import ENDS, MARKS
 from headwater.archive.resolving import Resolver, epoch_at
 from headwater.store.events import FINAL, SUCCESSFUL
-from headwater.store.schema import BEGINNING
+from headwater.store.schema import BEGINNING, FOREVER
 
 _RUNNING = "RUNNING"
+_ENDED = {*FINAL, *SUCCESSFUL}
 JOB = ("job_namespace", "job_name")
 OUTPUT = ("dataset_id", "dataset_namespace", "dataset")
 PAIR = (*JOB, *OUTPUT)
@@ -48,21 +50,24 @@ def _given(name: str, value: Column) -> Column:
 def heard(events: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
     """What counts of what events told: all of a run that succeeded, and what a stream tells while it runs.
 
-    Rows are (run, digest, at, job, output dataset, shape, epoch, since): ``since`` is from when on it holds, ``epoch``
-    is the last moment before at which a name in the shape has changed its meaning.
+    Rows are (run, digest, at, job, output dataset, shape, epoch, since, last): ``since`` is from when on it holds,
+    ``last`` when the run ended: a stream that goes on may write again after everything. ``epoch`` is the last moment
+    before at which a name in the shape has changed its meaning.
     """
     told = events.select("digest", "at", "state", "run", "streaming", sf.explode("told").alias("told"))
     told = told.select("digest", "at", "run", _streams().alias("streams"), "told.*")
     states = runs.select("run", *JOB, "state", "state_at")
     counted = told.join(states, "run").where(sf.col("streams") | sf.col("state").isin(*SUCCESSFUL))
     since = sf.when(sf.col("streams"), sf.col("at")).otherwise(sf.col("state_at"))
+    last = sf.when(sf.col("state").isin(*_ENDED), sf.col("state_at")).otherwise(FOREVER)
     named = sf.concat(sf.array(sf.struct("namespace", "name")), "inputs")
     cuts = resolver.epochs(shapes.withColumn("inputs", _inputs()), named, ["shape"])
     epoch: Column = sf.lit(BEGINNING)
     if cuts is not None:
         counted, epoch = counted.join(cuts, "shape", "left"), epoch_at("at")
     placed = resolver.datasets(counted, "at")
-    return placed.select("run", "digest", "at", *PAIR, "shape", epoch.alias("epoch"), since.alias("since"))
+    moments = (epoch.alias("epoch"), since.alias("since"), last.alias("last"))
+    return placed.select("run", "digest", "at", *PAIR, "shape", *moments)
 
 
 def _streams() -> Column:
@@ -80,20 +85,26 @@ def _inputs() -> Column:
 def tellings(heard: DataFrame) -> DataFrame:
     """What each run tells of each output: what its latest event with lineage of it says, since it first told any."""
     shapes = sf.sort_array(sf.collect_set(sf.struct("shape", "epoch"))).alias("shapes")
-    of_event = heard.groupBy("run", "digest", "at", *PAIR).agg(shapes, sf.min("since").alias("since"))
-    last = sf.max_by("shapes", sf.struct("at", "digest")).alias("shapes")
-    return of_event.groupBy("run", *PAIR).agg(last, sf.min("since").alias("since"))
+    moments = (sf.min("since").alias("since"), sf.max("last").alias("last"))
+    of_event = heard.groupBy("run", "digest", "at", *PAIR).agg(shapes, *moments)
+    latest_shapes = sf.max_by("shapes", sf.struct("at", "digest")).alias("shapes")
+    return of_event.groupBy("run", *PAIR).agg(latest_shapes, *moments)
 
 
 def spans(tellings: DataFrame) -> DataFrame:
     """From when until when a job's output was made so: ``since``, ``until`` (NULL when it still is), ``shapes``.
 
-    Each run's telling holds until the next one's; equal times go by run id (`headwater.store.telling`). ``runs`` is how
-    many runs told the same in a row.
+    Each run's telling holds until the next one's, or until another run replaced all rows; equal times go by run id
+    (`headwater.store.telling`). ``runs`` is how many runs told the same in a row, without a time between in which it
+    was replaced.
+
+    Args:
+        tellings: with what `headwater.archive.replacements.with_ends` adds.
     """
     pair = Window.partitionBy(*PAIR)
     told = pair.orderBy("since", "run")
-    same = sf.col("shapes").eqNullSafe(sf.lag("shapes").over(told))
+    goes_on = sf.coalesce(sf.lag("ended_at").over(told) >= sf.col("since"), sf.lit(True))
+    same = goes_on & sf.col("shapes").eqNullSafe(sf.lag("shapes").over(told))
     turns = tellings.withColumn("new", sf.when(same, 0).otherwise(1)).withColumn(
         "turn", sf.sum("new").over(told.rowsBetween(Window.unboundedPreceding, Window.currentRow))
     )
@@ -104,6 +115,10 @@ def spans(tellings: DataFrame) -> DataFrame:
         sf.min_by("run", place).alias("first_run"),
         sf.max_by("run", place).alias("last_run"),
         sf.min("since").alias("since"),
+        *(sf.max_by(name, place).alias(name) for name in ENDS),
     )
-    ended = folded.withColumn("until", sf.lead("since").over(pair.orderBy("turn")))
-    return ended.where("until IS NULL OR since < until").drop("turn")
+    next_turn = sf.lead("since").over(pair.orderBy("turn"))
+    ended = folded.withColumn("until", sf.least(next_turn, "ended_at"))
+    possible = sf.coalesce(sf.col("replaced_at") < sf.col("until"), sf.col("replaced_at").isNotNull())
+    marks = {name: sf.when(possible, sf.col(name)) for name in MARKS}
+    return ended.where("until IS NULL OR since < until").withColumns(marks).drop("turn", "ended_at")

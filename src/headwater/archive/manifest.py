@@ -32,7 +32,7 @@ class Taken:
     Args:
         staged: the marks of the tables of `headwater.archive.staging`.
         streams: by the digest of a source how far it was taken in.
-        names: the digest of what names meant, `headwater.archive.names.Names.digest`.
+        names: the digest of what names meant, `headwater.archive.names.Names.digest`, and whether overwrites counted.
     """
 
     staged: Marks = field(default_factory=dict)

@@ -51,6 +51,7 @@ EVENT = columns(
         name=TEXT,
         at=COUNT,
         written=FLAG,
+        replaces=TEXT,
         schema=TEXT,
         source=TEXT,
         lifecycle=TEXT,
@@ -87,6 +88,7 @@ EVENT = columns(
 
 ``shapes`` and ``schemas`` have what ``told`` and ``datasets`` refer to, at least once in each part of the archive.
 ``own`` is the name of a field in lower case. ``links`` are other names, ``twins`` fields that differ in case only.
+``replaces`` of a dataset is what `headwater.store.events.WrittenDataset.replacement` says.
 ``renames`` is the event itself where it changes names, without all else.
 """
 

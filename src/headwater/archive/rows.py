@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwater.model import Dataset, DatasetDescription, SchemaField
-from headwater.store.events import SUCCESSFUL, Event
+from headwater.store.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.store.facets import twins_of
 from headwater.store.fieldnames import caseless
 from headwater.store.json_text import canonical, read_json
@@ -81,12 +81,12 @@ def row_of(event: Event, met: Met) -> Row:
         "description": about.description[:_LONGEST_TEXT],
         "location": about.location,
         "parent": parent and {"run": parent.run, "namespace": parent.job.namespace, "name": parent.job.name},
-        "datasets": [_seen(one, at, written) for one, at, written in described],
+        "datasets": [_seen(*one) for one in described],
         "told": [{"namespace": named.namespace, "name": named.name, "shape": shape} for named, _, shape in shapes],
         "shapes": [_shape_row(named, lineage, shape) for named, lineage, shape in shapes if met.new(met.shapes, shape)],
         "schemas": [
             {"schema": digest, "fields": list(map(_schema_field, seen.schema))}
-            for seen, _, _ in described
+            for seen, *_ in described
             if seen.schema and met.new(met.schemas, digest := _schema(seen.schema))
         ],
         "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
@@ -97,22 +97,24 @@ def row_of(event: Event, met: Met) -> Row:
     }
 
 
-def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, bool]]:
-    """What an event says of datasets, at which moment, and whether it wrote them (`store.describing.describe`)."""
+def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, WrittenDataset | None]]:
+    """What an event says of datasets, at which moment, and as what it wrote them (`store.describing.describe`)."""
     if event.renames and event.state not in SUCCESSFUL:
         return
     for seen in () if event.renames else event.inputs:
-        yield seen, event.at, False
+        yield seen, event.at, None
     for output in event.outputs:
-        yield output.description, moment_of(output, event.at), True
+        yield output.description, moment_of(output, event.at), output
 
 
-def _seen(seen: DatasetDescription, at: int, written: bool) -> Row:
+def _seen(seen: DatasetDescription, at: int, written: WrittenDataset | None) -> Row:
+    replaced = written and written.replacement
     return {
         "namespace": seen.dataset.namespace,
         "name": seen.dataset.name,
         "at": at,
-        "written": written,
+        "written": written is not None,
+        "replaces": replaced and replaced.value,
         "schema": _schema(seen.schema) if seen.schema else None,
         "source": seen.source,
         "lifecycle": seen.lifecycle,

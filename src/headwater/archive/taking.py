@@ -28,12 +28,15 @@ from headwater.archive.table import Table
 from headwater.archive.tables import TABLES
 from headwater.errors import ArchiveError
 
+_BELIEVED = ", overwrites believed"
+
 
 @dataclass(frozen=True, slots=True)
 class Taking:
     """One batch on its way into the tables of a place.
 
     ``marks`` and ``before`` are what counted when it began; ``keep`` has Spark keep what is read several times.
+    ``believe_overwrite`` is as `headwater.archive.replacements.replacements` takes it.
     """
 
     spark: SparkSession
@@ -42,10 +45,17 @@ class Taking:
     before: Taken
     keep: Kept
     tell: Callable[[str], None]
+    believe_overwrite: bool
 
 
-def take(
-    spark: SparkSession, place: Lake, lines: DataFrame, stream: Mapping[str, Stream], tell: Callable[[str], None]
+def take(  # noqa: PLR0913 - each by its name
+    spark: SparkSession,
+    place: Lake,
+    lines: DataFrame,
+    stream: Mapping[str, Stream],
+    *,
+    believe_overwrite: bool,
+    tell: Callable[[str], None],
 ) -> None:
     """Takes lines into the tables of a place, and writes down that the ``stream`` of a source came so far.
 
@@ -54,7 +64,7 @@ def take(
     """
     with few_parts(spark), closing(Kept()) as keep:
         before = place.manifest()
-        batch = Taking(spark, place, before.tables, before.taken, keep, tell)
+        batch = Taking(spark, place, before.tables, before.taken, keep, tell, believe_overwrite)
         marks, staged, names = _taken(batch, keep(parsed(lines).select("event.*", "rejected")))
         if place.manifest() != before:
             raise ArchiveError(
@@ -84,7 +94,7 @@ def _taken(batch: Taking, read: DataFrame) -> tuple[Marks, Marks, str]:
         return marks, batch.before.staged, batch.before.names
     whole = new.with_(known)
     meanings = resolver(batch.spark, whole.events, batch.keep)
-    names = meanings.names.digest()
+    names = meanings.names.digest() + (_BELIEVED if batch.believe_overwrite else "")
     outputs = None if first or names != batch.before.names else batch.keep(outputs_of(whole, new.events, meanings))
     marks = {
         "events": _added(batch, "events", events_table(new)),
@@ -132,7 +142,7 @@ def _append(batch: Taking, name: str, mark: Any, rows: DataFrame, table: Table) 
 
 def _changed(batch: Taking, whole: Told, meanings: Resolver, outputs: DataFrame | None) -> dict[str, Any]:
     """The marks of the tables that are folded; of edges only those to some outputs are looked at."""
-    parts = parts_of(whole, meanings, batch.keep)
+    parts = parts_of(whole, meanings, batch.keep, believe_overwrite=batch.believe_overwrite)
     if outputs is not None:
         before = {name: batch.place.read(name, batch.marks[name]) for name in ("fields", *EDGES)}
         outputs = batch.keep(outputs.union(respelled_outputs(parts.fields, before)).distinct())

@@ -21,6 +21,7 @@ from headwater.archive.sources import reason
 from headwater.archive.taking import restore, take
 from headwater.errors import ArchiveError
 from headwater.store.keys import key_of
+from headwater.store.replacements import believes_overwrite
 
 FILES_AT_ONCE = 100_000
 """How many files are taken in one batch at most: the driver holds their names."""
@@ -39,6 +40,7 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
     follow: str | None = None,
     checkpoints: str | None = None,
     files_at_once: int = FILES_AT_ONCE,
+    believe_overwrite: bool | None = None,
     tell: Progress = lambda line: None,
 ) -> Archive:
     """The tables of an archive with what has come to a source since it was last taken in; all of it the first time.
@@ -56,11 +58,15 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
         checkpoints: the folder below which Spark remembers what it has seen; ``INTO/_checkpoints`` without it, but
             Iceberg needs one.
         files_at_once: how many files are in a batch at most.
+        believe_overwrite: as `headwater.archive.build` takes it. Where it is another than at the last update, all edges
+            are looked at as soon as something new comes.
         tell: is given lines on how far it is.
 
     Raises:
         ArchiveError: the source cannot be read, or the place not be written; or there is nothing yet.
+        SettingError: the environment's setting is neither yes nor no.
     """
+    believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
     place = lake(spark, into, format)
     restore(place)
     key = key_of(source.partition("?")[0].rstrip("/")).hex()
@@ -75,7 +81,8 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
     def take_batch(batch: DataFrame, number: int) -> None:
         if number > begun.batch:
             tell(f"Batch {number} of {source.partition('?')[0]}")
-            take(spark, place, found.lines(batch), {key: Stream(begun.checkpoint, number)}, tell)
+            now = {key: Stream(begun.checkpoint, number)}
+            take(spark, place, found.lines(batch), now, believe_overwrite=believed, tell=tell)
 
     _run(found.stream, take_batch, seen.path(begun.checkpoint), follow)
     if not place.manifest().tables:

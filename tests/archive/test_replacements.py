@@ -1,0 +1,109 @@
+"""Until when lineage holds of a dataset whose rows others replace, held against a look at each moment."""
+
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from headwater.archive.folding import spans
+from headwater.archive.replacements import with_ends
+from headwater.store.schema import FOREVER
+
+MOMENTS = range(9)
+WORLDS = range(300)
+
+
+class Told(NamedTuple):
+    """What a run told of the one dataset of a world: since when, and when it can have written last."""
+
+    job: str
+    run: str
+    since: int
+    last: int
+    lineage: str
+
+
+class Replaced(NamedTuple):
+    """A run that replaced all rows, or may have."""
+
+    moment: int
+    by: str
+    certain: bool
+
+
+World = tuple[list[Told], list[Replaced]]
+
+
+def world(chance: random.Random) -> World:
+    """Runs of two jobs, of which some tell lineage, some replace, and some are streams that go on."""
+    tellings, replaced = [], []
+    for run in "abcdef":
+        since = chance.choice(MOMENTS)
+        last = chance.choice([since, since, chance.choice(MOMENTS[since:]), FOREVER])
+        if chance.random() < 0.7:
+            tellings.append(Told(chance.choice(["j", "k"]), run, since, last, chance.choice("xyz")))
+        if last != FOREVER and chance.random() < 0.6:
+            replaced.append(Replaced(last, run, chance.random() < 0.6))
+    return tellings, replaced
+
+
+def lineage_at(world: World, job: str, moment: int) -> str | None:
+    """The lineage of a job at a moment: of its latest run, unless another one replaced all rows after it."""
+    tellings, replaced = world
+    runs = [one for one in tellings if one.job == job and one.since <= moment]
+    if not runs:
+        return None
+    latest = max(runs, key=lambda one: (one.since, one.run))
+    ends = [one for one in after(latest, replaced) if one.certain and one.moment <= moment]
+    return None if ends else latest.lineage
+
+
+def after(run: Told, replaced: list[Replaced]) -> Iterator[Replaced]:
+    return (one for one in replaced if (one.moment, one.by) > (run.last, run.run))
+
+
+def mark(world: World, job: str) -> str | None:
+    """The first run that may have replaced what a job's latest run wrote, of lineage that holds now."""
+    tellings, replaced = world
+    if lineage_at(world, job, MOMENTS[-1]) is None:
+        return None
+    latest = max((one for one in tellings if one.job == job), key=lambda one: (one.since, one.run))
+    return min(((one.moment, one.by) for one in after(latest, replaced)), default=(0, None))[1]
+
+
+@pytest.mark.spark
+def test_lineage_holds_until_another_run_replaced_all_rows(spark: Any) -> None:
+    """At each moment, and it says which run may have; whatever runs tell the same, or end at one moment."""
+    chance = random.Random(11)
+    worlds = [world(chance) for _ in WORLDS]
+    found = spans(with_ends(*frames(spark, worlds))).collect()
+    for number, one in enumerate(worlds):
+        for job in "jk":
+            mine = [row for row in found if row.dataset_id == str(number) and row.job_name == job]
+            shown = [[row.shapes for row in mine if holds(row, moment)] for moment in MOMENTS]
+            expected = [lineage_at(one, job, moment) for moment in MOMENTS]
+            assert shown == [[] if lineage is None else [lineage] for lineage in expected], one
+            assert [row.replaced_by for row in mine if row.until is None] == [
+                mark(one, job) for lineage in expected[-1:] if lineage is not None
+            ], one
+
+
+def holds(row: Any, moment: int) -> bool:
+    return bool(row.since <= moment and (row.until is None or moment < row.until))
+
+
+def frames(spark: Any, worlds: list[World]) -> tuple[Any, Any]:
+    """The rows of worlds as the steps of a build have them; each is a dataset."""
+    tellings = [
+        (one.run, "n", one.job, str(number), "file", "out", one.lineage, one.since, one.last)
+        for number, (runs, _) in enumerate(worlds)
+        for one in runs
+    ]
+    names = ["run", "job_namespace", "job_name", "dataset_id", "dataset_namespace", "dataset", "shapes"]
+    columns = ", ".join(f"{name} string" for name in names)
+    replaced = [(str(number), *one) for number, (_, some) in enumerate(worlds) for one in some]
+    return (
+        spark.createDataFrame(tellings, f"{columns}, since long, last long"),
+        spark.createDataFrame(replaced, "dataset_id string, moment long, by string, certain boolean"),
+    )
