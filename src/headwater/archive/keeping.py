@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -21,12 +22,29 @@ class Kept:
     def __call__(self, frame: DataFrame) -> DataFrame:
         """Has Spark keep the rows of a frame."""
         self._frames.append(frame.persist(StorageLevel.DISK_ONLY))
-        return self._frames[-1]
+        return _with_short_plan(self._frames[-1])
 
     def close(self) -> None:
         """Lets go of all of them."""
         for frame in self._frames:
             frame.unpersist()
+
+
+def _with_short_plan(kept: DataFrame) -> DataFrame:
+    """The rows that are kept, without the plan by which they are made; on a Spark without Apache's classes as before.
+
+    Else Spark analyzes and compares all that led to a frame at each use of it: half of the driver's time in a build of
+    few events. The plan is still behind the rows: parts that are lost with a worker are made again.
+    """
+    spark, frame = kept.sparkSession, kept._jdf
+    try:
+        plan = frame.queryExecution().withCachedData()
+        if plan.nodeName() != "InMemoryRelation":
+            return kept
+        dataset = reduce(getattr, frame.getClass().getName().split("."), spark._jvm)
+        return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
+    except Exception:  # a shorter plan is worth no build
+        return kept
 
 
 @contextmanager
