@@ -296,3 +296,45 @@ def test_a_column_stays_where_the_run_that_replaced_said_no_schema(words: Any, s
     page = dataset_page(store, 10, WantedDatasets("out"))
     assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
     assert roots_of(store, "out.v").evidence is Evidence.REPLACED
+
+
+def _roots(store: Store, name: str) -> list[str]:
+    return sorted(str(root.column).rpartition("/")[2] for root in roots_of(store, name).roots)
+
+
+def test_what_was_made_of_rows_that_are_gone_leads_to_their_sources(words: Any, store: Store) -> None:
+    """A stage is filled, read, and emptied or used for something else."""
+    store.ingest(
+        [
+            words.told("fill", words.written("stage", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1),
+            words.told("load", words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=2),
+            words.told("empty", words.written("stage", None, (), "ALL_ROWS"), minute=3),
+        ]
+    )
+    assert _roots(store, "v.y") == ["people.email"]
+    store.ingest([words.told("other", words.written("stage", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=4)])
+    assert "people.email" in _roots(store, "v.y")
+    assert _roots(store, "stage.x") == ["shop.name"]
+    store.ingest([words.told("load", words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=5)])
+    assert _roots(store, "v.y") == ["shop.name"]
+
+
+def test_rows_that_were_added_each_day_lead_to_the_sources_of_each_day(words: Any, store: Store) -> None:
+    for day in (1, 2, 3):
+        source = {"x": [f"source{day}.a"]}
+        store.ingest(
+            [
+                words.told(f"fill_{day}", words.written("stage", source, (), "ALL_ROWS"), minute=day * 2),
+                words.told("add", words.written("v", {"y": ["stage.x"]}, (), "SOME_ROWS"), minute=day * 2 + 1),
+            ]
+        )
+    assert _roots(store, "v.y") == ["source1.a", "source2.a", "source3.a"]
+
+
+def test_a_table_that_is_overwritten_by_itself_leads_to_who_filled_it(words: Any, store: Store) -> None:
+    store.ingest([words.told("fill", words.written("t", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1)])
+    for minute in (2, 3, 4):
+        store.ingest([words.told("tidy", words.written("t", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=minute)])
+    store.ingest([words.told("copy", words.written("c", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=5)])
+    assert "people.email" in _roots(store, "t.x")
+    assert "people.email" in _roots(store, "c.x")

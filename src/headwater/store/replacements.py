@@ -98,6 +98,12 @@ def retract_replacements(writer: Writer, datasets: Collection[int]) -> None:
     writer.connection.execute(delete(_REPLACEMENT).where(_REPLACEMENT.c.dataset_id.in_(datasets)))
 
 
+def any_replacement(connection: Connection) -> bool:
+    """Whether a run is known to have replaced all rows of any dataset."""
+    question = select(_REPLACEMENT.c.run_id).where(_REPLACEMENT.c.certain).limit(1)
+    return connection.execute(question).first() is not None
+
+
 def latest_replacements(connection: Connection, datasets: Collection[int]) -> dict[int, RunEnd]:
     """The last certain replacement of each dataset that has one."""
     found: dict[int, RunEnd] = {}

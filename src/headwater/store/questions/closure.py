@@ -17,6 +17,8 @@ from headwater.store import schema
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, Sides
 from headwater.store.questions.edges import Edges, EdgesInMemory, Found, Link, Row, edges_within
+from headwater.store.questions.past import PastLinks
+from headwater.store.replacements import any_replacement
 
 _FIELD = schema.field
 _DATASET = schema.dataset
@@ -58,6 +60,8 @@ def walk(
     """
     walker = _Walker(connection, edges_within(connection, bounds), direction, bounds, rows_of)
     unexplored = walker.run(start)
+    if direction is Direction.UP and bounds.as_of is None:
+        unexplored = walker.go_back(unexplored)
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
     owners, called = walker.owners(walker.distance), walker.names(walker.distance)
@@ -72,6 +76,8 @@ def reach(
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
+    if direction is Direction.UP and bounds.as_of is None and any_replacement(connection):
+        return walk(connection, start, direction, bounds, rows_of)  # it takes links to go back in time
     walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds, rows_of)
     unexplored = walker.run(start)
     return Closure(walker.distance, {}, {}, (), frozenset(unexplored), walker.limits)
@@ -125,9 +131,29 @@ class _Walker:
 
     def run(self, start: Collection[int]) -> Collection[int]:
         """Walks until nothing new comes or a limit is met; gives back what then stood open."""
+        return self._walk(self._reach(set(start), 0), 0)
+
+    def go_back(self, unexplored: Collection[int]) -> Collection[int]:
+        """Walks on over past links that made what the links of now have read; gives back what then stood open."""
+        past = PastLinks(self.connection, self.bounds, self.owners)
+        links = self.rows
+        while links and not self._truncated:
+            found = past.behind(links)
+            known = set(self.rows)
+            new = Found.of([row for row in found if row not in known], self.direction)
+            new = self._in_namespaces(new) if self.bounds.namespaces else new
+            level = 1 + min((self.distance.get(row[1], 0) for row in new.links), default=0)
+            if new.links and self.bounds.depth is not None and level > self.bounds.depth:
+                self._truncated.add("depth")
+                break
+            self.rows += new.links
+            begun = len(self.rows)
+            unexplored = self._walk(self._reach(set(new.ends), level), level)
+            links = [*found, *self.rows[begun:]]
+        return unexplored
+
+    def _walk(self, frontier: Collection[int], level: int) -> Collection[int]:
         ends = time.monotonic() + self.bounds.seconds
-        frontier = self._reach(set(start), 0)
-        level = 0
         while (frontier or level == 0) and not self._full(ends):
             found = self._found(frontier)
             if found.ends and level == self.bounds.depth:

@@ -138,8 +138,8 @@ def _question(asked: _Asked, table: Table, way: tuple[str, str]) -> Select[Any]:
         question = select(ends.pop("input_field"), *ends.values(), *told).order_by(*order)
     if asked.jobs:
         question = question.where(table.c.job_id.in_(asked.jobs))
-    kinds = _kinds(asked.bounds)
-    return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*kinds) if kinds else question
+    conditions = kinds(asked.bounds)
+    return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*conditions) if conditions else question
 
 
 class EdgesInMemory:
@@ -152,10 +152,10 @@ class EdgesInMemory:
     def __init__(self, connection: Connection, known: "Known", bounds: Bounds, *, only_ends: bool = False) -> None:
         self._known = known
         self._jobs = {id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)}
-        kinds = _kinds(bounds)
-        self._ways = set(connection.execute(select(_WAY.c.id).where(*kinds)).scalars()) if kinds else None
+        conditions = kinds(bounds)
+        self._ways = set(connection.execute(select(_WAY.c.id).where(*conditions)).scalars()) if conditions else None
         # Filters look at all of a link.
-        self._only_ends = only_ends and not self._jobs and not kinds
+        self._only_ends = only_ends and not self._jobs and not conditions
         self.whole = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
 
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
@@ -202,15 +202,16 @@ def _has_opaque(connection: Connection) -> bool:
     return connection.execute(opaque).first() is not None
 
 
-def _kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
-    kinds: list[ColumnElement[bool]] = []
+def kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
+    """The conditions of bounds on the transformation of an edge."""
+    found: list[ColumnElement[bool]] = []
     if bounds.edge_type is EdgeType.DIRECT:
-        kinds.append(_WAY.c.type == "DIRECT")
+        found.append(_WAY.c.type == "DIRECT")
     if bounds.subtypes:
-        kinds.append(_WAY.c.subtype.in_([one.value for one in bounds.subtypes]))
+        found.append(_WAY.c.subtype.in_([one.value for one in bounds.subtypes]))
     if bounds.masking is not None:
-        kinds.append(_WAY.c.masking.is_(bounds.masking))
-    return kinds
+        found.append(_WAY.c.masking.is_(bounds.masking))
+    return found
 
 
 def job_ids(connection: Connection, name: str, sees: Sees = None) -> list[int]:
