@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from tests.server.access import AUDIENCE, Provider, bearer, keys, provider
 from tests.store.conftest import told, written
 
-from headwater.errors import SettingError
+from headwater.errors import SettingError, StoreUnavailable
 from headwater.server import ServerSettings, create_app
 from headwater.server.access import Requires, Scope
 from headwater.server.process import checked, configuration
@@ -202,6 +202,15 @@ def test_keys_that_nobody_has_are_not_asked_for_again_and_again(issuer: Provider
     for place in range(20):
         assert checks.caller(issuer.token(kid=f"made up {place}")) is None
     assert len(issuer.asked) - before <= 3
+
+
+def test_a_provider_that_does_not_answer_is_not_asked_for_each_token(issuer: Provider) -> None:
+    away = Verifier(Tokens(issuer.issuer + "/nowhere", AUDIENCE))
+    before, begun = len(issuer.asked), time.monotonic()
+    for place in range(10):
+        with pytest.raises(StoreUnavailable, match="cannot be read"):
+            away.caller(issuer.token(kid=f"made up {place}"))
+    assert (len(issuer.asked) - before, time.monotonic() - begun < 5) == (1, True)
 
 
 def test_a_token_opens_what_its_scope_says(issuer: Provider, tmp_path: Path) -> None:

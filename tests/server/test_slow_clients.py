@@ -5,6 +5,8 @@ The clocks run faster here than in a server, which is otherwise the real one.
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -159,3 +161,14 @@ def test_where_all_are_busy_one_more_is_told_so(tmp_path: Path) -> None:
         wait_for(lambda: len(found.server.server_state.tasks) == 3)
         late = opened.enter_context(found.connect())
         assert late.recv(1000).startswith(b"HTTP/1.1 503")
+
+
+def test_there_are_no_more_connections_than_open_files_allow() -> None:
+    code = (
+        "import resource; from headwater.server.connections import allow_files\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (300, 700))\n"
+        "print(allow_files(100), resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n"
+        "print(allow_files(1000), resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["100 356", "444 700"]

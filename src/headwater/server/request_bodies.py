@@ -5,6 +5,7 @@ Nothing is read before a route asks for its body, which it does when it knows th
 
 import asyncio
 import zlib
+from collections.abc import Iterable
 from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -47,7 +48,7 @@ class RequestSizeLimit:
         self._budget = budget
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or not _has_body(scope["headers"]):
             await self._app(scope, receive, send)
             return
         body = _RequestBody(Headers(scope=scope), receive, self._limit, self._budget)
@@ -62,8 +63,14 @@ class RequestSizeLimit:
 
 def limit_body(scope: Scope, limit: int) -> None:
     """Lets the body of a request be so large and no larger, when it may be larger now."""
-    body: _RequestBody = scope[_PLACE]
-    body.limit = min(body.limit, limit)
+    body: _RequestBody | None = scope.get(_PLACE)
+    if body is not None:
+        body.limit = min(body.limit, limit)
+
+
+def _has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether the head of a request says that there is one (RFC 9112, section 6.3)."""
+    return any(name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers)
 
 
 class _RequestBody:
@@ -72,7 +79,6 @@ class _RequestBody:
         self.complete = False
         self._encoding = headers.get("content-encoding", "identity").strip().lower()
         self._length = int(headers.get("content-length", "0"))
-        self._chunked = "transfer-encoding" in headers
         self._awaits_go_ahead = headers.get("expect", "").lower() == "100-continue"
         self._source = source
         self.reservation = Reservation(budget)
@@ -84,11 +90,6 @@ class _RequestBody:
     @property
     def packed(self) -> bool:
         return self._encoding == "gzip"
-
-    @property
-    def announced(self) -> bool:
-        """Whether the head of the request says that there is a body."""
-        return self._length > 0 or self._chunked
 
     async def receive(self) -> Message:
         """The next piece of the body, or what the server says after it.
@@ -190,7 +191,7 @@ class _Answer:
         self._body = body
 
     async def send(self, message: Message) -> None:
-        early = not self._body.complete and self._body.announced
+        early = not self._body.complete
         if early and message["type"] == "http.response.start":
             MutableHeaders(scope=message)["Connection"] = "close"
         if early and message["type"] == "http.response.body" and not message.get("more_body", False):

@@ -40,6 +40,7 @@ class Verifier:
         self._lock = threading.Lock()
         self._client: PyJWKClient | None = None
         self._asked = -_ASKED_AGAIN
+        self._silent_until = 0.0
 
     def caller(self, token: str) -> Caller | None:
         """Who a token was given to, None when it is not valid.
@@ -88,6 +89,8 @@ class Verifier:
             return known
 
     def _discovered(self) -> PyJWKClient:
+        if time.monotonic() < self._silent_until:
+            raise _unreachable(self._tokens.issuer, "it did not answer a moment ago")
         place = self._tokens.issuer.rstrip("/") + "/.well-known/openid-configuration"
         try:
             with urllib.request.urlopen(place, timeout=_TIMEOUT) as answer:
@@ -96,6 +99,8 @@ class Verifier:
                 raise ValueError(f"it says that it is {found['issuer']!r}")
             self._client = PyJWKClient(found["jwks_uri"], timeout=int(_TIMEOUT))
         except (OSError, ValueError, KeyError, TypeError) as fault:
+            # Whoever asks waits for it here: made-up tokens must not hold every thread that answers.
+            self._silent_until = time.monotonic() + _ASKED_AGAIN
             raise _unreachable(self._tokens.issuer, fault) from fault
         self._asked = time.monotonic()
         return self._client
@@ -106,5 +111,5 @@ def _words(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else str(value or "").split()
 
 
-def _unreachable(issuer: str, fault: Exception) -> StoreUnavailable:
+def _unreachable(issuer: str, fault: object) -> StoreUnavailable:
     return StoreUnavailable(f"The keys of {issuer} cannot be read ({fault}). Try again; who runs it should check it.")
