@@ -128,7 +128,7 @@ _OTHER_USERS = re.compile(
     r"((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|40))[^\s'\"<>&]){1,256}+(?=%(?:25){0,3}40)"
     r"|(\\{1,8}/\\{1,8}/)(?:[^\s@'\"<>\\/:]{0,128}:(?!\d{1,5}\\{0,8}/)[^\s@'\"<>]{1,256}|[^\s@'\"<>\\/:]{1,128})(?=@)"
     r"|(//(?=[^\s/?#@:'\"<>]{0,128}:(?!\d{1,5}(?:\D|\Z))\S))[^\n@/]{1,128}(?=@[\w.-])"
-    r"|(//[^\s/?#@:'\"<>]{1,128}:)(?!\d{1,5}\Z)[^\s@/]{1,128}\Z"
+    r"|(//[^\s/?#@:'\"<>]{1,128}:)(?!\d{1,5}(?:\W|\Z))[^\s@/]{1,128}\Z"
     r"|((?<![\w/.:-])[\w.+-]{1,64}:)[^\s:@/'\"]{1,128}(?=@[\w.-]{1,128}(?::\d{2,5}\b|/))",
     re.IGNORECASE,
 )
@@ -147,7 +147,8 @@ _ENCRYPTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LITERALS = re.compile(_QUOTED, re.DOTALL)
-# Whether a literal of SQL is worth a look.
+# Whether a literal of SQL is worth a look; most are shorter than a name with a value.
+_SHORT = 8
 _HINT = re.compile(rf"{_KEY}|authorization|cookie|bearer|basic|negotiate| -[up]|--user", re.IGNORECASE)
 
 
@@ -176,7 +177,7 @@ def redact_sql(text: str) -> str:
     "select token = t.token from t options (password …, url 'jdbc:postgresql://…@h/db')"
     """
     text = _SETTING.sub(rf"\1{MASK}", _statement(text))
-    return _LITERAL.sub(_without_secrets, text) if _HINT.search(text) else text
+    return _LITERAL.sub(_without_secrets, text)
 
 
 def redact_json(value: Any) -> Any:
@@ -202,7 +203,8 @@ def _statement(text: str) -> str:
     if "//" in text:
         whole = _WEBHOOK.sub(rf"\1{MASK}", text)
         text = _URL.sub(lambda found: _without_user(found, whole), whole)
-    text = _OTHER_USERS.sub(lambda found: f"{next(filter(None, found.groups()))}{MASK}", text)
+    if "@" in text or "%" in text or "//" in text:
+        text = _OTHER_USERS.sub(lambda found: f"{next(filter(None, found.groups()))}{MASK}", text)
     if "'" not in text and '"' not in text:
         return text
     text = _ENCRYPTION.sub(lambda found: _LITERALS.sub(MASK, found[0]), text)
@@ -212,7 +214,7 @@ def _statement(text: str) -> str:
 def _without_secrets(found: re.Match[str]) -> str:
     """A literal or a comment of SQL, whose text anybody may have written."""
     text = found[0]
-    if _HINT.search(text) is None:
+    if len(text) < _SHORT or _HINT.search(text) is None:
         return text
     return f"{text[0]}{redact(text[1:-1])}{text[-1]}" if text[0] in "'\"" and text[-1] == text[0] else redact(text)
 

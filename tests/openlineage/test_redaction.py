@@ -129,6 +129,8 @@ def test_a_token_that_shows_itself_is_masked_anywhere(token: str) -> None:
         "{1: 'a', 'b': [2, 3]} and Map(a -> b), a = 1, b: 2, c => 3",
         "spark.sql.shuffle.partitions     200\nspark.app.name  shop",
         "hdfs://nn:8020/user/x and 'http://h:80', 'me@x.com'",
+        "no answer (http://h:8080)",
+        "open `http://h:3000`.",
     ],
 )
 def test_names_and_plain_messages_stay(text: str) -> None:
