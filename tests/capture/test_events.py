@@ -1,7 +1,13 @@
 """What one application tells: which executions are runs, their states, their parents."""
 
+import json
+from tempfile import TemporaryDirectory
+from typing import Any
+
 import pytest
-from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements
+from tests.capture.conftest import PYTHON, SPARK, Ended, Jobs, gaps, statements
+
+from headwater.store import open_store
 
 pytestmark = pytest.mark.spark
 
@@ -18,6 +24,9 @@ items.write.saveAsTable("kept")
 spark.sql("CREATE TABLE made USING parquet AS SELECT id, price FROM kept WHERE price > 0")
 spark.sql("INSERT INTO made SELECT price, id FROM kept")
 spark.sql("INSERT INTO made SELECT id, price FROM kept")
+spark.table("kept").select(sf.col("price").alias("v"), "id").write.mode("overwrite").parquet("night")
+spark.table("kept").select(sf.col("id").alias("v")).write.mode("append").parquet("night/day=1")
+spark.sql("INSERT OVERWRITE DIRECTORY 'night' USING parquet SELECT id AS v FROM kept")
 spark.sql("SET spark.sql.shuffle.partitions = 2")
 spark.sql("CACHE TABLE cached AS SELECT id FROM kept")
 for wrong in (
@@ -53,6 +62,7 @@ def test_a_write_is_one_run_whatever_spark_makes_of_it_and_a_read_is_none(ended:
     assert statements(jobs.events()) == {
         "shop.default.kept": ["START", "COMPLETE"],
         "shop.default.made": ["START", "COMPLETE"] * 3,
+        "shop.night": ["START", "COMPLETE"] * 3,
         "shop.broken": ["START", "FAIL"],
     }
 
@@ -77,3 +87,26 @@ def test_each_run_names_the_run_that_started_it(ended: Ended, jobs: Jobs) -> Non
 
 def test_nothing_is_missing_from_the_coverage(ended: Ended, jobs: Jobs) -> None:
     assert [gaps(event) for event in jobs.events() if gaps(event)] == []
+
+
+def test_a_write_by_another_api_that_replaces_all_rows_is_what_is_current(ended: Ended, jobs: Jobs) -> None:
+    """The job of a statement is named by its command: to change the command ends the lineage of the one before."""
+    events = [event for event in jobs.events() if any(one["name"].endswith("/night") for one in event["outputs"])]
+    written = [one["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] for one in events]
+    assert written == ["ALL_ROWS"] * 2 + ["SOME_ROWS"] * 2 + ["ALL_ROWS"] * 2
+    assert roots(jobs, events[:2]) == {"price"}
+    assert roots(jobs, events[:4]) == {"price", "id"}
+    assert roots(jobs, events) == {"id"}
+    assert roots(jobs, events[::-1]) == {"id"}
+
+
+def roots(jobs: Jobs, events: list[dict[str, Any]]) -> set[str]:
+    """The columns that ``headwater roots`` names for ``night.v`` in a store that has taken these events, one by one."""
+    with TemporaryDirectory() as folder:
+        with open_store(f"{folder}/lineage.db") as store:
+            for event in events:
+                store.ingest([event])
+        command = [PYTHON, "-m", "headwater", "roots", "night.v", "--format", "json", "--store", f"{folder}/lineage.db"]
+        done = jobs.run(command)
+    assert done.code == 0, done.err
+    return {root["column"]["field"] for root in json.loads(done.out)["roots"]}
