@@ -89,8 +89,7 @@ def test_nothing_is_missing_from_the_coverage(ended: Ended, jobs: Jobs) -> None:
     assert [gaps(event) for event in jobs.events() if gaps(event)] == []
 
 
-def test_a_write_by_another_api_that_replaces_all_rows_is_what_is_current(ended: Ended, jobs: Jobs) -> None:
-    """The job of a statement is named by its command: to change the command ends the lineage of the one before."""
+def test_the_last_write_that_replaced_all_rows_is_current_whichever_api_wrote(ended: Ended, jobs: Jobs) -> None:
     events = [event for event in jobs.events() if any(one["name"].endswith("/night") for one in event["outputs"])]
     written = [one["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] for one in events]
     assert written == ["ALL_ROWS"] * 2 + ["SOME_ROWS"] * 2 + ["ALL_ROWS"] * 2

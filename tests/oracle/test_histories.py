@@ -30,6 +30,18 @@ FILLED = History(
     ),
     frozenset({"by hand"}),
 )
+REPLACED = History(
+    (
+        'spark.table("customers").select("id", "country").write.parquet(f"{folder}/mid")',
+        'spark.table("orders").selectExpr("order_id AS id", "status AS country")'
+        '.write.mode("overwrite").parquet(f"{folder}/mid")',
+        'spark.read.parquet(f"{folder}/mid").write.parquet(f"{folder}/kept")',
+        'spark.range(1).selectExpr("id", "\'none\' AS country").write.mode("overwrite").parquet(f"{folder}/mid")',
+        'spark.read.parquet(f"{folder}/kept").write.parquet(f"{folder}/out")',
+    ),
+    frozenset({"by hand"}),
+)
+"""A folder that is filled, overwritten, read, and overwritten again."""
 
 
 def test_every_kind_of_hand_over_is_generated_and_is_python() -> None:
@@ -82,10 +94,11 @@ def live() -> Iterator[Oracle]:
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_a_history_has_every_root_and_one_that_is_taken_away_is_missed(live: Oracle, tmp_path: Path) -> None:
-    assert watched((FILLED,), tmp_path) == {"h0": ""}
+    assert watched((FILLED, REPLACED), tmp_path) == {"h0": "", "h1": ""}
     with open_store(f"sqlite:///{tmp_path}/store.db") as store:
         store.ingest((tmp_path / EVENTS).read_text().splitlines())
         lineage = lineage_in(store, tmp_path / "h0", ("ID", "most"))
+        of_replaced = lineage_in(store, tmp_path / "h1", ("id", "country"))
     experiment = HistoryExperiment(live.files, FILLED, lineage)
     changed = {("orders", "amount")}
     before, after = experiment.result(), experiment.result(changed, "other values")
@@ -93,3 +106,10 @@ def test_a_history_has_every_root_and_one_that_is_taken_away_is_missed(live: Ora
     poorer = replace(lineage, fields={**lineage.fields, "most": frozenset()})
     assert unexplained(poorer, changed, before, after) == ("most",)
     assert {source_of(edge.input) for edge in lineage.dataset} == {("customers", "country")}
+    replaced = HistoryExperiment(live.files, REPLACED, of_replaced)
+    status, town = {("orders", "status")}, {("customers", "country")}
+    before = replaced.result()
+    assert replaced.result(town, "other values") == before, "nothing of it is in the rows any more"
+    assert unexplained(of_replaced, status, before, replaced.result(status, "other values")) == ()
+    sources = {source_of(edge.input) for edges in of_replaced.fields.values() for edge in edges}
+    assert sources == {("orders", "order_id"), ("orders", "status")}

@@ -34,6 +34,19 @@ TABLES = {
     "CTAS": ('df.createOrReplaceTempView("made")', 'spark.sql(f"CREATE TABLE {name} USING orc AS SELECT * FROM made")'),
     "insertInto": ('df.limit(0).write.saveAsTable(f"{name}")', 'df.write.insertInto(f"{name}")'),
     "append": ('df.write.saveAsTable(f"{name}")', 'df.write.mode("append").saveAsTable(f"{name}")'),
+    "overwrite": (
+        'spark.range(1).write.saveAsTable(f"{name}")',
+        'df.write.mode("overwrite").saveAsTable(f"{name}")',
+    ),
+    "stage": (
+        'df.write.saveAsTable(f"{name}_s")',
+        'spark.table(f"{name}_s").write.saveAsTable(f"{name}")',
+        'spark.sql(f"TRUNCATE TABLE {name}_s")',
+    ),
+    "itself": (
+        'df.write.format("delta").saveAsTable(f"{name}")',
+        'spark.table(f"{name}").write.format("delta").mode("overwrite").saveAsTable(f"{name}")',
+    ),
     "view": ('df.write.saveAsTable(f"{name}_t")', 'spark.sql(f"CREATE VIEW {name} AS SELECT * FROM {name}_t")'),
 }
 
