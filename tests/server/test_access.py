@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
+from starlette.types import Message
 from tests.server.access import AUDIENCE, Provider, bearer, keys, provider
 from tests.store.conftest import told, written
 
@@ -109,6 +110,57 @@ def test_every_route_with_every_kind_of_key(asked: TestClient, app: FastAPI, tok
         enough = {scope.name.lower() for scope in Scope if scope >= place.scope}
         assert {answers[name] for name in {"read", "write", "admin"} - enough} <= {403}, place
         assert not {answers[name] for name in enough} & {401, 403, 500}, place
+
+
+def steps(client: TestClient, method: str, path: str, length: int, headers: dict[str, str]) -> list[str]:
+    """What a server does with a request, in order: ``read`` of its body, and the status of its answer."""
+    done: list[str] = []
+
+    async def receive() -> Message:
+        done.append("read")
+        return {"type": "http.request", "body": b"{", "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            done.append(str(message["status"]))
+
+    sent = {"content-type": "application/json", "content-length": str(length), "host": "a"} | headers
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
+        "client": ("testclient", 1),
+        "server": ("a", 80),
+        "scheme": "http",
+        "root_path": "",
+    }
+    assert client.portal is not None
+    client.portal.call(client.app, scope, receive, send)
+    return done
+
+
+def test_no_byte_of_a_body_is_read_before_the_key_the_scope_the_rate_and_the_size_are_right(
+    asked: TestClient, app: FastAPI, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    with_bodies = [place for place in places(app) if place.method != "GET" and place.scope is not None]
+    assert len(with_bodies) >= 15
+    for place in with_bodies:
+        path, right = filled(place.path), bearer(tokens["admin"])
+        for name in ("wrong", "expired", "revoked"):
+            assert steps(asked, place.method, path, 9, bearer(tokens[name]))[0] == "401", place
+        assert steps(asked, place.method, path, 9, {})[0] == "401", place
+        if place.scope is not Scope.READ:
+            assert steps(asked, place.method, path, 9, bearer(tokens["read"]))[0] == "403", place
+        first = steps(asked, place.method, path, 2**40, right)[0]
+        assert first != "read", place
+    assert steps(asked, "POST", LINEAGE, 2**40, bearer(tokens["admin"]))[0] == "413"
+    assert steps(asked, "POST", LINEAGE, 9, bearer(tokens["admin"]))[:2] == ["read", "400"]
+    limited = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, limits=Limits(rate="1/hour"))
+    with TestClient(create_app(limited)) as client:
+        assert [steps(client, "PUT", "/api/v1/tags/x", 9, {})[0] for _ in range(2)] == ["401", "429"]
 
 
 def test_head_is_answered_wherever_get_is(asked: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
