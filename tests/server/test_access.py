@@ -189,6 +189,12 @@ def test_refusals_say_what_is_missing(asked: TestClient, tokens: dict[str, str])
     assert "reader may read; this needs a key with scope write" in less.json()["message"]
 
 
+def test_counts_of_the_whole_server_are_for_who_may_see_all(asked: TestClient, tokens: dict[str, str]) -> None:
+    assert asked.get("/metrics", headers=bearer(tokens["read"])).status_code == 200
+    refused = asked.get("/metrics", headers=bearer(tokens["elsewhere"]))
+    assert (refused.status_code, "needs a key for every namespace" in refused.json()["message"]) == (403, True)
+
+
 def test_a_key_in_the_other_header(asked: TestClient, tokens: dict[str, str]) -> None:
     assert asked.post(LINEAGE, json=EVENT, headers={"X-API-Key": tokens["write"]}).status_code == 201
 

@@ -49,7 +49,8 @@ _STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION
 class Transformation:
     """One way in which an input field reaches an output.
 
-    ``opaque`` marks a conservative edge: headwater could not see inside the step. ``guess`` marks one that nobody told.
+    ``opaque`` marks a conservative edge: headwater could not see inside the step. ``guess`` marks one that nobody told,
+    ``reference`` one from a dataset that whoever told it only names, and does not own.
     """
 
     subtype: Subtype
@@ -57,6 +58,7 @@ class Transformation:
     opaque: bool = False
     description: str = ""
     guess: bool = False
+    reference: bool = False
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

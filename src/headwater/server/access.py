@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
+from headwater.store.sight import Sees
+
 
 class Scope(IntEnum):
     """What a caller may do; each includes those before it."""
@@ -33,6 +35,11 @@ class Caller:
         return any(fnmatchcase(namespace, pattern) for pattern in self.namespaces)
 
     @property
+    def sight(self) -> Sees:
+        """Which namespaces the caller may see; None for all."""
+        return None if self.sees_all else self.sees
+
+    @property
     def sees_all(self) -> bool:
         """Whether nothing has to be hidden from the caller."""
         return "*" in self.namespaces
@@ -47,6 +54,8 @@ class Requires:
     """A dependency for routes: the caller, who has at least this scope; `GuardedRoute` admits them."""
 
     scope: Scope
+    everything: bool = False
+    """Whether the caller must also be one that nothing is hidden from."""
 
     def check(self, caller: Caller) -> None:
         """Lets a caller pass who may.
@@ -59,6 +68,10 @@ class Requires:
             # RFC 6750, section 3.1
             missing = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{needs}"'}
             raise HTTPException(403, f"{caller.name} may {has}; this needs a key with scope {needs}.", missing)
+        if self.everything and not caller.sees_all:
+            raise HTTPException(
+                403, f"{caller.name} may see some namespaces only; this needs a key for every namespace (*)."
+            )
 
     async def __call__(self, request: Request) -> Caller:
         """The caller that was admitted."""

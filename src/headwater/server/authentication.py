@@ -15,8 +15,8 @@ from headwater.server.settings import ServerSettings
 from headwater.server.tokens import Verifier
 from headwater.store import Store, keyring
 
-REMEMBERED = 5.0
-"""Seconds for which a key that was looked up is believed: so long a revoked one may still work."""
+REMEMBERED = 3.0
+"""Seconds for which a key that was looked up is believed. A stream asks again each second, and must end within five."""
 
 _MOST_REMEMBERED = 10_000
 

@@ -12,6 +12,7 @@ from headwater.server.access import Caller
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
+from headwater.server.writing import of_caller, require_own
 from headwater.store import Event, event_of, in_parts, packed, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
@@ -114,14 +115,6 @@ def _read(values: list[Any], caller: Caller) -> tuple[list[Event], list[dict[str
 
 def _event(value: Any, caller: Caller) -> Event:
     require_shape(in_parts(value))
-    event = event_of(value)
-    _allow(caller, event)
+    event = event_of(of_caller(value, caller))
+    require_own(caller, event)
     return packed(event)
-
-
-def _allow(caller: Caller, event: Event) -> None:
-    """Refuses events about namespaces that the caller was not granted."""
-    told = [event.job.namespace, *(output.description.dataset.namespace for output in event.outputs)]
-    hidden = [] if caller.sees_all else [one for one in told if one and not caller.sees(one)]
-    if hidden:
-        raise HTTPException(403, f"{caller.name} may not write to the namespace {hidden[0]!r}.")

@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater.errors import HeadwaterError
 from headwater.server.routes import GuardedRoute
-from headwater.server.server import Reader, Server, TheServer
+from headwater.server.server import Overseer, Server, TheServer
 from headwater.store.schema import REVISIONS
 
 router = APIRouter(tags=["operation"], route_class=GuardedRoute)
@@ -48,7 +48,7 @@ def ready(server: TheServer) -> JSONResponse:
 
 
 @router.get("/metrics")
-def metrics(server: TheServer, _: Reader) -> Response:
+def metrics(server: TheServer, _: Overseer) -> Response:
     """The server's counters in Prometheus' text format."""
     return Response(server.metrics.page(), media_type=CONTENT_TYPE_LATEST)
 

@@ -27,6 +27,10 @@ class Server:
     metrics: Metrics
     secret: bytes
 
+    def seen_by(self, caller: Caller) -> Store:
+        """The store as a caller may see it."""
+        return self.store.seen_by(caller.sight)
+
     def caller(self, request: Request) -> Caller:
         """Who sent a request.
 
@@ -50,12 +54,19 @@ def _server(request: Request) -> Server:
     return server
 
 
-def _store(request: Request) -> Store:
-    return _server(request).store
-
-
 TheServer = Annotated[Server, Depends(_server)]
-TheStore = Annotated[Store, Depends(_store)]
 Reader = Annotated[Caller, Depends(Requires(Scope.READ))]
+
+
+def _store(server: TheServer, caller: Reader) -> Store:
+    return server.seen_by(caller)
+
+
+TheStore = Annotated[Store, Depends(_store)]
+"""The store as the caller may see it."""
+
 Writer = Annotated[Caller, Depends(Requires(Scope.WRITE))]
+Overseer = Annotated[Caller, Depends(Requires(Scope.READ, everything=True))]
+"""A caller that may see all: counts of the whole server are of everybody's namespaces."""
+
 Admin = Annotated[Caller, Depends(Requires(Scope.ADMIN))]

@@ -55,6 +55,8 @@ def _made_without_rows(event: Event, output: WrittenDataset) -> bool:
 
 def _described(writer: Writer, seen: DatasetDescription, event: Event, at: int, *, written: bool = False) -> int:
     owner = dataset_id(writer, seen.dataset, at)
+    if seen.dataset in event.references:
+        return owner
     offer_schema(writer, owner, seen.schema, at, written=written)
     for name in ("source", "lifecycle", "version", "description"):
         if value := getattr(seen, name):

@@ -10,6 +10,7 @@ from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.store import facets
 from headwater.store.about import LONGEST_RUN_ID, About, about
+from headwater.store.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
 from headwater.store.json_text import canonical, digest_of, read_json
 from headwater.store.jsonvalues import Record, record, records, text
 from headwater.store.lineage_facets import column_lineage
@@ -82,7 +83,8 @@ class WrittenDataset:
 class Event:
     """One event; ``at`` is in microseconds since 1970, ``digest`` is equal for equal content.
 
-    ``packed`` is the text as a store keeps it, once somebody has made it.
+    ``packed`` is the text as a store keeps it, once somebody has made it. ``references`` are datasets that it only
+    names: what it says of those does not count (`headwater.store.grants`).
     """
 
     digest: bytes
@@ -96,6 +98,7 @@ class Event:
     facets: Mapping[Dataset, frozenset[str]]
     text: bytes
     packed: bytes = b""
+    references: frozenset[Dataset] = frozenset()
 
     @property
     def tells_lineage(self) -> bool:
@@ -144,7 +147,7 @@ def event_of(value: Any) -> Event:
     digest = digest_of(text_of_all)
     outputs, gaps = _outputs(value)
     run, state, job = _identity(value, digest)
-    return Event(
+    event = Event(
         digest,
         _moment(value),
         state,
@@ -155,6 +158,32 @@ def event_of(value: Any) -> Event:
         about(value, gaps),
         _facets(value),
         text_of_all,
+    )
+    grant = grant_of(value)
+    return event if grant is None else _limited(event, grant)
+
+
+def _limited(event: Event, grant: Grant) -> Event:
+    """The event as far as the key that sent it owns what it speaks of; of the rest it has the names."""
+    references = frozenset(one.dataset for one in event.inputs if not grant.owns(one.dataset))
+    return replace(
+        event,
+        run=run_within(event.run, event.job.namespace),
+        inputs=tuple(
+            DatasetDescription(one.dataset) if one.dataset in references else own_names(one, grant)
+            for one in event.inputs
+        ),
+        outputs=tuple(
+            replace(
+                one,
+                description=own_names(one.description, grant),
+                lineage=None if one.lineage is None else own_lineage(one.lineage, grant),
+            )
+            for one in event.outputs
+        ),
+        about=own_about(event.about, grant),
+        facets={named: told for named, told in event.facets.items() if named not in references},
+        references=references,
     )
 
 

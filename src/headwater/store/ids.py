@@ -1,5 +1,6 @@
 """From names to the ids of rows, making the rows that are missing, within one writing transaction."""
 
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,7 +21,7 @@ from headwater.store.meanings import Meaning
 from headwater.store.pending import Pending
 from headwater.store.rows import rows_for
 from headwater.store.schema import BEGINNING
-from headwater.store.spellings import READ, WRITTEN
+from headwater.store.spellings import MENTIONED, READ, WRITTEN
 from headwater.store.upserts import Values
 
 
@@ -35,15 +36,26 @@ class KnownRun(NamedTuple):
 class KnownFields:
     """The fields of a dataset: the id of each by its own name, and by the spellings of its readers and its writers.
 
-    A spelling that is here is written, or pending: it need not be looked at again.
+    A spelling that is here is written, or pending: it need not be looked at again. ``mentioned`` are those that only
+    others use, who do not own the dataset.
     """
 
     own: dict[str, int] = field(default_factory=dict)
     read: dict[str, int] = field(default_factory=dict)
     written: dict[str, int] = field(default_factory=dict)
+    mentioned: dict[str, int] = field(default_factory=dict)
+
+    def by(self, by: int) -> Mapping[str, int]:
+        """The fields by the spellings that need not be looked at for one who mentions, reads or writes them."""
+        if by == MENTIONED:
+            return ChainMap(self.read, self.mentioned)
+        return self.read if by == READ else self.written
 
     def spelled(self, by: int, name: str, field_id: int) -> None:
         """Adds a spelling; what a writer uses need not be looked at for a reader."""
+        if by == MENTIONED:
+            self.mentioned[name] = field_id
+            return
         self.read[name] = field_id
         if by != READ:
             self.written[name] = field_id
@@ -94,7 +106,7 @@ class Writer:
         """The id of the field of a dataset that a name meant at a moment."""
         return self.fields(dataset_id, [name], at)[name]
 
-    def fields(self, dataset_id: int, names: Collection[str], at: int, by: int = READ) -> dict[str, int]:
+    def fields(self, dataset_id: int, names: Collection[str], at: int, by: int = READ) -> Mapping[str, int]:
         """The ids of a dataset's fields by their names at a moment, as readers or writers spell them.
 
         They are at least those of ``names``.
@@ -104,7 +116,7 @@ class Writer:
         if dataset_id not in self._fields:
             self.know_fields([dataset_id])
         known = self._fields[dataset_id]
-        spelled = known.read if by == READ else known.written
+        spelled = known.by(by)
         if _new(names, spelled):
             self.add_fields({dataset_id: names}, by)
         return spelled
@@ -120,7 +132,7 @@ class Writer:
             known = self._fields.get(dataset)
             if known is not None:
                 twins = self.twins(dataset)
-                for name in _new(wanted, known.read if by == READ else known.written):
+                for name in _new(wanted, known.by(by)):
                     own = own_name(name, twins)
                     spelled.append((dataset, own, name))
                     if own not in known.own:
@@ -293,11 +305,12 @@ def _insertion(table: Table) -> ReturningInsert[Any]:
 
 
 def _key_of_way(way: Transformation) -> bytes:
-    return key_of(way.subtype.value, str(way.masking), str(way.opaque), way.description)
+    told = (way.subtype.value, str(way.masking), str(way.opaque), way.description)
+    return key_of(*told, "reference") if way.reference else key_of(*told)
 
 
-_OF_TRANSFORMATION = ("id", "key", "type", "subtype", "masking", "opaque", "description")
+_OF_TRANSFORMATION = ("id", "key", "type", "subtype", "masking", "opaque", "description", "reference")
 
 
-def _transformation_values(way: Transformation) -> tuple[str, str, bool, bool, str]:
-    return way.subtype.type.value, way.subtype.value, way.masking, way.opaque, way.description
+def _transformation_values(way: Transformation) -> tuple[str, str, bool, bool, str, bool]:
+    return way.subtype.type.value, way.subtype.value, way.masking, way.opaque, way.description, way.reference

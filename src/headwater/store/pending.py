@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Table
 from headwater.model import Gap
 from headwater.store import schema
 from headwater.store.bulk import add_rows
+from headwater.store.grants import shown_run
 from headwater.store.keys import key_of, keys_of, touched_digest
 from headwater.store.schemas import VersionSchema, add_schemas
 from headwater.store.spellings import Spellings
@@ -40,7 +41,7 @@ OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
 """The columns of an event's row."""
 
 _MOST_BYTES = 1 << 26  # of payloads, which take twice that as text
-_OF_NEW_RUN = ("id", "uuid", *RUN_COLUMNS, "touched")
+_OF_NEW_RUN = ("id", "uuid", *RUN_COLUMNS, "touched", "shown")
 _OF_JOB = ("id", "key", "namespace", "name", *with_moments(schema.job))
 _OF_DATASET = ("id", "namespace", "name", *with_moments(schema.dataset), "schema_digest", "schema_at")
 _OF_DATASET += ("written_digest", "written_at")
@@ -206,7 +207,8 @@ class Pending:
             parent = values["parent_id"]
             waits = parent in self.new_runs and parent != row and parent not in rows
             now = values | {"parent_id": None} if waits else values
-            rows[row] = (row, uuid, *map(now.__getitem__, RUN_COLUMNS), touched_digest(*touched[row]))
+            told = map(now.__getitem__, RUN_COLUMNS)
+            rows[row] = (row, uuid, *told, touched_digest(*touched[row]), shown_run(uuid))
             if not waits:
                 self.runs.pop(row, None)
         add_rows(connection, schema.run, _OF_NEW_RUN, list(rows.values()))

@@ -19,7 +19,7 @@ from headwater.store.naming import moment_of
 from headwater.store.numbering import Edges, Ids
 from headwater.store.replacements import Replacement, Run, jobs_of, known_replacements, retract_replacements
 from headwater.store.rows import rows_for
-from headwater.store.spellings import READ, WRITTEN
+from headwater.store.spellings import MENTIONED, READ, WRITTEN
 from headwater.store.symlinks import dataset_id
 from headwater.store.telling import Telling, Told
 from headwater.store.told import ToldLineage
@@ -181,7 +181,7 @@ def _still_so(row: Row[Any], run: Run, told: dict[int, Told]) -> bool:
 
 def _add_fields(writer: Writer, heard: list[Heard]) -> None:
     """Adds the fields that lineage is the first to tell of, all at once."""
-    wanted: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}}
+    wanted: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}, MENTIONED: {}}
     for event in heard:
         for output in event.outputs:
             for by, named, fields in _fields(output.description.dataset, output.lineage):
@@ -196,7 +196,11 @@ def _fields(output: Dataset, lineage: ToldLineage | None) -> Iterator[tuple[int,
     """The fields that lineage names, by dataset: those that it writes, and those that it reads."""
     if lineage is not None:
         yield WRITTEN, output, lineage.fields
-        yield from ((READ, *source) for source in lineage.sources.items())
+        yield from ((_reader_of(lineage, source), source, fields) for source, fields in lineage.sources.items())
+
+
+def _reader_of(lineage: ToldLineage, source: Dataset) -> int:
+    return MENTIONED if source in lineage.references else READ
 
 
 def _told(writer: Writer, case: Case) -> dict[int, Told]:
@@ -237,8 +241,8 @@ def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
 
 
 def _ids(writer: Writer, output: int, lineage: ToldLineage, at: int) -> Ids:
-    owners = [(dataset_id(writer, one, at), names) for one, names in lineage.sources.items()]
-    known = [writer.fields(owner, names, at) for owner, names in owners]
+    owners = [(dataset_id(writer, one, at), one, names) for one, names in lineage.sources.items()]
+    known = [writer.fields(owner, names, at, _reader_of(lineage, one)) for owner, one, names in owners]
     fields = writer.fields(output, lineage.fields, at, WRITTEN)
     return Ids(
         output,

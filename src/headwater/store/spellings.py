@@ -16,8 +16,8 @@ from headwater.store.keys import keys_of
 from headwater.store.rows import rows_for
 from headwater.store.upserts import ToldSchema
 
-READ, WRITTEN, CURRENT = range(3)
-"""Who spells a name so: readers only, a writer, the latest schema of a writer."""
+MENTIONED, READ, WRITTEN, CURRENT = range(-1, 3)
+"""Who spells a name so: only those who do not own the dataset, readers, a writer, the latest schema of a writer."""
 
 _FIELD = schema.field
 _DATASET = schema.dataset

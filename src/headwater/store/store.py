@@ -4,11 +4,12 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, or_, select
 
 from headwater.errors import EventError
 from headwater.store import engine as connections
@@ -20,6 +21,8 @@ from headwater.store.location import require_file, sqlite_path, store_url
 from headwater.store.recording import record
 from headwater.store.replacements import believes_overwrite
 from headwater.store.settling import settle
+from headwater.store.sight import OPTION as SIGHT
+from headwater.store.sight import Sees
 from headwater.store.stamping import stamp
 from headwater.store.upgrade import require_current, revision_of, upgrade
 
@@ -57,6 +60,15 @@ class Store:
         self._believe_overwrite = believes_overwrite()
         self._longest_read: float | None = None
         self._index: EdgeIndex | None = None
+        self._sight: Sees = None
+
+    def seen_by(self, sees: Sees) -> "Store":
+        """The store for one who sees some namespaces only, None for all; it is not to be closed."""
+        if sees is None:
+            return self
+        seen = copy(self)
+        seen._sight = sees
+        return seen
 
     def end_reads_after(self, seconds: float) -> None:
         """From now on the database ends what `read` asks and takes longer; what writes is never ended.
@@ -109,7 +121,9 @@ class Store:
     def events(self, run: str) -> list[dict[str, Any]]:
         """The events of a run as they came, in the order of their times; none when nothing is known of it."""
         mine = select(schema.event.c.payload).join(schema.run, schema.run.c.id == schema.event.c.run_id)
-        mine = mine.where(schema.run.c.uuid == run).order_by(schema.event.c.at, schema.event.c.digest)
+        mine = mine.where(or_(schema.run.c.uuid == run, schema.run.c.shown == run)).order_by(
+            schema.event.c.at, schema.event.c.digest
+        )
         with self.read() as connection:
             return [json.loads(zlib.decompress(payload)) for payload in connection.execute(mine).scalars()]
 
@@ -121,7 +135,7 @@ class Store:
             StoreError: the store cannot be read.
             StoreUnavailable: it took longer than `end_reads_after` says.
         """
-        with self._reading(self._longest_read, **{OPTION: self._index}) as connection:
+        with self._reading(self._longest_read, **{OPTION: self._index, SIGHT: self._sight}) as connection:
             yield connection
 
     @contextmanager
@@ -150,7 +164,7 @@ class Store:
         """
         silence = connections.SILENCE
         with connections.told_plainly(self.url), connections.writing(self._writers, silence) as connection:
-            yield connection
+            yield connection.execution_options(**{SIGHT: self._sight})
 
     def require_writable(self) -> None:
         """Writes what is there already, as a look whether the disk takes it.

@@ -22,7 +22,8 @@ class ToldLineage:
     ``fields`` are the output's; ``sources`` has the names of the fields that edges start from, by dataset; ``inputs``
     are the same fields, each as the place of its dataset in ``sources`` and its name. Each of the ``edges`` is the
     place of a field, of an input and of a transformation; those of ``dataset``, which act on all fields, have no field.
-    ``twins`` are the names in lower case that several of the fields have.
+    ``twins`` are the names in lower case that several of the fields have, ``references`` the datasets that whoever
+    tells it does not own.
     """
 
     fields: tuple[str, ...]
@@ -32,6 +33,7 @@ class ToldLineage:
     edges: tuple[tuple[int, int, int], ...]
     dataset: tuple[tuple[int, int], ...]
     twins: frozenset[str] = frozenset()
+    references: frozenset[Dataset] = frozenset()
 
     def named(self) -> tuple[Named, ...]:
         """The edges by names, each once; last, without a field, those that act on all of them."""

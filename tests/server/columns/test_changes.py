@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -16,7 +17,7 @@ from tests.server.processes import PATIENCE, Forker, ServerProcess, serving
 from tests.store.conftest import told, written
 
 from headwater.store import Store, open_store
-from headwater.store.keyring import issue
+from headwater.store.keyring import issue, revoke
 from headwater.store.questions import changes_after, latest_event
 
 CHANGES = "/api/v2/changes"
@@ -107,6 +108,19 @@ def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_
         assert [read(lines)["event"], read(lines)["data"], read(lines)["data"]] == [
             *("begin", first["data"], second["data"]),
         ]
+
+
+def test_the_stream_of_a_revoked_key_ends_within_five_seconds(serve: Any, tmp_path: Path) -> None:
+    address = serve("--auth").url
+    with open_store(f"sqlite:///{tmp_path}/lineage.db") as store:
+        key, token = issue(store, "short", "read")
+        with httpx2.stream("GET", address + CHANGES, headers=bearer(token), timeout=PATIENCE) as stream:
+            lines = stream.iter_lines()
+            assert read(lines)["event"] == "begin"
+            revoke(store, key.id)
+            began = time.monotonic()
+            assert read(lines) == {}
+    assert time.monotonic() - began <= 5
 
 
 def test_what_no_stream_gave_is_refused(client: Any) -> None:

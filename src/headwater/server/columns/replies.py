@@ -48,8 +48,8 @@ class Question:
 
     @property
     def store(self) -> Store:
-        """The store that is asked."""
-        return self.server.store
+        """The store as the caller may see it."""
+        return self.server.store.seen_by(self.sees)
 
     @property
     def limits(self) -> Limits:
@@ -59,7 +59,7 @@ class Question:
     @property
     def sees(self) -> Sees | None:
         """Which namespaces the caller may see; None for all."""
-        return None if self.caller.sees_all else self.caller.sees
+        return self.caller.sight
 
     def bounds(self, wanted: Bounded) -> Bounds:
         """The bounds of a walk, in which nothing can be asked for that the caller may not see."""
@@ -79,11 +79,17 @@ class Question:
 
     def answered(self, make: Callable[[], Reply]) -> Response:
         """The reply, or 304 when the caller has it already; of errors nothing that may not be seen."""
-        tag = self._tag()
+        if not self.caller.sees_all:
+            # A tag of the whole store would say whenever anybody writes.
+            reply = self._made(make)
+            return self._sent(f'W/"{_digest(reply.content, reply.media, reply.truncated)}"', lambda: reply)
+        return self._sent(self._tag(), lambda: self._made(make))
+
+    def _sent(self, tag: str, made: Callable[[], Reply]) -> Response:
         headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
         if tag in (one.strip() for one in self.request.headers.get("if-none-match", "").split(",")):
             return Response(status_code=304, headers=headers)
-        reply = self._made(make)
+        reply = made()
         if "time" in reply.truncated:
             # Asked again, it may come further.
             del headers["ETag"]
@@ -107,7 +113,7 @@ class Question:
         with self.store.read() as connection:
             state = _digest(state_of(connection))
         query = sorted(self.request.query_params.multi_items())
-        return f'W/"{state}-{_digest(self.request.app.version, self.request.url.path, query, self.caller.namespaces)}"'
+        return f'W/"{state}-{_digest(self.request.app.version, self.request.url.path, query)}"'
 
 
 def _question(request: Request, server: TheServer, caller: Reader) -> Question:

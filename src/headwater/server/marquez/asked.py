@@ -29,7 +29,7 @@ ThePage = Annotated[Page, Depends(_page)]
 
 def sight(caller: Caller) -> Sees:
     """Which namespaces a caller may see, as the catalog asks."""
-    return None if caller.sees_all else caller.sees
+    return caller.sight
 
 
 def mask_of(caller: Caller) -> Mask:

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from headwater.model import Dataset
 from headwater.server.marquez import nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import mask_of
+from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document, input_field, way_of
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
@@ -43,11 +43,9 @@ def graph(
     """What the columns of a field, a dataset or a job are made of, and with ``withDownstream`` what is made of them."""
     limits = server.settings.limits
     bounds = columngraph.within(Bounds(columns=limits.columns, seconds=limits.seconds), min(depth, limits.depth))
-    with server.store.read() as connection:
-        node = nodes.find(connection, node_id)
+    with server.seen_by(caller).read() as connection:
+        node = nodes.find(connection, node_id, sight(caller))
         _check(node, node_id, with_downstream)
-        if not caller.sees(node.namespace):
-            missing("Node", node_id)
         fields, moment = _start(connection, node) or missing("Node", node_id)
         found = columngraph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
     shown = _Shown(found, mask_of(caller), versioned=node.version is not None)
@@ -138,7 +136,7 @@ class _Shown:
 
     def _version(self, column: Column) -> str | None:
         version = self._graph.versions.get(column.dataset.id)
-        return None if version is None else str(version)
+        return self._mask.version(column.dataset.dataset.namespace, version)
 
 
 def _edges(origin: str, ends: Iterable[str]) -> list[Document]:

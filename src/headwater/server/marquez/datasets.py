@@ -9,12 +9,13 @@ from headwater.model import Dataset
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, mask_of, now, uuid_of
+from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
 from headwater.server.marquez.bodies import DatasetBody
-from headwater.server.marquez.namespaces import known_namespace, may_tell_of
+from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.runs import known_run
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
+from headwater.server.writing import require_namespace
 from headwater.store import Store
 from headwater.store.catalog import datasets, known, runs, sources, tags, versions
 from headwater.store.catalog.datasets import KeptDataset
@@ -51,18 +52,19 @@ def one(named: TheDataset, caller: Reader, store: TheStore) -> Json:
 
 
 @router.put("/{dataset}")
-def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheServer) -> Json:
+def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
     """Says what a dataset is, as a dataset event; with ``runId`` as an event of the run that writes it."""
-    may_tell_of(caller, named.namespace)
-    with server.store.read() as connection:
+    require_namespace(caller, named.namespace)
+    with store.read() as connection:
         known_namespace(connection, caller, named.namespace)
-        source = sources.find(connection, body.source_name) or missing("Source", body.source_name)
-        event = tellings.of_dataset(named, body, source.url, now())
-        if body.run_id is not None:
-            run = known_run(connection, caller, str(body.run_id))
-            event = tellings.of_output(event, run.uuid, run.job)
-    tellings.tell(server, event)
-    with server.store.write() as connection:
+        source = _source(connection, caller, body.source_name)
+        event = tellings.of_dataset(named, body, source, now())
+        run = None if body.run_id is None else known_run(connection, caller, str(body.run_id))
+    if run is None:
+        tellings.tell(server, caller, event)
+    else:
+        tellings.tell_of(server, caller, run, tellings.of_output(event, run.uuid, run.job))
+    with store.write() as connection:
         _tag_all(connection, known_dataset(connection, caller, named), body)
         return _answer(connection, caller, named)
 
@@ -158,6 +160,14 @@ def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple
         else:
             tags.remove(connection, (kept.id, 0), tag, field_id)
         return _answer(connection, caller, named)
+
+
+def _source(connection: Connection, caller: Caller, name: str) -> str:
+    """The address of a source. Who sees some namespaces only may name one that they do not see, and learns nothing."""
+    found = sources.find(connection, name, sight(caller))
+    if found is None and caller.sees_all:
+        missing("Source", name)
+    return "" if found is None else found.url
 
 
 def _field(kept: KeptDataset, name: str) -> int:

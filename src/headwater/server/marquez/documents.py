@@ -148,7 +148,11 @@ def run_document(kept: KeptRun, mask: Mask) -> Document:
         "endedAt": instant(kept.ended_at),
         "durationMs": None if duration is None else duration // 1_000,
         "args": _arguments(told.arguments, mask),
-        "jobVersion": {"namespace": job.namespace, "name": job.name, "version": str(kept.version)},
+        "jobVersion": {
+            "namespace": job.namespace,
+            "name": job.name,
+            "version": mask.version(kept.job.namespace, kept.version),
+        },
         "inputDatasetVersions": [_used(one, told.inputs, mask) for one in kept.inputs],
         "outputDatasetVersions": [_used(one, told.outputs, mask) for one in kept.outputs],
         "facets": mask.value(told.facets),
@@ -228,7 +232,8 @@ def _used(used: Used, facets: Mapping[tuple[str, str], Document], mask: Mask) ->
     hidden = mask.hides(used.named.namespace)
     said = {} if hidden else facets.get((used.named.namespace, used.named.name), {})
     return {
-        "datasetVersionId": dataset_name(mask.dataset(used.named)) | {"version": str(used.version)},
+        "datasetVersionId": dataset_name(mask.dataset(used.named))
+        | {"version": mask.version(used.named.namespace, used.version)},
         "facets": mask.value(said),
     }
 

@@ -1,6 +1,6 @@
 """Run events as they came (Marquez, OpenLineageResource.getLineageEvents)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
@@ -13,6 +13,7 @@ from headwater.store import Store
 from headwater.store.catalog import eventlog
 from headwater.store.catalog.eventlog import During
 from headwater.store.catalog.pages import Page
+from headwater.store.grants import GRANT
 
 router = APIRouter(prefix="/api/v1/events", tags=["events"], route_class=NamedRoute)
 
@@ -49,8 +50,13 @@ def of_namespace(namespace: str, caller: Reader, store: TheStore, page: ThePage)
     return _listing(store, caller, During(namespace=namespace, sees=sight(caller)), page)
 
 
+def _shown(event: dict[str, Any], caller: Caller) -> dict[str, Any]:
+    """An event without the namespaces of the key that sent it, except for who may see all."""
+    return event if caller.sees_all else {name: value for name, value in event.items() if name != GRANT}
+
+
 def _listing(store: Store, caller: Caller, during: During, page: Page) -> Json:
     mask = mask_of(caller)
     with store.read() as connection:
         found = eventlog.listing(connection, during, page)
-    return Json({"events": [mask.value(one) for one in found.items], "totalCount": found.total})
+    return Json({"events": [mask.value(_shown(one, caller)) for one in found.items], "totalCount": found.total})

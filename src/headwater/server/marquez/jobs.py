@@ -14,10 +14,11 @@ from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
 from headwater.server.marquez.bodies import JobBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.masking import Mask
-from headwater.server.marquez.namespaces import known_namespace, may_tell_of
+from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.runs import known_job
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
+from headwater.server.writing import require_namespace
 from headwater.store import Store
 from headwater.store.catalog import currentjobs, jobs, runs, tags
 from headwater.store.catalog.currentjobs import JobVersion
@@ -65,14 +66,14 @@ def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
 
 
 @router.put("/namespaces/{namespace}/jobs/{job}")
-def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer) -> Json:
+def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
     """Says what a job is, as a job event; with ``runId`` as an event of that run."""
-    for namespace in (named.namespace, *(one.namespace for one in (*body.inputs, *body.outputs))):
-        may_tell_of(caller, namespace)
-    with server.store.read() as connection:
+    for namespace in (named.namespace, *(one.namespace for one in body.outputs)):
+        require_namespace(caller, namespace)
+    with store.read() as connection:
         known_namespace(connection, caller, named.namespace)
-    tellings.tell(server, tellings.of_job(named, body, now()))
-    with server.store.write() as connection:
+    tellings.tell(server, caller, tellings.of_job(named, body, now()))
+    with store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), body.tags or (), now())
         return Json(document(_whole(connection, caller, named), mask_of(caller)))
 

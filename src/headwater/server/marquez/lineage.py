@@ -7,10 +7,9 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
 from headwater.model import Dataset, Job
-from headwater.server.access import Caller
 from headwater.server.marquez import documents, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import mask_of
+from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
@@ -41,9 +40,9 @@ def graph(
 
     With ``withColumnLineage`` datasets come with their ``columnLineage``, which Marquez does not have.
     """
-    with server.store.read() as connection:
-        node = nodes.find(connection, node_id)
-        _allow(caller, node, node_id)
+    with server.seen_by(caller).read() as connection:
+        node = nodes.find(connection, node_id, sight(caller))
+        _require_kind(node, node_id)
         found = _around(connection, node, min(depth, server.settings.limits.depth), server.settings.limits.columns)
         shown = _Shown(connection, found, mask_of(caller), with_column_lineage)
     limits = ("nodes",) if found.truncated else ()
@@ -60,11 +59,9 @@ def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store
     return Json({"runs": [_upstream_run(one, mask) for one in found]})
 
 
-def _allow(caller: Caller, node: Node, written: str) -> None:
+def _require_kind(node: Node, written: str) -> None:
     if node.kind not in ("dataset", "job"):
         missing("Node of type dataset or job", written)
-    if not caller.sees(node.namespace):
-        missing("Node", written)
 
 
 def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGraph:
@@ -167,8 +164,8 @@ def _upstream_run(kept: KeptRun, mask: Mask) -> Document:
     }
     inputs = [
         documents.dataset_name(mask.dataset(one.named))
-        | {"version": str(one.version), "producedByRunId": one.run or None}
+        | {"version": mask.version(one.named.namespace, one.version), "producedByRunId": one.run or None}
         for one in kept.inputs
     ]
-    named = {"namespace": job.namespace, "name": job.name, "version": str(kept.version)}
+    named = {"namespace": job.namespace, "name": job.name, "version": mask.version(kept.job.namespace, kept.version)}
     return {"job": named, "run": run, "inputs": inputs}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
+from uuid import UUID
 
 from headwater.model import Dataset, Job
 from headwater.store.catalog.pages import Sees
@@ -37,6 +38,12 @@ class Mask:
         """A job's name as it may be shown."""
         return Job(HIDDEN, self._token(named.namespace, named.name)) if self.hides(named.namespace) else named
 
+    def version(self, namespace: str, version: UUID | None) -> str | None:
+        """The version of a dataset or job as it may be shown: the store's are made from names, which can be tried."""
+        if version is None or not self.hides(namespace):
+            return None if version is None else str(version)
+        return str(UUID(bytes=blake2b(version.bytes, digest_size=16, key=self.secret).digest()))
+
     def field(self, owner: Dataset, name: str) -> str:
         """The name of a dataset's field as it may be shown."""
         return self._token(owner.namespace, owner.name, name) if self.hides(owner.namespace) else name
@@ -46,9 +53,9 @@ class Mask:
         return told if self.sees is None else ""
 
     def value(self, told: Any) -> Any:
-        """JSON of events in which every object with a hidden ``namespace`` and a ``name`` is only a masked name.
+        """JSON of events in which every object with a hidden ``namespace`` and a ``name`` has names that tell nothing.
 
-        Descriptions of steps are left out.
+        Not even which are the same: whoever sends events could try names. Descriptions of steps are left out.
         """
         if self.sees is None:
             return told
@@ -58,7 +65,7 @@ class Mask:
             return told
         namespace, name = told.get("namespace"), told.get("name")
         if isinstance(namespace, str) and isinstance(name, str) and self.hides(namespace):
-            return self._only_name(Dataset(namespace, name), told.get("field"))
+            return _nameless(told)
         return {key: self._steps(one) if key == _STEPS else self.value(one) for key, one in told.items() if key != _OLD}
 
     def _steps(self, told: Any) -> Any:
@@ -68,11 +75,10 @@ class Mask:
             {key: self.value(one) for key, one in step.items() if key != "description"} for step in map(record, told)
         ]
 
-    def _only_name(self, named: Dataset, field: object) -> dict[str, str]:
-        masked = self.dataset(named)
-        of_field = {"field": self.field(named, field)} if isinstance(field, str) else {}
-        return {"namespace": masked.namespace, "name": masked.name, **of_field}
-
     def _token(self, *parts: str) -> str:
         told = "\0".join(parts).encode("utf-8", "replace")
         return f"{HIDDEN}-{blake2b(told, digest_size=6, key=self.secret).hexdigest()}"
+
+
+def _nameless(told: dict[str, Any]) -> dict[str, str]:
+    return {member: HIDDEN for member in ("namespace", "name", "field") if isinstance(told.get(member), str)}

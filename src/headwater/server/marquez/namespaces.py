@@ -2,7 +2,6 @@
 
 from fastapi import APIRouter
 from sqlalchemy import Connection
-from starlette.exceptions import HTTPException
 
 from headwater.server.access import Caller
 from headwater.server.marquez.answers import Json, missing
@@ -11,6 +10,7 @@ from headwater.server.marquez.bodies import NamespaceBody
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Admin, Reader, TheStore, Writer
+from headwater.server.writing import require_namespace
 from headwater.store.catalog import namespaces
 from headwater.store.catalog.namespaces import Namespace
 
@@ -35,7 +35,7 @@ def one(namespace: str, caller: Reader, store: TheStore) -> Json:
 @router.put("/{namespace}")
 def describe(namespace: str, body: NamespaceBody, caller: Writer, store: TheStore) -> Json:
     """Says whose a namespace is, and makes it when there is none."""
-    may_tell_of(caller, namespace)
+    require_namespace(caller, namespace)
     with store.write() as connection:
         namespaces.describe(connection, namespace, body.owner_name, body.description or "", now())
         return Json(_document(known_namespace(connection, caller, namespace)))
@@ -58,16 +58,6 @@ def known_namespace(connection: Connection, caller: Caller, name: str) -> Namesp
     """
     found = namespaces.find(connection, name) if caller.sees(name) else None
     return found if found is not None else missing("Namespace", name)
-
-
-def may_tell_of(caller: Caller, namespace: str) -> None:
-    """Lets pass who may write to a namespace.
-
-    Raises:
-        HTTPException: 403.
-    """
-    if not caller.sees(namespace):
-        raise HTTPException(403, f"{caller.name} may not write to the namespace {namespace!r}.")
 
 
 def _document(kept: Namespace) -> Document:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.model import Dataset, Job
 from headwater.store.catalog import known
+from headwater.store.catalog.pages import Sees
 from headwater.store.jsonvalues import text
 
 KINDS = ("dataset", "datasetField", "job", "run")
@@ -53,11 +54,11 @@ def of_job(named: Job) -> str:
     return f"job:{named.namespace}:{named.name}"
 
 
-def find(connection: Connection, written: str) -> Node:
+def find(connection: Connection, written: str, sees: Sees = None) -> Node:
     """The node that an id names.
 
     Raises:
-        HTTPException: 400, when it is no id; 404, when nothing known has it.
+        HTTPException: 400, when it is no id; 404, when nothing known has it that may be seen.
     """
     written = text(written)
     kind, separator, rest = written.partition(":")
@@ -68,7 +69,7 @@ def find(connection: Connection, written: str) -> Node:
             "job:NAMESPACE:NAME or run:UUID.",
         )
     node = _find(connection, kind, rest) or _find_version(connection, kind, rest)
-    if node is None:
+    if node is None or not (node.kind == "run" or sees is None or sees(node.namespace)):
         raise HTTPException(404, f"Node {written[:200]!r} not found.")
     return node
 

@@ -15,7 +15,7 @@ from headwater.server.marquez.asked import ThePage, mask_of, moment_of, now
 from headwater.server.marquez.bodies import RunBody
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
-from headwater.server.server import Reader, Server, TheServer, TheStore, Writer
+from headwater.server.server import Reader, TheServer, TheStore, Writer
 from headwater.store import Store
 from headwater.store.catalog import known, runs
 from headwater.store.catalog.runs import KeptRun
@@ -37,13 +37,13 @@ def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: The
 @router.post("/namespaces/{namespace}/jobs/{job}/runs", status_code=201)
 def create(namespace: str, job: str, body: RunBody, caller: Writer, server: TheServer) -> Json:
     """Makes a run that has not begun, as an event of type OTHER."""
-    named, uuid = Job(namespace, job), str(body.id or uuid4())
-    with server.store.read() as connection:
+    named, uuid, store = Job(namespace, job), str(body.id or uuid4()), server.seen_by(caller)
+    with store.read() as connection:
         known_job(connection, caller, named)
         if runs.find(connection, uuid) is not None:
             raise HTTPException(409, f"Run '{uuid}' already exists.")
-    tellings.tell(server, tellings.of_run(uuid, named, "OTHER", now(), tellings.facets_of_run(body)))
-    return Json(_document(server.store, caller, uuid), 201)
+    tellings.tell(server, caller, tellings.of_run(uuid, named, "OTHER", now(), tellings.facets_of_run(body)))
+    return Json(_document(store, caller, uuid), 201)
 
 
 @router.get("/jobs/runs/{run}")
@@ -72,11 +72,12 @@ def transition(
     at: str | None = None,
 ) -> Json:
     """Begins or ends a run, as the event that a producer would send; ``at`` is when, now by default."""
-    moment = moment_of(at, "at")
-    with server.store.read() as connection:
+    moment, store = moment_of(at, "at"), server.seen_by(caller)
+    with store.read() as connection:
         found = known_run(connection, caller, run)
-    _move(server, found, EVENTS[action], now() if moment is None else moment)
-    return Json(_document(server.store, caller, run))
+    event = tellings.of_run(found.uuid, found.job, EVENTS[action], now() if moment is None else moment)
+    tellings.tell_of(server, caller, found, event)
+    return Json(_document(store, caller, run))
 
 
 def known_run(connection: Connection, caller: Caller, uuid: str) -> KeptRun:
@@ -99,10 +100,6 @@ def known_job(connection: Connection, caller: Caller, named: Job) -> int:
     known_namespace(connection, caller, named.namespace)
     found = known.job_id(connection, named)
     return found if found is not None else missing("Job", named.name)
-
-
-def _move(server: Server, run: KeptRun, event: str, at: int) -> None:
-    tellings.tell(server, tellings.of_run(run.uuid, run.job, event, at))
 
 
 def _document(store: Store, caller: Caller, uuid: str) -> documents.Document:

@@ -8,6 +8,7 @@ from headwater.server.marquez.bodies import SourceBody
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Reader, TheStore, Writer
+from headwater.server.writing import require_everything
 from headwater.store.catalog import sources
 from headwater.store.catalog.sources import Source
 
@@ -33,6 +34,7 @@ def one(source: str, caller: Reader, store: TheStore) -> Json:
 @router.put("/{source}")
 def describe(source: str, body: SourceBody, caller: Writer, store: TheStore) -> Json:
     """Says what a source is, and makes it when there is none."""
+    require_everything(caller, "source")
     at = now()
     with store.write() as connection:
         said = Source(source, body.type.upper(), body.connection_url, body.description or "", at, at)

@@ -8,6 +8,7 @@ from headwater.server.marquez.bodies import TagBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Reader, TheStore, Writer
+from headwater.server.writing import require_everything
 from headwater.store.catalog import tags
 from headwater.store.catalog.tags import Tag
 
@@ -23,8 +24,9 @@ def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
 
 
 @router.put("/{tag}")
-def describe(tag: str, body: TagBody, _: Writer, store: TheStore) -> Json:
+def describe(tag: str, body: TagBody, caller: Writer, store: TheStore) -> Json:
     """Says what a tag means, and makes it when there is none."""
+    require_everything(caller, "tag")
     with store.write() as connection:
         return Json(_document(tags.describe(connection, Tag(tag, body.description or ""))))
 

@@ -1,13 +1,18 @@
 """What people say over HTTP as OpenLineage events: kept, and told again, like every other."""
 
+from glob import escape
 from typing import Any
 
 from headwater.model import Dataset, Job
+from headwater.server.access import Caller
 from headwater.server.marquez.bodies import DatasetBody, JobBody, RunBody
 from headwater.server.marquez.documents import instant
 from headwater.server.server import Server
+from headwater.server.writing import of_caller, require_own
 from headwater.store import event_of
 from headwater.store.catalog.runevents import ARGUMENTS
+from headwater.store.catalog.runs import KeptRun
+from headwater.store.grants import granted
 
 PRODUCER = "urn:headwater:producer:headwater-server"
 
@@ -17,14 +22,28 @@ _SPEC = "https://openlineage.io/spec"
 _PROCESSING = {"STREAM": "STREAMING"}
 
 
-def tell(server: Server, event: Json) -> None:
+def tell(server: Server, caller: Caller, event: Json) -> None:
     """Gives an event to the store; it is durable when this ends.
 
     Raises:
         EventError: it is none that the store takes.
+        HTTPException: 403, when it would write what the caller does not own.
         StoreError: it cannot be written.
     """
-    server.intake.put([event_of(event)]).result()
+    told = event_of(of_caller(event, caller))
+    require_own(caller, told)
+    server.intake.put([told]).result()
+
+
+def tell_of(server: Server, caller: Caller, run: KeptRun, event: Json) -> None:
+    """Gives an event of a run that is known to the store, as one of those that told of it.
+
+    Raises:
+        As for `tell`.
+    """
+    told = event_of(event if not run.limited else granted(event, [escape(run.job.namespace)]))
+    require_own(caller, told)
+    server.intake.put([told]).result()
 
 
 def of_dataset(named: Dataset, body: DatasetBody, url: str, at: int) -> Json:

@@ -16,6 +16,7 @@ from headwater.store.catalog.versions import Fields, Version, latest
 from headwater.store.jsonvalues import records, text
 from headwater.store.questions import names
 from headwater.store.rows import rows_for
+from headwater.store.sight import told_datasets
 
 _DATASET = schema.dataset
 
@@ -62,7 +63,7 @@ def listing(connection: Connection, namespace: str, page: Page) -> Listing[KeptD
 
 def shown(connection: Connection, question: Select[Any]) -> Select[Any]:
     """A question about datasets without those that are hidden, or were dropped and whose names are others' now."""
-    question = question.where(_DATASET.c.hidden_at.is_(None))
+    question = question.where(_DATASET.c.hidden_at.is_(None), told_datasets(connection, _DATASET.c.id))
     gone = names.replaced(connection)
     return question.where(_DATASET.c.id.not_in(gone)) if gone else question
 

@@ -11,9 +11,11 @@ from headwater.store.catalog.fields import lasting
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column
 from headwater.store.rows import rows_for
+from headwater.store.sight import references, unseen_datasets
 
 _EDGE = schema.edge
 _WHOLE = schema.dataset_edge
+_FIELD = schema.field
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,12 +45,23 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[
     links = {(output, *rest) for output, *rest in _of_fields(connection, fields)}
     for dataset, *rest in _of_wholes(connection, ids):
         links |= {(output, *rest) for output in of_dataset.get(dataset, ())}
-    given = _named(connection, links)
+    given = _named(connection, _seen(connection, links))
     found: dict[int, dict[str, tuple[Given, ...]]] = {}
     for output in sorted(given, key=lambda one: fields[one]):
         dataset, name = fields[output]
         found.setdefault(dataset, {})[name] = tuple(sorted(given[output]))
     return found
+
+
+def _seen(connection: Connection, links: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The links without references whose input may not be seen; their outputs are what was asked for."""
+    marked = references(connection)
+    sources = {source for _, source, way in links if way in marked}
+    question = select(_FIELD.c.id, _FIELD.c.dataset_id)
+    rows = rows_for(connection, sources, lambda some: question.where(_FIELD.c.id.in_(some)))
+    owner = {row.id: row.dataset_id for row in rows}
+    unseen = unseen_datasets(connection, set(owner.values()))
+    return [link for link in links if link[2] not in marked or owner[link[1]] not in unseen]
 
 
 def _named(connection: Connection, links: Iterable[tuple[int, ...]]) -> dict[int, set[Given]]:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
 from headwater.store.rows import rows_for
+from headwater.store.sight import references
 
 Span = tuple[int, int]
 
@@ -16,12 +17,13 @@ _FIELD = schema.field
 
 def of_datasets(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
     """When each dataset was first and last told of; one that lineage only names: when it was first and last named."""
-    spans = _told(rows)
+    spans, marked = _told(rows), references(connection)
     for edges in (schema.edge, schema.dataset_edge):
         missing = [row.id for row in rows if row.id not in spans]
         since = edges.c.valid_from
         named = select(_FIELD.c.dataset_id, func.min(since), func.max(since)).group_by(_FIELD.c.dataset_id)
         named = named.join(edges, edges.c.input_field == _FIELD.c.id)
+        named = named.where(edges.c.transformation_id.not_in(marked)) if marked else named
         found = rows_for(
             connection,
             missing,

@@ -8,6 +8,7 @@ from headwater.store import schema
 from headwater.store.catalog import datasets, jobs
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.keys import key_of
+from headwater.store.sight import told_datasets
 
 _NAMESPACE = schema.namespace
 _JOB = schema.job
@@ -31,7 +32,7 @@ class Namespace:
 
 def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Namespace]:
     """The namespaces by name, also hidden ones, as Marquez does."""
-    question = _every()
+    question = _every(connection)
     every = question.subquery()
     shown = select(every).where(seen(connection, every.c.name, sees)).order_by(every.c.name)
     found = paged(connection, shown, page)
@@ -40,7 +41,7 @@ def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Na
 
 def find(connection: Connection, name: str) -> Namespace | None:
     """A namespace by its name."""
-    row = connection.execute(_every(name)).first()
+    row = connection.execute(_every(connection, name)).first()
     return None if row is None else _namespace(row)
 
 
@@ -60,11 +61,12 @@ def hide(connection: Connection, kept: Namespace, at: int) -> None:
     jobs.hide_all(connection, kept.name, at)
 
 
-def _every(name: str | None = None) -> Select[tuple[object, ...]]:
+def _every(connection: Connection, name: str | None = None) -> Select[tuple[object, ...]]:
     """Names with what is said of them, and when events first and last told of something in them."""
     said = select(_NAMESPACE.c.name, _NAMESPACE.c.created_at, _NAMESPACE.c.updated_at)
     parts = [said, *(select(table.c.namespace, table.c.first_at, table.c.last_at) for table in (_DATASET, _JOB))]
     wanted = [part.where(part.selected_columns[0] != "") for part in parts]
+    wanted[1] = wanted[1].where(told_datasets(connection, _DATASET.c.id))
     if name is not None:
         wanted = [part.where(part.selected_columns[0] == name) for part in wanted]
     told = union_all(*wanted).subquery("told")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from headwater.model import Dataset, Job
 from headwater.store import schema
@@ -18,6 +18,7 @@ from headwater.store.events import DECLARED, FINAL
 from headwater.store.jsonvalues import text
 from headwater.store.rows import rows_for
 from headwater.store.schema import BEGINNING
+from headwater.store.sight import runs_seen
 
 NEW = "NEW"
 STATES = {"START": "RUNNING", "RUNNING": "RUNNING", "COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}
@@ -30,7 +31,10 @@ _BEGUN = func.coalesce(_RUN.c.started_at, _RUN.c.state_at)
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run; moments are microseconds since 1970, None where no event told them."""
+    """A run; moments are microseconds since 1970, None where no event told them.
+
+    ``identity`` is that of the store, which has the namespace in it when a key with limits told of the run.
+    """
 
     id: int
     uuid: str
@@ -42,6 +46,12 @@ class KeptRun:
     inputs: tuple[Used, ...]
     outputs: tuple[Used, ...]
     told: ToldRun
+    identity: str = ""
+
+    @property
+    def limited(self) -> bool:
+        """Whether a key with limits told of it."""
+        return self.identity != self.uuid
 
 
 def told(question: Select[Any]) -> Select[Any]:
@@ -63,9 +73,10 @@ def listing(connection: Connection, job_id: int, page: Page) -> Listing[KeptRun]
 
 
 def find(connection: Connection, uuid: str) -> int | None:
-    """The id of the run with a UUID, None when no run event told of it."""
-    written = text(uuid)
-    return connection.execute(told(select(_RUN.c.id).where(_RUN.c.uuid.in_({written, written.lower()})))).scalar()
+    """The id of the run with a UUID, None when no run event told of it or it may not be seen."""
+    written = {text(uuid), text(uuid).lower()}
+    mine = told(select(_RUN.c.id).where(or_(_RUN.c.uuid.in_(written), _RUN.c.shown.in_(written))))
+    return connection.execute(mine.where(runs_seen(connection)).order_by(_RUN.c.id).limit(1)).scalar()
 
 
 def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int, list[int]]:
@@ -112,7 +123,9 @@ def _kept(
 
 def _with_altered(run: KeptRun, datasets: Iterable[Dataset]) -> KeptRun:
     """A run with the versions that it made of datasets by altering them, beside those of what it wrote."""
-    made = {one.named: one for one in run.outputs} | {one: touched.written_by(one, run.uuid) for one in datasets}
+    made = {one.named: one for one in run.outputs} | {
+        one: touched.written_by(one, run.identity, run.uuid) for one in datasets
+    }
     return replace(run, outputs=tuple(sorted(made.values(), key=_by_name)))
 
 
@@ -128,15 +141,16 @@ def _run(row: Any, used: Touched, named: dict[int, Dataset], then: VersionsThen,
     read, written = (frozenset(named[one] for one in ids) for ids in (used.read, used.written))
     return KeptRun(
         row.id,
-        row.uuid,
+        row.shown or row.uuid,
         job,
         STATES.get(row.state, NEW if row.started_at is None else STATES["START"]),
         row.started_at,
         row.state_at if row.state in FINAL else None,
         job_version(job, read, written, row.location or ""),
         tuple(sorted((then(one, _begun(row)) for one in used.read), key=_by_name)),
-        tuple(sorted((touched.written_by(named[one], row.uuid) for one in used.written), key=_by_name)),
+        tuple(sorted((touched.written_by(named[one], row.uuid, row.shown) for one in used.written), key=_by_name)),
         said or ToldRun(row.state_at, row.state_at),
+        row.uuid,
     )
 
 

@@ -11,6 +11,7 @@ from headwater.store.catalog import facets
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.jsonvalues import text
 from headwater.store.keys import key_of
+from headwater.store.sight import told_datasets
 
 _SOURCE = schema.source
 _DATASET = schema.dataset
@@ -32,7 +33,9 @@ class Source:
 
 
 def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Source]:
-    """The sources by name: those that people described, and those of datasets in namespaces that somebody may see."""
+    """The sources by name: those of datasets, and those that people described; who sees some namespaces only sees the
+    sources of datasets in these, as the datasets tell of them.
+    """
     known = every(connection, sees).subquery()
     found = paged(connection, select(known).order_by(known.c.name), page)
     return Listing(_sources(connection, found.items), found.total)
@@ -61,15 +64,21 @@ def every(connection: Connection, sees: Sees = None) -> Any:
     times = (func.min(_DATASET.c.first_at), func.max(_DATASET.c.last_at))
     told = select(name.label("name"), *times, func.max(_DATASET.c.id)).group_by(name)
     told = told.where(seen(connection, _DATASET.c.namespace, sees), _DATASET.c.hidden_at.is_(None))
+    told = told.where(told_datasets(connection, _DATASET.c.id))
     only_told = told.subquery("told")
+    if sees is not None:
+        # What people say of a source has no namespace, and an address: it is for who sees all.
+        return _untold(only_told, every=True)
     unsaid = _untold(only_told)
     return union_all(said.add_columns(literal(0).label("dataset")), unsaid)
 
 
-def _untold(told: Any) -> Select[Any]:
+def _untold(told: Any, *, every: bool = False) -> Select[Any]:
     name, first, last, dataset = told.c
     nothing = (literal("").label(one) for one in ("type", "url", "description"))
-    return select(name, *nothing, first, last, dataset).where(name.not_in(select(_SOURCE.c.name)))
+    moments = (first.label("created_at"), last.label("updated_at"))
+    question = select(name, *nothing, *moments, dataset.label("dataset"))
+    return question if every else question.where(name.not_in(select(_SOURCE.c.name)))
 
 
 def _sources(connection: Connection, rows: Sequence[Any]) -> tuple[Source, ...]:

@@ -33,13 +33,13 @@ class Tags:
 def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Tag]:
     """The tags by name: those that somebody described, and those that are only used.
 
-    A tag that is used, but only on what somebody may not see, is none for them.
+    Who sees some namespaces only sees the tags that are on something in them: what others do changes nothing of that.
     """
     mine = select(_TAGGING.c.tag_key).where(_on_seen(connection, sees))
     used = select(func.min(_TAGGING.c.tag).label("name"), literal("").label("description"))
     used = used.where(_TAGGING.c.tag_key.not_in(select(_TAG.c.key)), _TAGGING.c.tag_key.in_(mine))
     said = select(_TAG.c.name, _TAG.c.description)
-    said = said.where(or_(_TAG.c.key.in_(mine), _TAG.c.key.not_in(select(_TAGGING.c.tag_key))))
+    said = said if sees is None else said.where(_TAG.c.key.in_(mine))
     every = union_all(said, used.group_by(_TAGGING.c.tag_key)).subquery()
     found = paged(connection, select(every).order_by(every.c.name), page)
     return Listing(tuple(Tag(row.name, row.description) for row in found.items), found.total)

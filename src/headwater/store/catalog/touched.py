@@ -12,6 +12,7 @@ from headwater.store.catalog import versions
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.versions import Place
 from headwater.store.rows import rows_for
+from headwater.store.sight import referred_reads
 
 _TOUCH = schema.run_dataset
 _DATASET = schema.dataset
@@ -32,14 +33,19 @@ class Used:
     named: Dataset
     version: UUID
     run: str = ""
+    run_id: int = 0
 
 
 def by_runs(connection: Connection, runs: Collection[int]) -> dict[int, Touched]:
     """What each run read and wrote; nothing for those without datasets."""
     question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id, _TOUCH.c.written)
+    rows = list(rows_for(connection, runs, lambda some: question.where(_TOUCH.c.run_id.in_(some))))
+    gone = referred_reads(connection, ((row.run_id, row.dataset_id) for row in rows if not row.written))
     found: dict[int, tuple[set[int], set[int]]] = {}
-    for row in rows_for(connection, runs, lambda some: question.where(_TOUCH.c.run_id.in_(some))):
-        found.setdefault(row.run_id, (set(), set()))[row.written].add(row.dataset_id)
+    for row in rows:
+        sides = found.setdefault(row.run_id, (set(), set()))
+        if row.written or (row.run_id, row.dataset_id) not in gone:
+            sides[row.written].add(row.dataset_id)
     return {run: Touched(frozenset(read), frozenset(written)) for run, (read, written) in found.items()}
 
 
@@ -56,9 +62,9 @@ def names(connection: Connection, ids: Collection[int]) -> dict[int, Dataset]:
     return {row.id: Dataset(row.namespace, row.name) for row in rows}
 
 
-def written_by(dataset: Dataset, run: str) -> Used:
-    """The version of a dataset that a run wrote."""
-    return Used(dataset, dataset_version(dataset, run), run)
+def written_by(dataset: Dataset, run: str, shown: str | None = None) -> Used:
+    """The version of a dataset that a run wrote, which may be shown by another id."""
+    return Used(dataset, dataset_version(dataset, run), shown or run)
 
 
 class VersionsThen:
@@ -71,4 +77,8 @@ class VersionsThen:
     def __call__(self, dataset: int, moment: int) -> Used:
         """The version of a dataset at one of the moments."""
         named, known = self._datasets[dataset], self._known.get((dataset, moment))
-        return Used(named, dataset_version(named, "")) if known is None else Used(named, known.uuid, known.run)
+        return (
+            Used(named, dataset_version(named, ""))
+            if known is None
+            else Used(named, known.uuid, known.run, known.run_id)
+        )

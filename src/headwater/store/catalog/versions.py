@@ -155,7 +155,7 @@ def listed(connection: Connection, dataset_id: int, after: tuple[int, str] | Non
     ``after`` is the moment and run of the one that comes before them.
     """
     made = _made(connection, dataset_id).subquery()
-    of_run = (_RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.state, _RUN.c.job_id)
+    of_run = (_RUN.c.id.label("run_id"), _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, _RUN.c.job_id)
     question = select(made.c.dataset_id, *of_run, made.c.at, made.c.schema_digest)
     question = question.join_from(made, _RUN, _RUN.c.id == made.c.run_id)
     if after is not None:
@@ -188,7 +188,9 @@ def _newest(wanted: FromClause) -> Select[Any]:
         dataset.label("dataset_id"), moment.label("moment"), last.scalar_subquery().label("run_id")
     ).subquery()
     written = and_(_WRITTEN.c.run_id == found.c.run_id, _WRITTEN.c.dataset_id == found.c.dataset_id, _WRITTEN.c.written)
-    question = select(found, _RUN.c.uuid, _RUN.c.state, _WRITTEN.c.at, _WRITTEN.c.schema_digest).select_from(found)
+    question = select(
+        found, _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, _WRITTEN.c.at, _WRITTEN.c.schema_digest
+    ).select_from(found)
     return question.join(_RUN, _RUN.c.id == found.c.run_id).join(_WRITTEN, written)
 
 
@@ -198,7 +200,9 @@ def _newest_altered(wanted: FromClause) -> Select[Any]:
     last = _last_change(wanted).scalar_subquery().label("run_id")
     found = select(dataset.label("dataset_id"), moment.label("moment"), last).subquery()
     same = and_(_CHANGED.c.run_id == found.c.run_id, _CHANGED.c.dataset_id == found.c.dataset_id)
-    question = select(found, _RUN.c.uuid, _RUN.c.state, _CHANGED.c.schema_at.label("at"), _CHANGED.c.schema_digest)
+    question = select(
+        found, _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, _CHANGED.c.schema_at.label("at"), _CHANGED.c.schema_digest
+    )
     return question.select_from(found).join(_RUN, _RUN.c.id == found.c.run_id).join(_CHANGED, same)
 
 
@@ -212,5 +216,5 @@ def _lasting() -> Any:
 
 def version_of(row: Any, named: Dataset) -> Version:
     """The version of a row."""
-    run = "" if row.state == DECLARED else row.uuid
+    run = "" if row.state == DECLARED else row.shown or row.uuid
     return Version(row.dataset_id, dataset_version(named, row.uuid), row.at, row.run_id, run, row.schema_digest)

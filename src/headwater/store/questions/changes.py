@@ -64,7 +64,7 @@ def changes_after(store: Store, event: int, most: int = 500) -> tuple[int, tuple
                 before is None,
                 jobs[row.job_id],
                 datasets[row.output_id],
-                row.uuid,
+                row.shown or row.uuid,
                 row.at,
                 *_counts(connection, row),
             )
@@ -74,7 +74,7 @@ def changes_after(store: Store, event: int, most: int = 500) -> tuple[int, tuple
 
 
 def _told(connection: Connection, runs: Iterable[int]) -> list[Any]:
-    question = select(_LINEAGE, _RUN.c.uuid).join(_RUN, _RUN.c.id == _LINEAGE.c.run_id)
+    question = select(_LINEAGE, _RUN.c.uuid, _RUN.c.shown).join(_RUN, _RUN.c.id == _LINEAGE.c.run_id)
     return list(rows_for(connection, list(runs), lambda some: question.where(_LINEAGE.c.run_id.in_(some))))
 
 

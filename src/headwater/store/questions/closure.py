@@ -16,15 +16,18 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, Sides
-from headwater.store.questions.edges import Edges, EdgesInMemory, Found, Link, Row, edges_within
+from headwater.store.questions.edges import Edges, EdgesInMemory, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.past import PastLinks
 from headwater.store.replacements import any_replacement
+from headwater.store.sight import sight_of
+from headwater.store.spellings import READ
 
 _FIELD = schema.field
 _DATASET = schema.dataset
 _COLUMNS = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name)
 _COLUMNS_BY_ID = Lookup(_COLUMNS, _FIELD.c.id)
 _COLUMNS_OF = Lookup(_COLUMNS, _FIELD.c.dataset_id)
+_TOLD_COLUMNS_OF = Lookup(_COLUMNS.where(_FIELD.c.spelled_by >= READ), _FIELD.c.dataset_id)
 _NAMESPACE_OF = Lookup(select(_DATASET.c.id, _DATASET.c.namespace), _DATASET.c.id)
 
 
@@ -113,7 +116,7 @@ def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
 @dataclass(slots=True)
 class _Walker:
     connection: Connection
-    edges: Edges | EdgesInMemory
+    edges: Edges | EdgesInMemory | EdgesSeen
     direction: Direction
     bounds: Bounds
     rows_of: Collection[int]
@@ -139,6 +142,8 @@ class _Walker:
         links = self.rows
         while links and not self._truncated:
             found = past.behind(links)
+            if isinstance(self.edges, EdgesSeen):
+                found = self.edges.seen(found)
             known = set(self.rows)
             new = Found.of([row for row in found if row not in known], self.direction)
             new = self._in_namespaces(new) if self.bounds.namespaces else new
@@ -226,7 +231,8 @@ class _Walker:
         if self.direction is Direction.UP or not self.edges.whole:
             return nodes
         wholes = {one for one in nodes if one < 0}
-        rows = _COLUMNS_OF.bare(self.connection, self._new_datasets({-one for one in wholes}))
+        columns = _COLUMNS_OF if sight_of(self.connection) is None else _TOLD_COLUMNS_OF
+        rows = columns.bare(self.connection, self._new_datasets({-one for one in wholes}))
         of_whole = {row[0]: row for row in rows}
         self._columns |= of_whole
         return (nodes - wholes).union(of_whole)

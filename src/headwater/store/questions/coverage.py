@@ -68,7 +68,14 @@ def _outputs() -> Subquery:
     successful = _RUN.c.state.in_(SUCCESSFUL)
     latest_first = (case((successful, 0), else_=1), _RUN.c.state_at.desc(), _RUN.c.uuid)
     place = func.row_number().over(partition_by=(_RUN.c.job_id, _WRITES.c.dataset_id), order_by=latest_first)
-    columns = (_RUN.c.id, _RUN.c.uuid, _RUN.c.parent_id, _RUN.c.job_id, _JOB.c.namespace, _JOB.c.name)
+    columns = (
+        _RUN.c.id,
+        func.coalesce(_RUN.c.shown, _RUN.c.uuid).label("uuid"),
+        _RUN.c.parent_id,
+        _RUN.c.job_id,
+        _JOB.c.namespace,
+        _JOB.c.name,
+    )
     question = select(
         *columns, _WRITES.c.dataset_id, _WRITES.c.has_lineage, place.label("place"), successful.label("successful")
     )
@@ -77,7 +84,7 @@ def _outputs() -> Subquery:
 
 
 def _in_family(connection: Connection, outputs: Subquery, run: str) -> ColumnElement[bool]:
-    mine = select(_RUN.c.id).where(_RUN.c.uuid == find_run(connection, run).id).scalar_subquery()
+    mine = find_run(connection, run).row_id
     return or_(outputs.c.id == mine, outputs.c.parent_id == mine)
 
 

@@ -11,7 +11,7 @@ from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, KnownDataset
 from headwater.store.questions.closure import walk
-from headwater.store.questions.edges import Edges, Link, job_ids
+from headwater.store.questions.edges import Link, edges_within, job_ids
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.graphs import named_hops
@@ -128,7 +128,7 @@ def _into(connection: Connection, datasets: Iterable[int], bounds: Bounds) -> _T
     into, field = list(datasets), schema.field
     question = select(field.c.id)
     of_datasets = rows_for(connection, into, lambda some: question.where(field.c.dataset_id.in_(some)))
-    fields, edges = [row.id for row in of_datasets], Edges(connection, bounds)
+    fields, edges = [row.id for row in of_datasets], edges_within(connection, bounds)
     rows = [*edges.of_fields(Direction.UP, fields).links, *edges.of_datasets(Direction.UP, into).links]
     return _Then(tuple(map(Link._make, rows)))
 

@@ -13,6 +13,7 @@ from headwater.store.keys import key_of
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
+from headwater.store.sight import references, unseen_datasets
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed
@@ -21,6 +22,8 @@ if TYPE_CHECKING:  # numpy, which they need, may not be installed
 
 _WAY = schema.transformation
 _JOB = schema.job
+_FIELD = schema.field
+_OWNERS = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
 
 
 class Link(NamedTuple):
@@ -182,12 +185,49 @@ class EdgesInMemory:
         return rows
 
 
-def edges_within(connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> Edges | EdgesInMemory:
+class EdgesSeen:
+    """Edges without the references of which somebody may not see both sides."""
+
+    def __init__(self, connection: Connection, edges: Edges | EdgesInMemory, marked: frozenset[int]) -> None:
+        self._connection, self._edges, self._marked = connection, edges, marked
+        self.whole = edges.whole
+
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+        """The edges between columns that lead to these, or go from them."""
+        return self._seen(self._edges.of_fields(direction, fields), direction)
+
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+        """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
+        return self._seen(self._edges.of_datasets(direction, ids), direction)
+
+    def seen(self, links: list[Row]) -> list[Row]:
+        """Links without such references."""
+        marked = [link for link in links if link[2] in self._marked]
+        if not marked:
+            return links
+        fields = {end for link in marked for end in link[:2] if end > 0}
+        owner = dict(_OWNERS.bare(self._connection, fields)) | {link[1]: -link[1] for link in marked if link[1] < 0}
+        unseen = unseen_datasets(self._connection, set(owner.values()))
+        return [link for link in links if link[2] not in self._marked or unseen.isdisjoint(map(owner.get, link[:2]))]
+
+    def _seen(self, found: Found, direction: Direction) -> Found:
+        return Found.of(self.seen(found.links), direction)
+
+
+def edges_within(
+    connection: Connection, bounds: Bounds, *, only_ends: bool = False
+) -> Edges | EdgesInMemory | EdgesSeen:
     """The edges that a walk follows: from memory, if the store keeps them there and they can answer.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
+    marked = references(connection)
+    edges = _every_edge(connection, bounds, only_ends=only_ends and not marked)
+    return EdgesSeen(connection, edges, marked) if marked else edges
+
+
+def _every_edge(connection: Connection, bounds: Bounds, *, only_ends: bool) -> Edges | EdgesInMemory:
     index = connection.get_execution_options().get(OPTION)
     if index is not None and bounds.as_of is None and not follows_guesses(bounds):
         known = index.at(connection)

@@ -41,7 +41,7 @@ def evidence(connection: Connection, dataset_of: Mapping[int, int], *, now: bool
     inside = [field for field, dataset in dataset_of.items() if dataset in explained]
     question = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.ordinal, _FIELD.c.spelled_by)
     rows = list(rows_for(connection, inside, lambda some: question.where(_FIELD.c.id.in_(some))))
-    unnamed = {row.id for row in rows if row.spelled_by == READ}
+    unnamed = {row.id for row in rows if row.spelled_by <= READ}
     emptied = _emptied(connection, explained) if now else set()
     ended = ended_fields(connection, rows) if now else set()
 

@@ -14,6 +14,7 @@ from headwater.store import schema
 from headwater.store.events import SUCCESSFUL
 from headwater.store.questions.answers import Bounds, Direction
 from headwater.store.rows import rows_for
+from headwater.store.sight import referred_reads, told_fields
 
 GUESS = Transformation(
     Subtype.TRANSFORMATION,
@@ -105,7 +106,9 @@ class Guesses:
     def _read_by(self, untold: Iterable[_Untold]) -> dict[int, list[int]]:
         """The datasets that each run read."""
         question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id).where(~_TOUCH.c.written)
-        return self._grouped({one.run for one in untold}, lambda some: question.where(_TOUCH.c.run_id.in_(some)))
+        read = self._grouped({one.run for one in untold}, lambda some: question.where(_TOUCH.c.run_id.in_(some)))
+        gone = referred_reads(self._connection, ((run, one) for run, some in read.items() for one in some))
+        return {run: [one for one in some if (run, one) not in gone] for run, some in read.items()}
 
     def _written_from(self, inputs: Collection[int]) -> set[int]:
         """The datasets that some run wrote which read these, and told no columns of."""
@@ -118,7 +121,7 @@ class Guesses:
 
     def _columns(self, by: ColumnElement[int], ids: Collection[int]) -> dict[int, list[int]]:
         """Columns by their datasets."""
-        question = select(_FIELD.c.dataset_id, _FIELD.c.id)
+        question = select(_FIELD.c.dataset_id, _FIELD.c.id).where(told_fields(self._connection))
         return self._grouped(ids, lambda some: question.where(by.in_(some)))
 
     def _grouped(self, ids: Collection[int], question: Callable[[Any], Select[Any]]) -> dict[int, list[int]]:

@@ -12,10 +12,12 @@ from headwater.store.catalog.fields import ended_fields
 from headwater.store.events import DECLARED, FINAL, NO_JOB
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.sight import runs_seen
 from headwater.store.store import Store
 
 _RUN = schema.run
 _JOB = schema.job
+_ID = func.coalesce(_RUN.c.shown, _RUN.c.uuid)
 _SHOWN = 10
 
 
@@ -53,6 +55,7 @@ class ListedRun:
     error: str = ""
     engine: str = ""
     parent: str = ""
+    row_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +135,8 @@ def find_run(connection: Connection, name: str) -> ListedRun:
     """
     if not name:
         raise UnknownName("No run has an empty id. `headwater runs` lists what the store knows.")
-    fits = or_(func.substr(_RUN.c.uuid, 1, len(name)) == name, func.substr(_RUN.c.uuid, _from_end(name)) == name)
-    found = [_listed_run(row) for row in connection.execute(_runs().where(fits).limit(_SHOWN))]
+    fits = or_(func.substr(_RUN.c.uuid, 1, len(name)) == name, func.substr(_ID, _from_end(name)) == name)
+    found = [_listed_run(row) for row in connection.execute(_runs().where(fits, runs_seen(connection)).limit(_SHOWN))]
     if len(found) > 1:
         ids = ", ".join(run.id for run in found)
         raise AmbiguousName(f"Several runs begin or end with {name[:100]!r}: {ids}. Type more of the one you mean.")
@@ -144,26 +147,28 @@ def find_run(connection: Connection, name: str) -> ListedRun:
 
 def _from_end(name: str) -> ColumnElement[int]:
     # Not below 1: SQLite and PostgreSQL differ on what a place before the first character means.
-    place = func.length(_RUN.c.uuid) - len(name) + 1
+    place = func.length(_ID) - len(name) + 1
     return case((place > 1, place), else_=1)
 
 
 def _runs() -> Select[Any]:
     parent = _RUN.alias("parent")
     question = select(_RUN, _JOB.c.namespace, _JOB.c.name, parent.c.uuid.label("parent_uuid"))
+    question = question.add_columns(parent.c.shown.label("parent_shown"))
     return question.join(_JOB, _JOB.c.id == _RUN.c.job_id).outerjoin(parent, parent.c.id == _RUN.c.parent_id)
 
 
 def _listed_run(row: Any) -> ListedRun:
     return ListedRun(
-        row.uuid,
+        row.shown or row.uuid,
         Job(row.namespace, row.name),
         row.state,
         row.started_at,
         row.state_at if row.state in FINAL else None,
         row.error or "",
         row.engine,
-        row.parent_uuid or "",
+        row.parent_shown or row.parent_uuid or "",
+        row.id,
     )
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, or_, select
 
 from headwater.errors import QuestionError, UnknownName
 from headwater.store import schema
+from headwater.store.sight import runs_seen
 from headwater.store.store import Store
 
 _RUN = schema.run
@@ -75,8 +76,10 @@ def _of_time(text: str) -> int:
 
 
 def _of_run(connection: Connection, run: str) -> int | None:
-    mine = select(_RUN.c.id).where(_RUN.c.uuid == run).scalar_subquery()
-    family = select(_RUN.c.id).where(or_(_RUN.c.id == mine, _RUN.c.parent_id == mine))
+    known = select(_RUN.c.id, _RUN.c.state_at, _RUN.c.state).where(or_(_RUN.c.uuid == run, _RUN.c.shown == run))
+    mine = connection.execute(known.where(runs_seen(connection)).order_by(_RUN.c.id).limit(1)).first()
+    if mine is None:
+        return None
+    family = select(_RUN.c.id).where(or_(_RUN.c.id == mine.id, _RUN.c.parent_id == mine.id))
     held = connection.execute(select(func.max(_LINEAGE.c.at)).where(_LINEAGE.c.run_id.in_(family))).scalar()
-    ended = select(_RUN.c.state_at).where(_RUN.c.uuid == run, _RUN.c.state != "")
-    return held if held is not None else connection.execute(ended).scalar()
+    return held if held is not None else mine.state_at if mine.state else None

@@ -14,6 +14,7 @@ from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.guesses import GUESS, GUESS_ID
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
+from headwater.store.sight import told_datasets, told_fields
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)
@@ -61,7 +62,7 @@ def columns(connection: Connection, ids: Collection[int], at: int | None = None)
 def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = None) -> list[Column]:
     """The columns of a dataset: in the order of its schema, then those only lineage knows of."""
     field = schema.field
-    rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id)).all()
+    rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id, told_fields(connection))).all()
     ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
     called = NamesThen(connection, at)
     return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in ordered]
@@ -100,6 +101,7 @@ def replaced(connection: Connection) -> set[int]:
     first = name.c.first_key
     reused = select(name.c.id, name.c.dataset_id, func.coalesce(first, name.c.key).label("first"))
     reused = reused.where(or_(first.is_not(None), name.c.key.in_(select(first).where(first.is_not(None)))))
+    reused = reused.where(told_datasets(connection, name.c.dataset_id))
     rows = connection.execute(reused.order_by(name.c.since)).all()
     latest = {row.first: row.id for row in rows}
     taken = {row.id: row.dataset_id for row in rows if latest[row.first] != row.id}

@@ -10,6 +10,7 @@ from headwater.store.questions.cycles import closed_cycles
 from headwater.store.questions.edges import Edges
 from headwater.store.questions.evidence import evidence, near_columns
 from headwater.store.questions.steps import Steps
+from headwater.store.sight import references
 
 TO_GUESS = (Evidence.UNNAMED, Evidence.UNWRITTEN)
 """Of a column that was asked for, where another may be meant; of others `Evidence.UNNAMED` alone."""
@@ -34,7 +35,7 @@ def evidence_of_ends(connection: Connection, closure: Closure, steps: Steps, bou
     leaves = {node for node in open_ended if not steps(node)}
     cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
     found = evidence(connection, {node: closure.dataset_of[node] for node in leaves}, now=bounds.as_of is None)
-    if bounds.filtered:
+    if bounds.filtered or references(connection):
         found |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Evidence.FILTERED)
     return found | dict.fromkeys(cycles, Evidence.CYCLE)
 

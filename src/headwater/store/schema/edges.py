@@ -10,6 +10,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -25,8 +26,10 @@ transformation = Table(
     Column("masking", Boolean, nullable=False),
     Column("opaque", Boolean, nullable=False),
     Column("description", Text, nullable=False),
+    Column("reference", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("key", name="transformation_key"),
 )
+"""``reference`` is of edges from a dataset that whoever told them only names: `headwater.store.grants`."""
 
 # Without foreign keys, which PostgreSQL takes ten times as long to look up as to write an edge: one transaction writes
 # at a time, takes ids from rows that it has, and tests count that each row names what there is.

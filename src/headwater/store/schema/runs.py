@@ -53,14 +53,18 @@ run = Table(
     Column("error", Text),
     Column("error_at", BigInteger),
     Column("touched", LargeBinary),
+    Column("shown", Text),
     UniqueConstraint("uuid", name="run_uuid"),
     Index("run_job", "job_id", "state_at"),
     Index("run_parent", "parent_id"),
     Index("run_touched", "job_id", "touched", "state_at"),
     Index("run_begun", "job_id", func.coalesce(column("started_at"), column("state_at")), "state"),
     Index("run_newest", "job_id", "id"),
+    of_the_few("run_shown", "shown"),
 )
-"""``touched`` is equal for runs that read and wrote the same datasets, and missing for those that did neither."""
+"""``touched`` is equal for runs that read and wrote the same datasets, and missing for those that did neither.
+``shown`` is the id of a run that a key with limits told of, whose ``uuid`` has the namespace in it too
+(`headwater.store.grants`)."""
 
 # Without foreign keys, for the same reason as edges.
 run_dataset = Table(

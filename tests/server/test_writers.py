@@ -1,0 +1,407 @@
+"""Namespaces hold against writers: who may write elsewhere changes nothing of an owner's, and learns nothing of it."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+from tests.server.access import bearer
+from tests.server.attacks import (
+    DATASET_FACETS,
+    FAMILIES,
+    HIVE,
+    LINEAGE,
+    MINE,
+    OWN,
+    RUNS,
+    Attack,
+    event,
+    field,
+    lineage,
+    mine,
+    named,
+    schema,
+    world,
+)
+
+from headwater.server import ServerSettings, create_app
+from headwater.server.columns.changes import Permutation
+from headwater.store import schema as tables
+from headwater.store.keyring import issue, revoke
+
+SPECIFICATION = Path(__file__).parents[1] / "openlineage" / "spec" / "facets"
+FORMS = ("&collapse=dataset", "&guess=true", "&format=csv")
+ENDLESS = {"Last-Event-ID": "none of ours"}
+NOW = re.compile(r"20(?!26-01-01)\d\d-\d\d-\d\dT[\d:.]+Z")
+"""A moment at which a request came, which the world has none of."""
+
+
+class Neighbours:
+    """A server with keys of every kind, and what each sees there."""
+
+    def __init__(self, client: TestClient) -> None:
+        self.client = client
+        self.store = client.app.state.server.store  # type: ignore[attr-defined]
+        self.keys = {
+            "root": issue(self.store, "root", "admin")[1],
+            "own": issue(self.store, "owner", "admin", [OWN, HIVE])[1],
+            "a": issue(self.store, "attacker", "admin", [MINE])[1],
+            "a*": issue(self.store, "attacker", "admin", ["a*"])[1],
+            "read": issue(self.store, "attacker", "read", [MINE])[1],
+            "other": issue(self.store, "attacker", "admin", ["zzz"])[1],
+        }
+        gone, self.keys["revoked"] = issue(self.store, "attacker", "admin", [MINE])
+        revoke(self.store, gone.id)
+
+    def ask(self, key: str, method: str, path: str, body: Any = None) -> Any:
+        headers = bearer(self.keys[key]) if key != "none" else {}
+        return self.client.request(method, path, json=body, headers=headers | ENDLESS)
+
+    def send(self, key: str, body: Any) -> None:
+        answer = self.ask(key, "POST", LINEAGE, body)
+        assert answer.status_code == 201, answer.text
+
+    def settle_owner(self) -> None:
+        for key, one in world():
+            self.send(key, one)
+        self.say("root")
+        self.say("own")
+
+    def say(self, who: str) -> None:
+        for key, method, path, body in (one for one in SAID if one[0] == who):
+            answer = self.ask(key, method, path, body)
+            assert answer.is_success, (path, answer.text)
+
+    def settle_attacker(self) -> None:
+        for one in mine():
+            self.send("a", one)
+
+    def sees(self, key: str, requests: list[str]) -> dict[str, tuple[Any, ...]]:
+        """What a key sees: the status, the tag and the text of each answer, without ids of rows and times of today."""
+        return {one: answer_of(self.ask(key, "GET", one)) for one in requests}
+
+    def rows(self) -> dict[str, set[tuple[Any, ...]]]:
+        """Every row of every table but of the log of written edges."""
+        with self.store.read() as connection:
+            return {
+                table.name: {tuple(row) for row in connection.execute(select(table))}
+                for table in tables.metadata.sorted_tables
+                if table.name != "edge_change"
+            }
+
+    def under(self, key: str, attack: Attack) -> tuple[int, str]:
+        answer = self.ask(key, attack.method, attack.path, attack.body)
+        return answer.status_code, timeless(answer.text)
+
+
+SAID = [
+    ("own", "PUT", f"/api/v1/namespaces/{OWN}", {"ownerName": "owner", "description": "mine"}),
+    ("root", "PUT", "/api/v1/sources/warehouse", {"type": "POSTGRESQL", "connectionUrl": "jdbc:postgresql://db"}),
+    ("root", "PUT", "/api/v1/tags/PII", {"description": "personal"}),
+    ("own", "POST", f"/api/v1/namespaces/{OWN}/datasets/%2Fpeople/tags/checked", None),
+    ("own", "POST", f"/api/v1/namespaces/{OWN}/datasets/%2Fpeople/fields/name/tags/PII", None),
+    ("own", "POST", f"/api/v1/namespaces/{OWN}/jobs/load/tags/gold", None),
+]
+
+
+def timeless(text: str) -> str:
+    """An answer without the moments of requests, and the versions that are made of these."""
+    found = NOW.sub("NOW", text)
+    return re.sub(r'"(currentV|v)ersion":"[\w-]+"', '"version":""', found) if "NOW" in found else found
+
+
+def answer_of(answer: Any) -> tuple[Any, ...]:
+    text = re.sub(r'"id":\d+', '"id":0', timeless(answer.text))
+    tag = "" if text != answer.text else answer.headers.get("etag", "")
+    return answer.status_code, tag, text
+
+
+def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: tuple[str, ...]) -> list[str]:
+    """Every GET of both interfaces about what a caller has."""
+    runs, v1 = list(RUNS.values()), "/api/v1"
+    spaces = f"{v1}/namespaces/{quote(own, safe='')}"
+    found = [
+        f"{v1}/{one}" for one in ("namespaces", "sources", "tags", "jobs", "events", "events/lineage", f"events/{own}")
+    ]
+    found += [f"{v1}/sources/{one}" for one in ("warehouse", "default", "evil")]
+    found += [spaces, f"{spaces}/datasets", f"{spaces}/jobs", f"{v1}/jobs?lastRunStates=FAILED"]
+    for name in datasets:
+        one = f"{spaces}/datasets/{quote(name, safe='')}"
+        found += [one, f"{one}/versions", f"{v1}/lineage?nodeId=dataset:{own}:{name}&withColumnLineage=true&depth=9"]
+        found.append(f"{v1}/column-lineage?nodeId=dataset:{own}:{name}&withDownstream=true&depth=9")
+        about = f"namespace={own}&dataset={quote(name, safe='')}"
+        ways = ("upstream", "downstream", "lineage")
+        found += [f"/api/v2/{way}?{about}{more}" for way, more in zip(ways, FORMS, strict=True)]
+        found += [f"/api/v2/{way}?{about}" for way in ways]
+        found += [
+            f"/api/v2/impact?{about}",
+            f"/api/v2/diff?{about}&before=2020-01-01",
+            f"/api/v2/lineage?{about}&as_of=2040-01-01",
+        ]
+    for name in jobs:
+        one = f"{spaces}/jobs/{quote(name, safe='')}"
+        found += [one, f"{one}/versions", f"{one}/runs", f"/api/v2/diff?job={own}/{name}&before=2020-01-01"]
+        found += [f"{v1}/lineage?nodeId=job:{own}:{name}&depth=9", f"{v1}/column-lineage?nodeId=job:{own}:{name}"]
+    for run in runs:
+        found += [f"{v1}/jobs/runs/{run}", *(f"{v1}/jobs/runs/{run}/facets?type={kind}" for kind in ("run", "job"))]
+        found += [f"{v1}/runlineage/upstream?runId={run}&depth=9", f"/api/v2/coverage?run={run}"]
+        found.append(f"/api/v2/upstream?namespace={own}&dataset={quote(datasets[0], safe='')}&as_of={run}")
+    for column in columns:
+        found += [f"/api/v2/{one}?column={column}" for one in ("upstream", "downstream", "roots", "impact", "roots")]
+        found += [f"/api/v2/columns?q={column}", f"{v1}/search?q={column.partition('.')[0]}"]
+    found += [
+        f"/api/v2/{one}" for one in ("datasets", "datasets?q=e", "columns?q=e", "coverage", "coverage?run=0", "changes")
+    ]
+    found += [f"{v1}/search?q=%25", *(f"/api/v2beta/search/{kind}?q=%25" for kind in ("jobs", "datasets"))]
+    found += [
+        f"{v1}/stats/{kind}?period=WEEK&timezone=UTC" for kind in ("lineage-events", "jobs", "datasets", "sources")
+    ]
+    return list(dict.fromkeys(found))
+
+
+OWNERS = views(
+    OWN,
+    ("/people", "/raw", "/report", "/new", "/old", "/gone", "/legacy", "/made-up", "/nowhere"),
+    ("load", "report", "nightly", "app", "legacy", "made up"),
+    ("people.salary", "people.evil", "raw.x", "made-up.c", "gone.g", "db.people.salary", "evil", "salary", "stolen"),
+)
+ATTACKERS = views(
+    MINE,
+    ("/mine", "/out", "/copy", "/quiet", "/stolen"),
+    ("attack", "mine", "put"),
+    ("copy.y", "people.salary", "mine.m", "evil"),
+)
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Neighbours]]:
+    """Makes servers that ask for keys."""
+    with ExitStack() as running:
+
+        def make(name: str) -> Neighbours:
+            return running.enter_context(serving(f"sqlite:///{tmp_path_factory.mktemp('n')}/{name}.db"))
+
+        yield make
+
+
+@contextmanager
+def serving(url: str) -> Iterator[Neighbours]:
+    with TestClient(create_app(ServerSettings(url, auth=True)), raise_server_exceptions=False) as client:
+        yield Neighbours(client)
+
+
+def changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """The answers that are others, each from where they differ."""
+    found = {one: (before[one], after[one]) for one in before if before[one] != after[one]}
+    return {
+        one: tuple(map(str, both)) if before[one][2] == after[one][2] else _cut(*both) for one, both in found.items()
+    }
+
+
+def _cut(*both: tuple[Any, ...]) -> tuple[str, str]:
+    (one, *_, text), (other, *_, after) = both
+    place = max(
+        next((place for place, pair in enumerate(zip(text, after, strict=False)) if len(set(pair)) > 1), 0) - 60, 0
+    )
+    return f"{one} {text[place : place + 160]}", f"{other} {after[place : place + 160]}"
+
+
+def lost(before: dict[str, set[Any]], after: dict[str, set[Any]]) -> dict[str, set[Any]]:
+    return {name: rows - after[name] for name, rows in before.items() if rows - after[name]}
+
+
+@dataclass(slots=True)
+class Attacked:
+    """A server after all attacks: what they were answered by, what was lost of the owner's rows, what was seen."""
+
+    here: Neighbours
+    rows: dict[str, set[tuple[Any, ...]]]
+    seen: dict[str, tuple[Any, ...]]
+    answers: dict[str, list[tuple[int, str]]]
+    lost: dict[str, dict[str, set[Any]]]
+    seen_after: dict[str, tuple[Any, ...]]
+    learned: dict[str, tuple[Any, ...]]
+
+
+@pytest.fixture(scope="module")
+def beside(neighbours: Callable[[str], Neighbours]) -> Attacked:
+    """The owner was there before the attacker came."""
+    here = neighbours("beside")
+    here.settle_owner()
+    rows, seen = here.rows(), here.sees("own", OWNERS)
+    here.settle_attacker()
+    answers, gone = {}, {}
+    for family, attacks in FAMILIES.items():
+        answers[family] = [here.under("a", one) for one in attacks]
+        gone[family] = lost(rows, here.rows())
+    after, learned = here.sees("own", OWNERS), here.sees("a", [*ATTACKERS, *OWNERS])
+    return Attacked(here, rows, seen, answers, gone, after, learned)
+
+
+@pytest.fixture(scope="module")
+def alone(neighbours: Callable[[str], Neighbours]) -> Attacked:
+    """There was no owner yet when the attacker came."""
+    here = neighbours("alone")
+    here.say("root")
+    here.settle_attacker()
+    answers = {family: [here.under("a", one) for one in attacks] for family, attacks in FAMILIES.items()}
+    learned = here.sees("a", [*ATTACKERS, *OWNERS])
+    here.settle_owner()
+    return Attacked(here, {}, {}, answers, {}, here.sees("own", OWNERS), learned)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_attacks_are_refused_or_change_nothing(family: str, beside: Attacked) -> None:
+    for attack, (status, text) in zip(FAMILIES[family], beside.answers[family], strict=True):
+        assert (attack.name, status) == (attack.name, attack.status), text
+        assert status != 403 or "may not" in text
+    assert beside.lost[family] == {}
+
+
+def test_an_owner_sees_the_same_before_and_after(beside: Attacked) -> None:
+    assert {one for one, (status, *_) in beside.seen.items() if status >= 500} == set()
+    assert changed(beside.seen, beside.seen_after) == {}
+
+
+def test_a_key_for_a_pattern_is_no_other(beside: Attacked) -> None:
+    for family, attacks in FAMILIES.items():
+        for attack in attacks:
+            status, text = beside.here.under("a*", attack)
+            assert status < 500, text
+            assert status == 403 or attack.status != 403 or attack.name == "a namespace that begins so", attack.name
+        assert lost(beside.rows, beside.here.rows()) == {}, family
+    assert changed(beside.seen, beside.here.sees("own", OWNERS)) == {}
+
+
+@pytest.mark.parametrize("key", ["none", "revoked", "read", "other"])
+def test_keys_that_may_not_write_here_change_no_row(key: str, beside: Attacked) -> None:
+    rows = beside.here.rows()
+    for attack in (one for family in FAMILIES.values() for one in family[::7]):
+        status, text = beside.here.under(key, attack)
+        if attack.status not in (200, 207) or key != "other":
+            assert status in {"none": {401}, "revoked": {401}, "read": {403}}.get(key, {403, 404}), (attack.name, text)
+    assert beside.here.rows() == rows
+
+
+def test_an_attacker_learns_nothing(beside: Attacked, alone: Attacked) -> None:
+    """Every answer, to attacks and to questions, is the same where there is no owner at all."""
+    for family, attacks in FAMILIES.items():
+        for attack, one, other in zip(attacks, alone.answers[family], beside.answers[family], strict=True):
+            assert one == other, attack.name
+    assert changed(nameless(alone.learned), nameless(beside.learned)) == {}
+
+
+def nameless(seen: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """Answers without what depends on a store's secret and on the ids of rows."""
+    return {
+        one: (status, "", re.sub(r"(hidden-|event )\w+", "hidden", text)) for one, (status, _, text) in seen.items()
+    }
+
+
+def test_who_comes_first_is_no_matter(beside: Attacked, alone: Attacked) -> None:
+    """An attacker who knows names and ids beforehand takes none of them."""
+    # Columns are found in the order of their ids, and of nothing else.
+    assert changed(sorted_columns(beside.seen), sorted_columns(alone.seen_after)) == {}
+
+
+def sorted_columns(seen: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    found = {one: text for one, (_, _, text) in seen.items() if one.startswith("/api/v2/columns")}
+    return seen | {one: (0, "", "".join(sorted(re.split("[{}]+,?", text)))) for one, text in found.items()}
+
+
+def test_every_writing_route_is_attacked(beside: Attacked) -> None:
+    paths = beside.here.client.app.openapi()["paths"]  # type: ignore[attr-defined]
+    writing = {
+        (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)))
+        for path, operations in paths.items()
+        for method in operations
+        if method not in ("get", "head")
+    }
+    attacked = {(one.method, one.path) for family in FAMILIES.values() for one in family}
+    missing = [
+        (method, path.pattern)
+        for method, path in writing
+        if not any(method == one and path.fullmatch(at) for one, at in attacked)
+    ]
+    assert missing == []
+
+
+def test_every_dataset_facet_of_the_specification_is_tried() -> None:
+    names = {path.stem.removesuffix("DatasetFacet") for path in SPECIFICATION.glob("*DatasetFacet.json")}
+    tried = {name.casefold() for name in (*DATASET_FACETS, "lifecycleStateChange")}
+    assert {name.casefold() for name in names} <= tried
+
+
+def test_a_batch_says_of_each_event_why_it_was_refused(neighbours: Callable[[str], Neighbours]) -> None:
+    here = neighbours("batch")
+    batch = [event("job", MINE, named("/x", MINE)), event("job", MINE, named("/people")), event("load", OWN)]
+    answer = here.ask("a", "POST", LINEAGE, batch)
+    assert answer.json()["summary"] == {"received": 3, "successful": 1, "failed": 2}
+    assert [one["reason"].partition(": its key")[0] for one in answer.json()["failed_events"]] == [
+        "attacker may not write to the namespace 'own' (the dataset '/people' is in it)",
+        "attacker may not write to the namespace 'own' (the job 'load' is in it)",
+    ]
+
+
+def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neighbours]) -> None:
+    here = neighbours("both")
+    here.settle_owner()
+    copy = named("/copy", MINE, schema=schema("y"), columnLineage=lineage(y=field("/people", "salary")))
+    here.send("a", event("copy", MINE, copy, inputs=(named("/people"),), minute=9))
+    here.keys["both"] = issue(here.store, "both", "read", [OWN, MINE])[1]
+
+    def datasets(key: str, way: str, name: str, namespace: str) -> set[str]:
+        answer = here.ask(key, "GET", f"/api/v2/{way}?namespace={namespace}&dataset={quote(name, safe='')}")
+        return {one["name"] for one in answer.json()["columns"]}
+
+    for key in ("root", "both"):
+        assert datasets(key, "downstream", "/raw", OWN) >= {"/people", "/report", "/copy"}
+        assert datasets(key, "upstream", "/copy", MINE) == {"/copy", "/people", "/raw"}
+        job = here.ask(key, "GET", f"/api/v1/namespaces/{MINE}/jobs/copy").json()
+        assert job["inputs"] == [{"namespace": OWN, "name": "/people"}]
+    assert "/copy" not in datasets("own", "downstream", "/raw", OWN)
+    assert datasets("a", "upstream", "/copy", MINE) == {"/copy"}
+    (end,) = here.ask("a", "GET", f"/api/v2/roots?namespace={MINE}&dataset=/copy&field=y").json()["roots"] or [None]
+    assert end is None
+
+
+def test_what_others_mentioned_is_the_owners_once_the_owner_tells_of_it(
+    neighbours: Callable[[str], Neighbours],
+) -> None:
+    here = neighbours("later")
+    copy = named("/copy", MINE, columnLineage=lineage(y=field("/late", "Column")))
+    here.send("a", event("copy", MINE, copy, inputs=(named("/late"),), minute=9))
+    about = f"/api/v1/namespaces/{OWN}/datasets/%2Flate"
+    assert here.ask("own", "GET", about).status_code == 404
+    assert here.ask("own", "GET", "/api/v2/columns?q=column").json()["columns"] == []
+    here.send("own", event("make", OWN, named("/late", schema=schema("cOLUMN")), minute=1))
+    assert [one["name"] for one in here.ask("own", "GET", about).json()["fields"]] == ["cOLUMN"]
+    upstream = here.ask("root", "GET", f"/api/v2/upstream?namespace={MINE}&dataset=/copy").json()["columns"]
+    assert {(one["name"], one["field"]) for one in upstream} == {("/copy", "y"), ("/late", "cOLUMN")}
+
+
+def test_a_run_of_one_id_is_a_run_of_each_who_tells_of_it(neighbours: Callable[[str], Neighbours]) -> None:
+    here = neighbours("ids")
+    for key, namespace, state in (("own", OWN, "START"), ("a", MINE, "COMPLETE"), ("own", OWN, "FAIL")):
+        here.send(key, event("job", namespace, run="shared", state=state, minute=1))
+    shared = RUNS["report"] and event("job", OWN, run="shared")["run"]["runId"]
+    seen = {key: here.ask(key, "GET", f"/api/v1/jobs/runs/{shared}").json() for key in ("own", "a")}
+    assert {key: (one["id"], one["state"], one["jobVersion"]["namespace"]) for key, one in seen.items()} == {
+        "own": (shared, "FAILED", OWN),
+        "a": (shared, "COMPLETED", MINE),
+    }
+
+
+@given(st.integers(0, 2**64 - 1), st.binary(min_size=1, max_size=32))
+def test_ids_of_the_stream_come_back_as_what_they_were(number: int, secret: bytes) -> None:
+    permutation = Permutation(secret)
+    assert permutation.before(permutation.of(number)) == number
+    assert (permutation.of(number) == 0) == (number == 0)

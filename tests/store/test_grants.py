@@ -1,0 +1,79 @@
+"""Events of keys with limits in the store: the same in any order, on either database, and out and in again."""
+
+import random
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from tests.server.attacks import FAMILIES, HIVE, LINEAGE, MINE, OWN, world
+from tests.store.conftest import contents
+
+from headwater.store import Store, open_store, read_event, schema
+from headwater.store.grants import GRANT, Grant, granted, run_within, shown_run
+
+Json = dict[str, Any]
+
+
+def events() -> list[Json]:
+    """What an owner tells, and all that a writer with another key may say of it."""
+    told = [one if key == "root" else granted(one, [OWN, HIVE]) for key, one in world()]
+    families = ("references", "names", "runs", "facets")
+    attacks = [one for family in families for one in FAMILIES[family] if one.path == LINEAGE and one.status == 201]
+    return told + [granted(one.body, [MINE]) for one in attacks if one.body is not None]
+
+
+def taken(path: Path, told: list[Json]) -> dict[str, list[str]]:
+    with open_store(f"sqlite:///{path}") as store:
+        report = store.ingest(told)
+        assert report.rejected == ()
+        return contents(store)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    return taken(tmp_path_factory.mktemp("grants") / "in order.db", events())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_events_is_no_matter(seed: int, expected: dict[str, list[str]], tmp_path: Path) -> None:
+    told = events()
+    random.Random(seed).shuffle(told)
+    with open_store(f"sqlite:///{tmp_path}/shuffled.db") as store:
+        for some in (told[:40], told[40:41], told[41:]):
+            store.ingest(some)
+        assert contents(store) == expected
+
+
+def test_both_databases_agree_and_what_goes_out_comes_in_again(
+    store: Store, expected: dict[str, list[str]], tmp_path: Path
+) -> None:
+    store.ingest(events())
+    # SQLite has numbers for what is true.
+    assert str(contents(store)).replace("False", "0").replace("True", "1") == str(expected)
+    with store.read() as connection:
+        out = [zlib.decompress(payload) for payload in connection.execute(select(schema.event.c.payload)).scalars()]
+    assert taken(tmp_path / "again.db", out) == expected  # type: ignore[arg-type]
+
+
+def test_the_grant_is_that_of_the_key_whatever_the_sender_wrote() -> None:
+    forged = granted({"eventTime": "2026-01-01T00:00:00Z", GRANT: ["*"]}, ["b", "a*"])
+    assert forged[GRANT] == ["a*", "b"]
+    grant = Grant(("a*", "b"))
+    covered = {one: grant.covers(one) for one in ("a", "ab", "b", "A", "ba", "b ", "")}
+    assert covered == {"a": True, "ab": True, "b": True, "A": False, "ba": False, "b ": False, "": False}
+
+
+def test_an_event_that_lists_no_namespace_owns_nothing() -> None:
+    (_, told), *_ = world()
+    for odd in ([], "own", None, {"own": 1}):
+        event = read_event({**told, GRANT: odd, "inputs": [{"namespace": OWN, "name": "x", "facets": {"a": {}}}]})
+        assert (len(event.references), event.facets) == ((1, {}) if odd is not None else (0, event.facets))
+
+
+def test_an_id_of_a_run_comes_back() -> None:
+    for run in ("cde39d2c-dc09-54f6-aadf-248ad1b194ba", "odd @ id", "x @" + "0" * 32, "a\nb"):
+        assert shown_run(run_within(run, "own")) == run
+        assert run_within(run, "own") != run_within(run, "a")
+    assert shown_run("mail @home") is None
