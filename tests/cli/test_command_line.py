@@ -72,6 +72,14 @@ def test_coverage_fails_where_it_is_asked_to(
     assert in_json.exit_code == fail
 
 
+def test_a_job_that_is_gone_can_be_forgotten(headwater: Callable[..., Result]) -> None:
+    result = headwater("forget", "export")
+    assert (result.exit_code, result.stdout) == (0, "forgotten: demo/export\n")
+    assert headwater("coverage", "--fail").exit_code == 0
+    assert "export" not in headwater("jobs").stdout
+    assert "No job is called 'export'" in headwater("forget", "export").stderr
+
+
 def test_the_version(headwater: Callable[..., Result]) -> None:
     assert headwater("--version").stdout == f"headwater {__version__}\n"
 

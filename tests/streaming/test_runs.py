@@ -70,7 +70,11 @@ def test_a_query_that_is_stopped_has_completed_and_one_that_is_left_is_aborted(s
 
 def test_queries_without_a_name_are_called_by_what_they_write(streaming: Streaming) -> None:
     jobs = {short_name(event) for event in streaming("streams").events}
-    assert {"streams.stream.sessions", "streams.foreach.customers", "streams.foreach_batch.orders"} <= jobs
+    assert {
+        "streams.stream.sessions",
+        "streams.foreach.shared.customers",
+        "streams.foreach_batch.shared.orders",
+    } <= jobs
 
 
 def test_what_is_told_of_streams_is_as_the_specification_wants_it(

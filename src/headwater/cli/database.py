@@ -13,6 +13,7 @@ from headwater.cli.output import aligned, note, print_lines
 from headwater.store import backup as backups
 from headwater.store import open_store
 from headwater.store.catchup import catch_up
+from headwater.store.forgotten_jobs import forget_job
 from headwater.store.inspection import StoreInfo, inspect
 from headwater.store.retention import Pruned, would_prune
 from headwater.store.retention import prune as prune_store
@@ -79,6 +80,20 @@ def prune(
         print_lines([_told(pruned, "would go" if dry_run else "removed", cut)])
         if vacuum and not dry_run and not opened.vacuum():
             note("PostgreSQL gives room back by itself: see VACUUM in its documentation.")
+
+
+def forget(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Its whole name; NAMESPACE/NAME where several have it.")],
+    store: StoreOption = None,
+) -> None:
+    """Forget a job that is gone, and the jobs that are parts of it.
+
+    It is in no list any more, and the lineage that it has told ends now; what was so before stays as history. A later
+    run brings it back.
+    """
+    with open_store(store, create=False) as opened:
+        found = forget_job(opened, job)
+    print_lines([f"forgotten: {one.namespace}/{one.name}" for one in found])
 
 
 def _told(pruned: Pruned, verb: str, cut: int) -> str:

@@ -52,6 +52,7 @@ app.command(rich_help_panel="Server")(serve.ui)
 app.add_typer(keys.app, name="keys", rich_help_panel="Server")
 app.add_typer(database.app, name="db", rich_help_panel="Upkeep")
 app.command(rich_help_panel="Upkeep")(database.prune)
+app.command(rich_help_panel="Upkeep")(database.forget)
 
 
 def _print_version(wanted: bool) -> None:

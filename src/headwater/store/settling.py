@@ -59,7 +59,8 @@ def settle(writer: Writer) -> None:
         writer.flush()
         cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
         cases.sort(key=lambda case: (case.run.state_at, case.run.uuid))
-        told = [(case, _told(writer, case)) for case in cases]
+        forgotten = _forgotten(writer, cases)
+        told = [(case, {} if case.run.id in forgotten else _told(writer, case)) for case in cases]
         replaced = [_replaced(writer, case) for case in cases]
         streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
         writer.moved |= streams | (writer.unsettled - writer.added)
@@ -73,6 +74,13 @@ def settle(writer: Writer) -> None:
             for dataset in datasets.keys() - case.replaced.keys():
                 telling.replace(case.run, dataset, datasets[dataset])
         telling.flush()
+
+
+def _forgotten(writer: Writer, cases: list[Case]) -> set[int]:
+    """The runs whose job was forgotten after they ended: they have no lineage (`headwater.store.forgotten_jobs`)."""
+    job = schema.job.c
+    hidden = dict(writer.connection.execute(select(job.id, job.hidden_at).where(job.hidden_at.is_not(None))).all())
+    return {case.run.id for case in cases if case.run.state_at <= hidden.get(case.run.job_id, -1)} if hidden else set()
 
 
 def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[dict[int, Replacement]]) -> None:

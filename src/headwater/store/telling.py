@@ -146,7 +146,7 @@ class Telling:
         told = self._first.pop(pair, None)
         if told is None:
             self.flush()
-            _clear(self._connection, pair, Span(at, FOREVER))
+            _end_within(self._connection, pair, Span(at, FOREVER))
         elif told.at < at:
             self._ended.append((pair[0], told, at))
 
@@ -190,7 +190,7 @@ def _paint(connection: Connection, run: Run, output: int, told: Told, *, replace
         scope.paint(FIELD_EDGES, Span(told.at, end), told.edges.fields)
         scope.paint(DATASET_EDGES, Span(told.at, end), told.edges.dataset)
     if end < following:
-        _clear(connection, (run.job_id, output), Span(end, following))
+        _end_within(connection, (run.job_id, output), Span(end, following))
     note(connection, [(run.job_id, output)])
 
 
@@ -202,10 +202,15 @@ def _end(connection: Connection, by: Run, pair: Pair, at: int) -> None:
         return
     told = Run(before.id, before.uuid, pair[0], before.state, before.state_at)
     if (told.last, told.uuid) < (at, by.uuid):
-        _clear(connection, pair, Span(at, after.at if after is not None else FOREVER))
+        _end_within(connection, pair, Span(at, after.at if after is not None else FOREVER))
 
 
-def _clear(connection: Connection, pair: Pair, window: Span) -> None:
+def end_lineage(connection: Connection, pair: Pair, at: int) -> None:
+    """End all edges of a pair that hold at a moment, or begin later."""
+    _end_within(connection, pair, Span(at, FOREVER))
+
+
+def _end_within(connection: Connection, pair: Pair, window: Span) -> None:
     """Ends all edges of a pair within a window."""
     if window.start < window.end:
         scope = Scope(connection, *pair)

@@ -25,6 +25,7 @@ from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.identities import job_uuid
 from headwater.store.catalog.jobs import KeptJob, Wanted
 from headwater.store.catalog.pages import Page
+from headwater.store.forgotten_jobs import forget
 
 router = APIRouter(prefix="/api/v1", tags=["jobs"], route_class=NamedRoute)
 
@@ -80,10 +81,10 @@ def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, st
 
 @router.delete("/namespaces/{namespace}/jobs/{job}")
 def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
-    """Hides a job until it is told of again."""
+    """Hides a job until it is told of again, and ends its lineage."""
     with store.write() as connection:
         kept = _whole(connection, caller, named)
-        jobs.hide(connection, kept.id, now())
+        forget(connection, [kept.id], now())
     return Json(document(kept, mask_of(caller)))
 
 

@@ -92,11 +92,6 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]
     return _kept(connection, rows, {one: _named(touch, named) for one, touch in used.items()}, put)
 
 
-def hide(connection: Connection, job_id: int, at: int) -> None:
-    """Hides a job until an event tells of it that is later than a moment."""
-    connection.execute(update(_JOB).where(_JOB.c.id == job_id).values(hidden_at=at))
-
-
 def hide_all(connection: Connection, namespace: str, at: int) -> None:
     """Hides every job of a namespace."""
     connection.execute(update(_JOB).where(_JOB.c.namespace == namespace).values(hidden_at=at))

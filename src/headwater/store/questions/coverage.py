@@ -80,7 +80,8 @@ def _outputs() -> Subquery:
         *columns, _WRITES.c.dataset_id, _WRITES.c.has_lineage, place.label("place"), successful.label("successful")
     )
     written = and_(_WRITES.c.run_id == _RUN.c.id, _WRITES.c.written)
-    return question.join(_JOB, _JOB.c.id == _RUN.c.job_id).outerjoin(_WRITES, written).subquery()
+    shown = and_(_JOB.c.id == _RUN.c.job_id, _JOB.c.hidden_at.is_(None))
+    return question.join(_JOB, shown).outerjoin(_WRITES, written).subquery()
 
 
 def _in_family(connection: Connection, outputs: Subquery, run: str) -> ColumnElement[bool]:

@@ -89,14 +89,15 @@ def datasets(store: Store) -> tuple[ListedDataset, ...]:
 
 
 def jobs(store: Store) -> tuple[ListedJob, ...]:
-    """Every job, the one with the latest run first."""
+    """Every job, the one with the latest run first; not those that were forgotten."""
     totals = select(_RUN.c.job_id, func.count().label("runs"), func.max(_RUN.c.state_at).label("at"))
     of_job = totals.group_by(_RUN.c.job_id).subquery()
     latest = and_(_RUN.c.job_id == _JOB.c.id, _RUN.c.state_at == of_job.c.at)
     question = select(*_JOB.c, of_job.c.runs, of_job.c.at, _RUN.c.state)
     question = question.join(of_job, of_job.c.job_id == _JOB.c.id).join(_RUN, latest).order_by(_RUN.c.state)
+    question = question.where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
     with store.read() as connection:
-        rows = {row.id: row for row in connection.execute(question.where(_JOB.c.name != NO_JOB.name))}
+        rows = {row.id: row for row in connection.execute(question)}
     listed = [
         ListedJob(Job(row.namespace, row.name), row.type or "", row.runs, row.state, row.at) for row in rows.values()
     ]
@@ -120,7 +121,7 @@ def search(store: Store, text: str, *, most: int = 50) -> Hits:
         found = names.datasets(connection, _ids(connection, named.distinct().limit(most)) - names.replaced(connection))
         of_field = select(field.c.id).where(_contains(field.c.name, text)).limit(most)
         columns = names.columns(connection, _ids(connection, of_field))
-        of_name = select(_JOB.c.id).where(_contains(_JOB.c.name, text)).limit(most)
+        of_name = select(_JOB.c.id).where(_contains(_JOB.c.name, text), _JOB.c.hidden_at.is_(None)).limit(most)
         jobs_found = names.jobs(connection, _ids(connection, of_name))
     by_name = sorted(jobs_found.values(), key=lambda job: (job.namespace, job.name))
     return Hits(tuple(sorted(found.values())), tuple(sorted(columns.values())), tuple(by_name))
