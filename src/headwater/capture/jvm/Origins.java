@@ -154,16 +154,24 @@ public class Origins {
     out.writeEndObject();
   }
 
-  /** Files by their folders, which are fewer; and the columns that are read of them. */
+  /** Files by their folders, which are fewer, one file that Spark has not written by its own path; and the columns that are read of them. */
   private static void writeFiles(JsonGenerator out, scala.collection.Iterable partitions, Object schema) throws IOException {
     Set folders = new LinkedHashSet();
+    Set known = new LinkedHashSet();
     scala.collection.Iterator i = partitions.iterator();
     while (i.hasNext() && folders.size() < MOST) {
       Object[] files = (Object[]) Reflection.call(i.next(), "files");
-      for (int n = 0; files != null && n < files.length; n++) folders.add(folder(String.valueOf(Reflection.call(files[n], "filePath"))));
+      for (int n = 0; files != null && n < files.length; n++) known.add(String.valueOf(Reflection.call(files[n], "filePath")));
     }
-    writeNames(out, "paths", folders.toArray());
+    for (java.util.Iterator file = known.iterator(); file.hasNext(); ) folders.add(folder((String) file.next()));
+    writeNames(out, "paths", known.size() == 1 && isAlone((String) known.iterator().next()) ? known.toArray() : folders.toArray());
     if (schema instanceof org.apache.spark.sql.types.StructType) writeNames(out, "columns", ((org.apache.spark.sql.types.StructType) schema).fieldNames());
+  }
+
+  /** Whether a file may have been read by its own path: none of the files into which Spark writes a dataset. */
+  private static boolean isAlone(String file) {
+    String folder = folder(file);
+    return !file.startsWith("part-", file.lastIndexOf('/') + 1) && folder.indexOf('=', folder.lastIndexOf('/') + 1) < 0;
   }
 
   private static String folder(String file) {
