@@ -53,6 +53,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 MOMENT = datetime(2026, 1, 1, 0, 4, tzinfo=UTC)
 THEN = int(MOMENT.timestamp() * 1_000_000)
+NOW = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp() * 1_000_000)
+"""A moment after all events: as of it the store walks over lineage that is current, and not what was read before."""
+
 Build = Callable[[Iterable[Any]], Archive]
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import select, text
 
-from headwater.archive import Archive
-from headwater.store import Store, open_store
+from headwater.archive import Archive, find_fields
+from headwater.store import Store, open_store, schema
+from headwater.store.catalog.fields import ended_fields
 from tests.store.conftest import Words, renamed, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
@@ -187,6 +188,24 @@ def agree(expected: dict[str, list[str]], archive: Archive, worlds: list[list[di
             number = re.search(r"'(?:file|demo|hive)(\d+)'", row)
             of_world = json.dumps(worlds[int(number[1])], indent=1) if number else ""
             pytest.fail(f"{name}: {len(missing)} missing, {len(more)} more, {row}\n{of_world}")
+
+
+def test_a_field_that_a_replacement_left_out_is_no_column_of_its_dataset_any_more(both: Both) -> None:
+    field, dataset = schema.field.c, schema.dataset.c
+    shown = select(
+        field.id, field.dataset_id, field.ordinal, dataset.namespace, dataset.name, field.name.label("field")
+    )
+    with both.store.read() as connection:
+        rows = connection.execute(shown.join(schema.dataset, dataset.id == field.dataset_id)).all()
+        ended = ended_fields(connection, rows)
+    written = both.archive.column_edges.where("current").selectExpr("output_field_id AS field_id")
+    found = both.archive.fields.where("left_out").join(written, "field_id", "left_anti").collect()
+    assert sorted((row.namespace, row.dataset, row.name) for row in found) == sorted(
+        (row.namespace, row.name, row.field) for row in rows if row.id in ended
+    )
+    assert len(found) > 3
+    assert [row.name for row in find_fields(both.archive, "out").collect()] == ["v"]
+    assert [row.name for row in find_fields(both.archive, "out.old").collect()] == ["old"]
 
 
 def test_a_run_is_counted_in_the_span_that_it_told(both: Both) -> None:

@@ -16,7 +16,7 @@ from headwater.store.questions.answers import Origin
 from headwater.store.questions.closure import reach
 from headwater.store.questions.exact import Exact
 
-from .conftest import MOMENT, THEN, Both, Named
+from .conftest import MOMENT, NOW, THEN, Both, Named
 
 pytestmark = pytest.mark.spark
 
@@ -30,7 +30,7 @@ def test_roots_and_impact_are_those_of_the_store(both: Both, at: datetime | None
     start = both.archive.fields.where(
         " OR ".join(f"field_id = '{r.field_id}'" for r in rows if (r.namespace, r.dataset, r.name) in names)
     )
-    bounds = Bounds(as_of=None if at is None else THEN)
+    bounds = Bounds(as_of=NOW if at is None else THEN)
     assert found(impact(both.archive, start, at)) == downstream(both, ids, bounds)
     assert found(roots(both.archive, start, at)) == upstream(both, ids, bounds)
 
@@ -87,7 +87,7 @@ def test_the_roots_of_all_fields_are_those_of_each(both: Both, at: datetime | No
         field, root = (row.namespace, row.dataset, row.field), (row.root_namespace, row.root_dataset, row.root_field)
         if field in known:
             answers.setdefault(field, {})[root] = (row.distance, row.cycle)
-    bounds = Bounds(as_of=None if at is None else THEN)
+    bounds = Bounds(as_of=NOW if at is None else THEN)
     assert answers == {name: upstream(both, [key], bounds) for key, name in both.fields.items()}
 
 

@@ -17,7 +17,8 @@ _SHOWN = 5
 def find_fields(archive: Mapping[str, DataFrame], name: str) -> DataFrame:
     """The field that a name ``DATASET.COLUMN`` means, or all fields of ``DATASET``: rows of the table ``fields``.
 
-    The name is any ending that fits only one, as for the other commands.
+    The name is any ending that fits only one, as for the other commands. A field that a run left out when it replaced
+    all rows of the dataset is found by its own name only.
 
     Raises:
         UnknownName, AmbiguousName: it fits none, or several datasets.
@@ -32,8 +33,14 @@ def find_fields(archive: Mapping[str, DataFrame], name: str) -> DataFrame:
             raise AmbiguousName(f"{name!r} fits several datasets of the archive: {shown}. Write more of the name.")
         for dataset_id in found:
             wanted = fields.where(sf.col("dataset_id") == dataset_id)
-            return _same_name(wanted, field) if field else wanted
+            return _same_name(wanted, field) if field else _lasting(archive, wanted)
     raise UnknownName(f"No dataset or column of the archive has a name that ends in {name!r}.")
+
+
+def _lasting(archive: Mapping[str, DataFrame], fields: DataFrame) -> DataFrame:
+    """The fields that datasets have now (`headwater.store.catalog.fields.ended_fields`)."""
+    written = archive["column_edges"].where("current").select(sf.col("output_field_id").alias("field_id"))
+    return fields.where("NOT left_out").unionByName(fields.where("left_out").join(written, "field_id", "left_semi"))
 
 
 def _same_name(fields: DataFrame, name: str) -> DataFrame:

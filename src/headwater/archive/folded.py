@@ -64,7 +64,7 @@ def folded_tables(
         "runs": describing.runs(runs, events),
         "jobs": describing.jobs(events),
         "datasets": describing.datasets(described, fields, meanings),
-        "fields": fields,
+        "fields": replacements.with_left_out(fields, parts.replacements),
         "column_edges": edges.with_spellings(edges.column_edges(spans, told.shapes, meanings), fields, "", "input_"),
         "dataset_edges": edges.with_spellings(edges.dataset_edges(spans, told.shapes, meanings), fields, "input_"),
         "coverage": describing.coverage(events, runs),

@@ -20,7 +20,9 @@ _REPLACEMENT = ("moment", "by", "certain")
 
 
 def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bool) -> DataFrame:
-    """The replacements by runs that succeeded, at their ends: rows (dataset_id, moment, by, certain).
+    """The replacements by runs that succeeded, at their ends: rows (dataset_id, moment, by, certain, has_schema).
+
+    ``has_schema`` says that the run told the columns that the dataset has since.
 
     Args:
         described: what `headwater.archive.describing.described` makes.
@@ -30,8 +32,10 @@ def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bo
     certain = sf.lit(True) if believe_overwrite else sf.col("replaces") == ReplacedRows.ALL.value
     said = described.where("replaces IS NOT NULL")
     ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", sf.col("state_at").alias("moment"))
-    found = said.select("run", "dataset_id", certain.alias("certain")).join(ended, "run")
-    return found.groupBy("dataset_id", "moment", sf.col("run").alias("by")).agg(sf.max("certain").alias("certain"))
+    facts = {"certain": certain, "has_schema": sf.col("schema").isNotNull()}
+    found = said.withColumns(facts).select("run", "dataset_id", *facts).join(ended, "run")
+    key = ("dataset_id", "moment", sf.col("run").alias("by"))
+    return found.groupBy(*key).agg(*(sf.max(name).alias(name) for name in facts))
 
 
 def with_ends(tellings: DataFrame, replacements: DataFrame) -> DataFrame:
@@ -44,7 +48,7 @@ def with_ends(tellings: DataFrame, replacements: DataFrame) -> DataFrame:
         replacements: what `replacements` makes.
     """
     mine = tellings.withColumns({"moment": sf.col("last"), "by": sf.col("run")})
-    both = mine.unionByName(replacements, allowMissingColumns=True)
+    both = mine.unionByName(replacements.select("dataset_id", *_REPLACEMENT), allowMissingColumns=True)
     # From the last to the first, so that a row sees what comes after it, and a run not what it did itself.
     order = (sf.desc("moment"), sf.desc("by"), sf.asc_nulls_first("certain"))
     later = Window.partitionBy("dataset_id").orderBy(*order).rowsBetween(Window.unboundedPreceding, -1)
@@ -55,6 +59,13 @@ def with_ends(tellings: DataFrame, replacements: DataFrame) -> DataFrame:
     return ended.withColumns(
         {"ended_at": sf.col("end.moment"), "replaced_at": possible["moment"], "replaced_by": possible["by"]}
     ).drop("end", "possible")
+
+
+def with_left_out(fields: DataFrame, replacements: DataFrame) -> DataFrame:
+    """Adds to fields ``left_out``: a run replaced all rows and said the columns, and the last schema is without it."""
+    replaced = replacements.where("certain AND has_schema").select("dataset_id", sf.lit(True).alias("replaced"))
+    known = fields.join(replaced.distinct(), "dataset_id", "left")
+    return known.withColumn("left_out", sf.col("ordinal").isNull() & sf.col("replaced").isNotNull())
 
 
 def _nearest(certain: bool, window: Column) -> Column:
