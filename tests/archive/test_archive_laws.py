@@ -17,6 +17,7 @@ from sqlalchemy import select, text
 from headwater.archive import Archive, find_fields
 from headwater.store import Store, open_store, schema
 from headwater.store.catalog.fields import ended_fields
+from headwater.store.questions.overwrites import overwrites
 from tests.store.conftest import Words, renamed, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
@@ -131,7 +132,7 @@ BY_HAND: list[list[dict[str, Any]]] = [
         told("off", written("a", {"x": ["raw.y"]}), minute=1, run="2", job_facets=STREAMS),
         told("late", written("a", {"x": ["raw.z"]}, (), "CREATE"), minute=2, run="3", state="START"),
         told("late", minute=4, run="3"),
-        told("jar", written("a", {"x": ["raw.z"]}, (), "OVERWRITE"), minute=3, run="4"),
+        *(told(f"jar {at}", written("a", {"x": ["raw.z"]}, (), "OVERWRITE"), minute=at, run=f"{at}") for at in (5, 6)),
     ],
     # What feeds a renamed column, before and after; and the parent of a run.
     [
@@ -188,6 +189,29 @@ def agree(expected: dict[str, list[str]], archive: Archive, worlds: list[list[di
             number = re.search(r"'(?:file|demo|hive)(\d+)'", row)
             of_world = json.dumps(worlds[int(number[1])], indent=1) if number else ""
             pytest.fail(f"{name}: {len(missing)} missing, {len(more)} more, {row}\n{of_world}")
+
+
+PAIRS = (
+    "SELECT e.job_id, f.dataset_id FROM edge e JOIN field f ON f.id = e.output_field "
+    "UNION SELECT job_id, output_dataset FROM dataset_edge"
+)
+
+
+def test_edges_that_may_have_been_replaced_name_the_run_that_the_store_names(both: Both) -> None:
+    with both.store.read() as connection:
+        found = overwrites(connection, {(row[0], row[1]) for row in connection.execute(text(PAIRS))})
+        jobs = {row.id: (row.namespace, row.name) for row in connection.execute(select(schema.job))}
+        datasets = {row.id: (row.namespace, row.name) for row in connection.execute(select(schema.dataset))}
+    expected = {(*jobs[job], *datasets[dataset], one.run, one.at) for (job, dataset), one in found.items()}
+    of = ("job_namespace", "job_name", "output_namespace", "output_dataset", "possibly_replaced_by")
+    edges = [
+        both.archive[name]
+        .where("possibly_replaced_by IS NOT NULL")
+        .selectExpr(*of, "unix_micros(possibly_replaced_at)")
+        for name in ("column_edges", "dataset_edges")
+    ]
+    assert {tuple(row) for row in edges[0].union(edges[1]).collect()} == expected
+    assert len(expected) > 1
 
 
 def test_a_field_that_a_replacement_left_out_is_no_column_of_its_dataset_any_more(both: Both) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from headwater.archive.folding import spans
-from headwater.archive.replacements import with_ends
+from headwater.archive.replacements import replacements, with_ends
 from headwater.store.schema import FOREVER
 
 MOMENTS = range(9)
@@ -64,12 +64,12 @@ def after(run: Told, replaced: list[Replaced]) -> Iterator[Replaced]:
 
 
 def mark(world: World, job: str) -> str | None:
-    """The first run that may have replaced what a job's latest run wrote, of lineage that holds now."""
+    """The last run that may have replaced what a job's latest run wrote, of lineage that holds now."""
     tellings, replaced = world
     if lineage_at(world, job, MOMENTS[-1]) is None:
         return None
     latest = max((one for one in tellings if one.job == job), key=lambda one: (one.since, one.run))
-    return min(((one.moment, one.by) for one in after(latest, replaced)), default=(0, None))[1]
+    return max(((one.moment, one.by) for one in after(latest, replaced)), default=(0, None))[1]
 
 
 @pytest.mark.spark
@@ -107,3 +107,26 @@ def frames(spark: Any, worlds: list[World]) -> tuple[Any, Any]:
         spark.createDataFrame(tellings, f"{columns}, since long, last long"),
         spark.createDataFrame(replaced, "dataset_id string, moment long, by string, certain boolean"),
     )
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("believe", [False, True])
+def test_runs_that_succeeded_replace_at_their_end_and_overwrites_count_where_they_are_believed(
+    spark: Any, believe: bool
+) -> None:
+    """The run says the columns when one of its events does; who failed replaced nothing."""
+    described = [
+        ("all", "d", "ALL_ROWS", None),
+        ("all", "d", "ALL_ROWS", "columns"),
+        ("jar", "d", "SOME_ROWS", None),
+        ("failed", "d", "ALL_ROWS", "columns"),
+        ("append", "d", None, "columns"),
+    ]
+    runs = [("all", "COMPLETE", 3), ("jar", "COMPLETE", 5), ("failed", "FAIL", 4), ("append", "COMPLETE", 6)]
+    found = replacements(
+        spark.createDataFrame(described, "run string, dataset_id string, replaces string, schema string"),
+        spark.createDataFrame(runs, "run string, state string, state_at long"),
+        believe_overwrite=believe,
+    )
+    rows = sorted((row.moment, row.by, row.certain, row.has_schema) for row in found.collect())
+    assert rows == [(3, "all", True, True), (5, "jar", believe, False)]

@@ -119,6 +119,5 @@ def spans(tellings: DataFrame) -> DataFrame:
     )
     next_turn = sf.lead("since").over(pair.orderBy("turn"))
     ended = folded.withColumn("until", sf.least(next_turn, "ended_at"))
-    possible = sf.coalesce(sf.col("replaced_at") < sf.col("until"), sf.col("replaced_at").isNotNull())
-    marks = {name: sf.when(possible, sf.col(name)) for name in MARKS}
+    marks = {name: sf.when(sf.col("until").isNull(), sf.col(name)) for name in MARKS}
     return ended.where("until IS NULL OR since < until").withColumns(marks).drop("turn", "ended_at")

@@ -4,14 +4,14 @@ A run that overwrote, and whose producer does not say whether all rows or some, 
 lineage is marked with it. Where such runs are believed they end lineage as all others do.
 """
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.model import ReplacedRows
 from headwater.store.events import SUCCESSFUL
 
 MARKS = ("replaced_at", "replaced_by")
-"""The first run that may have replaced all rows, and its end."""
+"""The end of the last run that may have replaced all rows, and that run."""
 
 ENDS = ("ended_at", *MARKS)
 """What `with_ends` adds."""
@@ -41,7 +41,7 @@ def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bo
 def with_ends(tellings: DataFrame, replacements: DataFrame) -> DataFrame:
     """Adds to what runs told the first replacement by another run after their ends: ``ended_at``.
 
-    ``replaced_by`` and ``replaced_at`` are of the first run that may have replaced it before that.
+    ``replaced_by`` and ``replaced_at`` are of the last run that may have replaced it.
 
     Args:
         tellings: with ``dataset_id``, ``run`` and ``last``, when the run can have written last.
@@ -52,13 +52,18 @@ def with_ends(tellings: DataFrame, replacements: DataFrame) -> DataFrame:
     # From the last to the first, so that a row sees what comes after it, and a run not what it did itself.
     order = (sf.desc("moment"), sf.desc("by"), sf.asc_nulls_first("certain"))
     later = Window.partitionBy("dataset_id").orderBy(*order).rowsBetween(Window.unboundedPreceding, -1)
-    seen = both.withColumns({"end": _nearest(True, later), "possible": _nearest(False, later)})
-    ended = seen.where("certain IS NULL").drop(*_REPLACEMENT)
-    before = sf.col("end").isNull() | (sf.col("possible.moment") < sf.col("end.moment"))
-    possible = sf.when(before, sf.col("possible"))
-    return ended.withColumns(
-        {"ended_at": sf.col("end.moment"), "replaced_at": possible["moment"], "replaced_by": possible["by"]}
-    ).drop("end", "possible")
+    end, possible = (
+        sf.when(condition, sf.struct("moment", "by")) for condition in (sf.col("certain"), ~sf.col("certain"))
+    )
+    seen = both.withColumns(
+        {
+            "end": sf.last(end, ignorenulls=True).over(later),
+            "possible": sf.first(possible, ignorenulls=True).over(later),
+        }
+    )
+    ends = {"ended_at": "end.moment", "replaced_at": "possible.moment", "replaced_by": "possible.by"}
+    found = seen.where("certain IS NULL").withColumns({name: sf.col(one) for name, one in ends.items()})
+    return found.drop("end", "possible", *_REPLACEMENT)
 
 
 def with_left_out(fields: DataFrame, replacements: DataFrame) -> DataFrame:
@@ -66,8 +71,3 @@ def with_left_out(fields: DataFrame, replacements: DataFrame) -> DataFrame:
     replaced = replacements.where("certain AND has_schema").select("dataset_id", sf.lit(True).alias("replaced"))
     known = fields.join(replaced.distinct(), "dataset_id", "left")
     return known.withColumn("left_out", sf.col("ordinal").isNull() & sf.col("replaced").isNotNull())
-
-
-def _nearest(certain: bool, window: Column) -> Column:
-    """The last row before in a window that is such a replacement."""
-    return sf.last(sf.when(sf.col("certain") == certain, sf.struct("moment", "by")), ignorenulls=True).over(window)

@@ -62,7 +62,7 @@ _EDGE = {
     "valid_from": Made(_TIME, "since when it is so", "since"),
     "valid_to": Made(_TIME, "since when it is no longer so; NULL while it is", "until"),
     "current": Made(_FLAG, "whether it is so now"),
-    "possibly_replaced_by": Made(_TEXT, "a run that overwrote later, perhaps all; NULL without one", "replaced_by"),
+    "possibly_replaced_by": Made(_TEXT, "the last run that overwrote since, perhaps all", "replaced_by"),
     "possibly_replaced_at": Made(_TIME, "when that run ended", "replaced_at"),
     "runs": Made(_COUNT, "how many runs told it in that time"),
     "first_run": Made(_TEXT, "the first of them"),
