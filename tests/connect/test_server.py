@@ -233,4 +233,4 @@ def test_changes_of_rows_and_streams_have_their_lineage_from_the_client(jobs: Jo
     runs = [
         short_name(event) for event in completed if event["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
     ]
-    assert runs == ["lake.copy", "lake.stream.streamed"]
+    assert runs == ["lake.copy", "lake.stream.default.streamed"]
