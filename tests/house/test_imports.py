@@ -9,3 +9,11 @@ def test_imports_follow_the_contract() -> None:
     lint_imports = Path(sys.executable).with_name("lint-imports")
     result = subprocess.run([lint_imports, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_to_watch_a_job_loads_no_database() -> None:
+    """It takes half of the time of an import; the thread that delivers loads it."""
+    loaded = "[name for name in ('sqlalchemy', 'alembic', 'fastapi') if name in sys.modules]"
+    code = f"import sys, headwater.capture.attach, headwater.capture.frames; print({loaded})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
