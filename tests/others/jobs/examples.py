@@ -82,11 +82,14 @@ def make_resources() -> None:
 def words() -> Iterator[int]:
     """A port that says ``LINES`` to whoever connects, and ends the streams when they had time for them."""
     with socket.create_server(("localhost", 0)) as server:
-        server.settimeout(PATIENCE * 4)
+        server.settimeout(600)  # until Spark has started, on a busy machine too
         speaker = threading.Thread(target=_speak, args=(server,))
         speaker.start()
-        yield server.getsockname()[1]
-        speaker.join()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            socket.create_connection(server.getsockname()).close()  # an example that failed has not come for them
+            speaker.join()
 
 
 def _speak(server: socket.socket) -> None:
@@ -97,7 +100,8 @@ def _speak(server: socket.socket) -> None:
         time.sleep(PATIENCE)
         if older:
             older.stop(stopSparkContext=False)
-        for query in [] if older else SparkSession._instantiatedSession.streams.active:
+        session = SparkSession._instantiatedSession
+        for query in [] if older or session is None else session.streams.active:
             query.stop()
 
 
