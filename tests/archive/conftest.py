@@ -108,7 +108,17 @@ def loop(*names: str) -> dict[str, Any]:
     return told("loop", *(written(name, {"x": [f"{before[name]}.x"]}) for name in names), run=f"loop {names[0]}")
 
 
+def reads_whole(event: dict[str, Any], *datasets: str) -> dict[str, Any]:
+    """An event whose explicit lineage names datasets as sources of its output, and a job, and no column."""
+    sources = [{"namespace": "file", "name": f"/{name}", "type": "DATASET"} for name in datasets]
+    event["outputs"][0]["facets"]["lineage"] = {"inputs": [*sources, {"type": "JOB", "namespace": "demo", "name": "x"}]}
+    return event
+
+
 EVENTS = [
+    told("lw", written("lwhole", {"x": ["raw.w1"], "y": ["raw.w2"]}), run="lw"),
+    reads_whole(told("kw", written("kwhole"), run="kw"), "lwhole"),
+    told("mw", written("mwhole", {"z": ["kwhole.a"]}), run="mw"),
     *(loop(*names) for names in (["self"], ["l1", "l2", "l3"], ["m2", "m1", "m3"])),
     told("k", written("k", {"x": ["l2.x", "self.x"]}), run="k"),
     told("m", written("m1", {"x": ["raw.m"]}), run="m"),

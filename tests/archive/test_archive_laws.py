@@ -21,7 +21,7 @@ from headwater.store.questions.overwrites import overwrites
 from tests.store.conftest import Words, renamed, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
-from .conftest import Both, Build
+from .conftest import Both, Build, reads_whole
 
 pytestmark = pytest.mark.spark
 
@@ -140,6 +140,13 @@ BY_HAND: list[list[dict[str, Any]]] = [
         told("read", written("c", {"z": ["a.x"]}), minute=1, run="2"),
         told("ddl", renamed("a", "a", {"x": "y", "y": "x"}), minute=2, run="3"),
         told("read", written("c", {"z": ["a.x"]}), minute=3, run="4", run_facets={"parent": parent("9")}),
+    ],
+    # Sources of which no column is named, beside columns of others, and before these become known.
+    [
+        reads_whole(told("whole", written("b"), minute=1, run="1"), "a", "c"),
+        reads_whole(told("whole", written("b", {"x": ["a.x"]}), minute=3, run="2"), "a", "c"),
+        told("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}, ["db.a"]), minute=2, run="3"),
+        reads_whole(told("fails", written("c"), minute=4, run="4", state="FAIL"), "b"),
     ],
 ]
 

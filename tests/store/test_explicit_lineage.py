@@ -6,6 +6,15 @@ import pytest
 from tests.store.conftest import Words
 
 from headwater.store import Store
+from headwater.store.questions import (
+    Bounds,
+    Direction,
+    coverage,
+    impact_of,
+    paths_between,
+    roots_of,
+    walk_from,
+)
 
 IDENTITY = [{"type": "DIRECT", "subtype": "IDENTITY"}]
 FILTER = [{"type": "INDIRECT", "subtype": "FILTER"}]
@@ -42,3 +51,129 @@ def test_lineage_of_datasets_alone_leaves_that_of_columns_to_the_other_facet(sto
     of_job(event, {"inputs": [WHOLE]})
     store.ingest([event])
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
+
+
+def whole(dataset: str) -> dict[str, Any]:
+    return {"namespace": "file", "name": f"/{dataset}", "type": "DATASET"}
+
+
+OWN_JOB = {"type": "JOB"}
+OTHER_JOB = {"type": "JOB", "namespace": "demo", "name": "elsewhere"}
+
+
+def explicit(words: Words, told: dict[str, Any], minute: int = 0, **more: Any) -> dict[str, Any]:
+    event: dict[str, Any] = words.told("j", words.written("gold", more.pop("older", None)), minute=minute, **more)
+    of_job(event, told)
+    return event
+
+
+def gaps(store: Store) -> set[str]:
+    [one] = [one for one in coverage(store) if one.output and one.output.dataset.name == "/gold"]
+    return {one.covered.value, *(f"{gap.kind} {gap.what}" for gap in one.gaps)}
+
+
+OPAQUE_RAW = {"opaque", "opaque file:/raw"}
+SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any], set[str], set[str]]] = {
+    "a dataset": ({"inputs": [whole("raw")]}, {}, {"gold.* <- raw.* TRANSFORMATION"}, OPAQUE_RAW),
+    "a dataset for a field": (
+        {"fields": {"a": {"inputs": [whole("raw"), column("b", "x", IDENTITY)]}}},
+        {},
+        {"gold.a <- raw.* TRANSFORMATION", "gold.a <- b.x IDENTITY"},
+        OPAQUE_RAW,
+    ),
+    "a dataset with a filter": (
+        {"inputs": [whole("raw") | {"transformations": FILTER}]},
+        {},
+        {"gold.* <- raw.* FILTER"},
+        OPAQUE_RAW,
+    ),
+    "a dataset beside columns of another": (
+        {"inputs": [whole("raw")], "fields": {"a": {"inputs": [column("b", "x", IDENTITY)]}}},
+        {},
+        {"gold.* <- raw.* TRANSFORMATION", "gold.a <- b.x IDENTITY"},
+        OPAQUE_RAW,
+    ),
+    "a dataset that columnLineage does not have": (
+        {"inputs": [whole("raw"), whole("b")]},
+        {"older": {"a": ["b.x"]}},
+        {"gold.* <- raw.* TRANSFORMATION", "gold.a <- b.x IDENTITY"},
+        OPAQUE_RAW,
+    ),
+    "the event's own job": ({"inputs": [OWN_JOB]}, {"inputs": ["raw"]}, {"gold.* <- raw.* TRANSFORMATION"}, OPAQUE_RAW),
+    "another job": (
+        {"inputs": [OTHER_JOB], "fields": {"a": {"inputs": [column("b", "x", IDENTITY)]}}},
+        {},
+        {"gold.a <- b.x IDENTITY"},
+        {"partial", "facet demo/elsewhere"},
+    ),
+    "another job alone": ({"inputs": [OTHER_JOB]}, {}, set(), {"none", "facet demo/elsewhere"}),
+    "nothing": ({"inputs": []}, {}, set(), {"none"}),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("tell", [of_job, of_dataset])
+def test_no_source_is_dropped_in_silence(store: Store, words: Words, name: str, tell: Any) -> None:
+    told, more, expected, missing = SOURCES[name]
+    event = words.told("j", words.written("gold", more.get("older")), inputs=more.get("inputs", ()))
+    tell(event, told)
+    store.ingest([event])
+    assert (words.edges(store), gaps(store)) == (expected, missing)
+
+
+def test_what_feeds_a_job_by_its_own_entry_feeds_what_the_job_writes(store: Store, words: Words) -> None:
+    event = words.told("j", words.written("gold"), inputs=["raw", "unused"])
+    target = {"namespace": "file", "name": "/gold", "type": "DATASET", "inputs": [OWN_JOB]}
+    event["job"]["facets"]["lineage"] = {"entries": [{"type": "JOB", "inputs": [whole("raw")]}, target]}
+    store.ingest([event])
+    assert words.edges(store) == {"gold.* <- raw.* TRANSFORMATION"}
+
+
+def test_what_headwater_says_of_its_own_statements_is_whole(store: Store, words: Words) -> None:
+    """It lists what `count(*)` reads, of which no value goes in."""
+    store.ingest([explicit(words, {"inputs": [whole("raw")]}, run_facets={"headwater_coverage": {"gaps": []}})])
+    assert words.edges(store) == set()
+
+
+ORDERS = [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_column_of_the_dataset_goes_in_whenever_it_becomes_known(
+    store: Store, words: Words, order: tuple[int, ...]
+) -> None:
+    events = [
+        words.told("make", words.written("raw", {"x": ["outside.u"], "y": ["outside.v"]}), minute=0, run="r0"),
+        explicit(words, {"inputs": [whole("raw")], "fields": {"a": {"inputs": []}}}, minute=1, run="r1"),
+        words.told("use", words.written("last", {"z": ["gold.a"]}), minute=2, run="r2"),
+    ]
+    store.ingest([events[one] for one in order])
+    found = roots_of(store, "last.z")
+    assert {str(root.column) for root in found.roots} == {"file:/outside.u", "file:/outside.v"}
+    assert all(way.transformation.opaque for root in found.roots for way in root.ways)
+    assert {one.dataset.dataset.name for one in impact_of(store, "outside.v").datasets} == {"/raw", "/gold", "/last"}
+    walked = walk_from(store, "raw.y", Direction.DOWN)
+    assert [str(hop.output or hop.output_dataset) for hop in walked.hops if hop.job.name == "j"] == [
+        "file:/raw.*",
+        "file:/gold",
+    ]
+    masked = roots_of(store, "last.z", Bounds(masking=True))
+    assert not masked.roots
+    [path, *_] = paths_between(store, "outside.u", "last.z").paths
+    assert [str(one) for one in path.columns][1:3] == ["file:/raw.x", "file:/raw.*"]
+
+
+def test_a_dataset_was_read_as_a_whole_until_its_columns_were_named(store: Store, words: Words) -> None:
+    store.ingest(
+        [
+            words.told("make", words.written("raw", {"x": ["outside.u"], "y": ["outside.v"]}), minute=0),
+            explicit(words, {"fields": {"a": {"inputs": [whole("raw")]}}}, minute=1),
+            words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=2),
+        ]
+    )
+    then = Bounds(as_of=1_767_225_600_000_000 + 90_000_000)
+    assert {str(root.column) for root in roots_of(store, "gold.a", then).roots} == {
+        "file:/outside.u",
+        "file:/outside.v",
+    }
+    assert {str(root.column) for root in roots_of(store, "gold.a").roots} == {"file:/outside.u"}

@@ -14,11 +14,14 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from headwater.store.explicit_lineage import WHOLE
+
 UP, DOWN = "up", "down"
 """Toward what a field is made of, and toward what is made of it."""
 
 LINK = ("source", "target")
 _FIELD = ("field_id", "dataset_id")
+_WHOLE = ("input_field_id", "input_dataset_id", "input_field")
 _TOGETHER = 8  # levels whose rows are read as one, so that the plan of the next does not grow with each
 
 
@@ -59,9 +62,11 @@ def _ends(edges: DataFrame, side: str, kept: tuple[str, ...]) -> DataFrame:
 @contextmanager
 def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[Edges]:
     """The edges that were so at a moment, or are so now; Spark keeps them as long as they are in use."""
+    between, whole = (tables[name].where(then(at)) for name in ("column_edges", "dataset_edges"))
+    steps = _whole_sources(between.select(*_WHOLE).union(whole.select(*_WHOLE)), tables["fields"])
     kept = [
-        tables["column_edges"].where(then(at)).select(*_names("input"), *_names("output")),
-        tables["dataset_edges"].where(then(at)).select(*_names("input"), "output_dataset_id"),
+        between.select(*_names("input"), *_names("output")).unionByName(steps),
+        whole.select(*_names("input"), "output_dataset_id"),
         tables["fields"].select(*_FIELD),
     ]
     kept = [frame.distinct().persist(StorageLevel.MEMORY_AND_DISK) for frame in kept]
@@ -70,6 +75,15 @@ def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[E
     finally:
         for frame in kept:
             frame.unpersist()
+
+
+def _whole_sources(edges: DataFrame, fields: DataFrame) -> DataFrame:
+    """From each column of a dataset that is read as a whole to the field that stands for all of them."""
+    read = edges.where(sf.col("input_field") == WHOLE).select(*_names("input")).distinct()
+    stars = read.select(*(sf.col(f"input_{name}").alias(f"output_{name}") for name in _FIELD))
+    columns = fields.select(*(sf.col(name).alias(f"input_{name}") for name in _FIELD))
+    steps = columns.join(stars, columns.input_dataset_id == stars.output_dataset_id)
+    return steps.where("input_field_id != output_field_id")
 
 
 def _names(side: str) -> tuple[str, ...]:

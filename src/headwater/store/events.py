@@ -10,6 +10,7 @@ from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.store import facets
 from headwater.store.about import LONGEST_RUN_ID, About, about
+from headwater.store.explicit_lineage import ExplicitLineage, whole_sources
 from headwater.store.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
 from headwater.store.json_text import canonical, digest_of, read_json
 from headwater.store.jsonvalues import Record, record, records, text
@@ -250,24 +251,20 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
     written: list[WrittenDataset] = []
     gaps: list[Gap] = []
     alone = record(value, "dataset")
-    entries = _entries(value)
+    explicit = ExplicitLineage(value)
     for item in [*records(value, "outputs"), *([alone] if alone else [])]:
         described = facets.description(item)
+        entry = explicit.entry(item, described.dataset)
         try:
-            lineage = column_lineage(item, entries.get(described.dataset, {}))
+            lineage = column_lineage(item, entry)
         except EventError as fault:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
+        gaps += whole_sources(lineage, described.dataset)
         told = WrittenDataset(described, lineage, *facets.replaced_rows(item))
         # What a renamed column is made of is its former self: in the store they are one.
         written.append(replace(told, lineage=None) if told.renamed else told)
-    return tuple(written), gaps
-
-
-def _entries(value: Record) -> dict[Dataset, Record]:
-    """What the ``lineage`` facet of the job says of each dataset (LineageJobFacet 1-0-0)."""
-    told = records(value, "job", "facets", "lineage", "entries")
-    return {Dataset(text(one, "namespace"), text(one, "name")): one for one in told}
+    return tuple(written), [*gaps, *explicit.gaps]
 
 
 def _facets(value: Record) -> dict[Dataset, frozenset[str]]:

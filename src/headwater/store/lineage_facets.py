@@ -6,6 +6,7 @@ import orjson
 
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
+from headwater.store.explicit_lineage import WHOLE
 from headwater.store.facets import dataset
 from headwater.store.fieldnames import twins_among
 from headwater.store.jsonvalues import Part, Record, record, records, remembered_by_content, text
@@ -20,19 +21,23 @@ Told = tuple[Any, ...]
 def column_lineage(output: Record, entry: Record) -> ToldLineage | None:
     """What an event says an output is made of, None when it does not say.
 
-    The explicit ``lineage`` of the dataset or of the job, of which ``entry`` is the one for this output, goes before
-    columnLineage (LineageFacet 1-0-0, "Consumers").
+    The explicit ``lineage``, of which ``entry`` is what it says of this output, goes before columnLineage (LineageFacet
+    1-0-0, "Consumers"); where it names no column it goes after.
 
     Raises:
         EventError: a facet is there but is not what the specification says.
     """
-    told = record(output, "facets", "lineage") or entry
     facet = record(output, "facets").get("columnLineage")
     if earlier := record(output, "outputFacets", "headwater_write", "earlier"):
-        return _with_earlier(told, facet, earlier)
-    if _names_columns(told):
-        return _explicit(told)
-    return None if facet is None else _column_lineage(facet)
+        return _with_earlier(entry, facet, earlier)
+    if _names_columns(entry):
+        return _explicit(entry)
+    wholes = records(entry, "inputs")
+    if facet is None:
+        return _explicit(entry) if any(text(one, "field") for one in wholes) else None
+    lineage = _column_lineage(facet)
+    others = [one for one in wholes if text(one, "field") and dataset(one) not in lineage.sources]
+    return _with_wholes(facet.value if isinstance(facet, Part) else facet, others) if others else lineage
 
 
 def _with_earlier(told: Record, facet: object, earlier: Record) -> ToldLineage | None:
@@ -55,9 +60,14 @@ def _with_earlier(told: Record, facet: object, earlier: Record) -> ToldLineage |
     return reading.lineage([*_columns(records(own, "inputs")), *records(own, "dataset"), *records(earlier, "dataset")])
 
 
+def _with_wholes(facet: Record, wholes: list[Record]) -> ToldLineage:
+    """The columnLineage facet, and datasets that it does not name and that feed the output all the same."""
+    return _column_lineage({**facet, "dataset": [*records(facet, "dataset"), *wholes]})
+
+
 def _names_columns(told: Record) -> bool:
-    """An entry may say of datasets alone what feeds them; that is not lineage of columns."""
-    return bool(record(told, "fields")) or any(text(one, "field") for one in records(told, "inputs"))
+    """An entry may say of datasets alone what feeds them; lineage of columns goes before that."""
+    return bool(record(told, "fields")) or any(text(one, "field") not in ("", WHOLE) for one in records(told, "inputs"))
 
 
 @remembered_by_content(48 << 20)

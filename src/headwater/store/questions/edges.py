@@ -13,6 +13,7 @@ from headwater.store.keys import key_of
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
+from headwater.store.questions.whole_sources import ANY_COLUMN_ID, has_whole_sources, whole_source_steps
 from headwater.store.sight import references, unseen_datasets
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 
@@ -67,6 +68,7 @@ class Edges:
     def __init__(self, connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> None:
         self._connection = connection
         self._guess = follows_guesses(bounds)
+        self._whole_sources = has_whole_sources(connection, bounds)
         self._asked = _Asked(
             Bounds(bounds.edge_type, bounds.as_of, subtypes=bounds.subtypes, masking=bounds.masking),
             tuple(sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})),
@@ -83,7 +85,13 @@ class Edges:
 
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
-        return self._found(FIELD_EDGES, direction, fields)
+        found = self._found(FIELD_EDGES, direction, fields)
+        if not self._whole_sources:
+            return found
+        moment = self._asked.bounds.as_of
+        valid = [*_valid(FIELD_EDGES, moment), *_valid(DATASET_EDGES, moment)]
+        steps = Found.of(whole_source_steps(self._connection, direction, fields, valid, self._asked.jobs), direction)
+        return Found(found.ends + steps.ends, [] if self._asked.only_ends else found.links + steps.links)
 
     def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
@@ -201,7 +209,17 @@ class EdgesSeen:
         return self._seen(self._edges.of_datasets(direction, ids), direction)
 
     def seen(self, links: list[Row]) -> list[Row]:
-        """Links without such references."""
+        """Links without such references, and without steps to a whole dataset that only such references read."""
+        found = self._unmarked(links)
+        wholes = {link[1] for link in found if link[2] == ANY_COLUMN_ID}
+        if not wholes:
+            return found
+        down = Direction.DOWN
+        read = [*self._edges.of_fields(down, wholes).links, *self._edges.of_datasets(down, wholes).links]
+        readers = {(link[0], link[3]) for link in self._unmarked(read)}
+        return [link for link in found if link[2] != ANY_COLUMN_ID or (link[1], link[3]) in readers]
+
+    def _unmarked(self, links: list[Row]) -> list[Row]:
         marked = [link for link in links if link[2] in self._marked]
         if not marked:
             return links
@@ -229,7 +247,8 @@ def edges_within(
 
 def _every_edge(connection: Connection, bounds: Bounds, *, only_ends: bool) -> Edges | EdgesInMemory:
     index = connection.get_execution_options().get(OPTION)
-    if index is not None and bounds.as_of is None and not follows_guesses(bounds):
+    in_tables = bounds.as_of is not None or follows_guesses(bounds) or has_whole_sources(connection, bounds)
+    if index is not None and not in_tables:
         known = index.at(connection)
         if known is not None:
             return EdgesInMemory(connection, known, bounds, only_ends=only_ends)

@@ -12,6 +12,7 @@ from headwater.store.fieldnames import FieldRename, former_name
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.guesses import GUESS, GUESS_ID
+from headwater.store.questions.whole_sources import ANY_COLUMN, ANY_COLUMN_ID
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
 from headwater.store.sight import told_datasets, told_fields
@@ -139,7 +140,8 @@ def transformations(connection: Connection, ids: Collection[int]) -> dict[int, T
     """Transformations by id."""
     rows = _WAYS(connection, ids)
     told = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
-    return told | {GUESS_ID: GUESS} if GUESS_ID in ids else told
+    made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN}
+    return told | {id_: one for id_, one in made.items() if id_ in ids}
 
 
 def _names_at(rows: list[_Named], at: int | None) -> list[_Named]:
