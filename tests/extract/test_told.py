@@ -10,7 +10,17 @@ from headwater.extract.operators.table import scope_of
 from headwater.extract.scope import Extraction, ExtractSettings, Rows, attribute
 from headwater.extract.told import told_outputs, told_rows
 from headwater.extract.trace import flat, source
-from headwater.model import Dataset, DatasetDescription, Facet, InputField, Output, SchemaField, Subtype, Transformation
+from headwater.model import (
+    Dataset,
+    DatasetDescription,
+    Facet,
+    InputField,
+    Output,
+    ReplacedRows,
+    SchemaField,
+    Subtype,
+    Transformation,
+)
 from headwater.plan import Expression, Operator
 
 BELOW = Dataset("file", "/below")
@@ -232,7 +242,9 @@ def edges(output: Output) -> dict[str, set[str]]:
 def test_what_is_written_is_the_query_where_no_fields_are_told() -> None:
     command = Operator("com.example.Write", references={"query": operator()}, values={"overwrite": True})
     (found,), gaps = written(command, rows((1, "a")), OutputRelation(DatasetDescription(TABLE)))
-    assert found.description == DatasetDescription(TABLE, (SchemaField("a", "int"),), lifecycle="OVERWRITE")
+    schema = (SchemaField("a", "int"),)
+    expected = DatasetDescription(TABLE, schema, lifecycle="OVERWRITE", replaces=ReplacedRows.SOME)
+    assert found.description == expected
     assert (edges(found), gaps) == ({"a": {"below.a IDENTITY"}}, set())
 
 

@@ -44,12 +44,18 @@ def test_the_class_of_rdds_is_put_back_too() -> None:
     assert {name: vars(RDD)[name] for name in OF_RDDS} == before
 
 
+def finders_after_other_tests() -> list[object]:
+    """Python's finders of modules, without the one that an agent of another test in this process may have left."""
+    watch_boundaries(lambda context: None)()
+    return list(sys.meta_path)
+
+
 @pytest.mark.parametrize("earlier", [True, False])
 def test_statistics_are_watched_wherever_they_are_imported(earlier: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    finders = list(sys.meta_path)
     importlib.import_module(STATISTICS)
     if not earlier:
         monkeypatch.delitem(sys.modules, STATISTICS)
+    finders = finders_after_other_tests()
     undo = watch_boundaries(lambda context: None)
     found = importlib.import_module(STATISTICS).Correlation
     wrapped = vars(found)["corr"]
@@ -62,7 +68,7 @@ def test_statistics_are_watched_wherever_they_are_imported(earlier: bool, monkey
 def test_statistics_that_nobody_imports_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     importlib.import_module(STATISTICS)
     monkeypatch.delitem(sys.modules, STATISTICS)
-    finders = list(sys.meta_path)
+    finders = finders_after_other_tests()
     watch_boundaries(lambda context: None)()
     assert sys.meta_path == finders
     assert STATISTICS not in sys.modules
