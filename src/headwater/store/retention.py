@@ -3,13 +3,29 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 
-from sqlalchemy import Connection, Delete, Table, and_, delete, func, insert, select, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    FromClause,
+    Table,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    union,
+    update,
+)
 
 from headwater.store import schema
 from headwater.store.catchup import catch_up
 from headwater.store.index.log import trim
 from headwater.store.prunable import doomed, has_child_outside, prunable
 from headwater.store.store import Store
+from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES
 
 _RUN = schema.run
 _SCHEDULE = schema.schedule
@@ -19,6 +35,7 @@ _HISTORIES = (
     (schema.edge_history, schema.edge_history.c.output_field),
     (schema.dataset_edge_history, schema.dataset_edge_history.c.output_dataset),
 )
+_READERS = tuple(table for tables in (FIELD_EDGES, DATASET_EDGES) for table in tables)
 _OF_VERSIONS = union(
     *(
         select(table.c.schema_digest).where(table.c.schema_digest.is_not(None))
@@ -32,7 +49,7 @@ _OUTPUTS_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """How many rows of each kind went, or would go."""
+    """How many rows of each kind went, or would go; of edges at least so many, since some go with their readers."""
 
     runs: int = 0
     events: int = 0
@@ -98,8 +115,30 @@ def would_prune(store: Store, cut: int) -> Pruned:
             connection.execute(events.where(schema.event.c.run_id.in_(batch))).scalar_one()
             for batch in _parts(runs, _RUNS_AT_ONCE)
         )
-        ended = (select(func.count()).select_from(table).where(table.c.valid_to <= cut) for table, _ in _HISTORIES)
+        ended = (select(func.count()).select_from(table).where(_removable(table, cut)) for table, _ in _HISTORIES)
         return Pruned(len(runs), told, sum(connection.execute(question).scalar_one() for question in ended))
+
+
+def _removable(history: Table, cut: int) -> ColumnElement[bool]:
+    """That an edge ended before the cut, and that no walk goes over it (`headwater.store.questions.past`).
+
+    A walk goes back to what a dataset whose rows were replaced had when another edge has read it: that edge, or one
+    before it, held before this one ended.
+    """
+    own = schema.field.alias("own_field")
+    if "output_field" in history.c:
+        mine = own.c.id == history.c.output_field
+    else:
+        mine = own.c.dataset_id == history.c.output_dataset
+    replaced = and_(schema.replacement.c.dataset_id == own.c.dataset_id, schema.replacement.c.certain)
+    read = or_(*(_reads(table.alias(f"reader_{table.name}"), own, history) for table in _READERS))
+    needed = exists().where(mine, exists().where(replaced).correlate(own), read).correlate(history)
+    return and_(history.c.valid_to <= cut, ~needed)
+
+
+def _reads(reader: FromClause, own: FromClause, history: Table) -> ColumnElement[bool]:
+    mine = and_(reader.c.input_field == own.c.id, reader.c.valid_from <= history.c.valid_to)
+    return exists().where(mine).correlate(own, history)
 
 
 def _parts(ids: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -107,7 +146,7 @@ def _parts(ids: Sequence[int], size: int) -> Iterator[Sequence[int]]:
 
 
 def _ended(connection: Connection, cut: int) -> dict[Table, Sequence[int]]:
-    questions = {table: select(output).where(table.c.valid_to <= cut).distinct() for table, output in _HISTORIES}
+    questions = {table: select(output).where(_removable(table, cut)).distinct() for table, output in _HISTORIES}
     return {table: connection.execute(question).scalars().all() for table, question in questions.items()}
 
 
@@ -144,5 +183,5 @@ def _count(connection: Connection, statement: tuple[Delete, bool]) -> int:
 def _prune_edges(store: Store, table: Table, outputs: Sequence[int], cut: int) -> Pruned:
     output = next(column for one, column in _HISTORIES if one is table)
     with store.write() as connection:
-        ended = delete(table).where(output.in_(outputs), table.c.valid_to <= cut)
+        ended = delete(table).where(output.in_(outputs), _removable(table, cut))
         return Pruned(edges=connection.execute(ended).rowcount)
