@@ -17,3 +17,20 @@ def test_to_watch_a_job_loads_no_database() -> None:
     code = f"import sys, headwater.capture.attach, headwater.capture.frames; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+IMPORTED_FIRST = """
+import importlib, pkgutil, sys
+import headwater.store
+
+for module in list(pkgutil.walk_packages(headwater.store.__path__, "headwater.store.")):
+    if "migrations" not in module.name:
+        for loaded in [name for name in sys.modules if name.startswith("headwater")]:
+            del sys.modules[loaded]
+        importlib.import_module(module.name)
+"""
+
+
+def test_each_module_of_the_store_may_be_the_first_that_is_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED_FIRST], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, select, update
+from sqlalchemy import Connection, select, update
 
 from headwater.model import Dataset
 from headwater.store import schema
@@ -16,7 +16,6 @@ from headwater.store.catalog.versions import Fields, Version, latest
 from headwater.store.jsonvalues import records, text
 from headwater.store.questions import names
 from headwater.store.rows import rows_for
-from headwater.store.sight import told_datasets
 
 _DATASET = schema.dataset
 
@@ -56,16 +55,9 @@ class KeptDataset:
 def listing(connection: Connection, namespace: str, page: Page) -> Listing[KeptDataset]:
     """The datasets of a namespace by name, whole; not those that are hidden, or were dropped and replaced."""
     mine = select(_DATASET.c.id).where(_DATASET.c.namespace == namespace).order_by(_DATASET.c.name, _DATASET.c.id)
-    found = paged(connection, shown(connection, mine), page)
+    found = paged(connection, names.listed(connection, mine), page)
     ids = [row.id for row in found.items]
     return Listing(among(ids, whole(connection, ids)), found.total)
-
-
-def shown(connection: Connection, question: Select[Any]) -> Select[Any]:
-    """A question about datasets without those that are hidden, or were dropped and whose names are others' now."""
-    question = question.where(_DATASET.c.hidden_at.is_(None), told_datasets(connection, _DATASET.c.id))
-    gone = names.replaced(connection)
-    return question.where(_DATASET.c.id.not_in(gone)) if gone else question
 
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptDataset]:

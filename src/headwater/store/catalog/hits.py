@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, union_all
 
 from headwater.store import schema
-from headwater.store.catalog.datasets import shown
 from headwater.store.catalog.pages import Sees, seen
 from headwater.store.events import NO_JOB
+from headwater.store.questions.names import listed
 from headwater.store.text_search import tagged_with_words, with_words, words_of
 
 DATASET = "DATASET"
@@ -52,7 +52,7 @@ def search(connection: Connection, sought: Sought, most: int) -> tuple[Hit, ...]
     """
     parts = []
     if sought.kind in ("", DATASET):
-        parts.append(shown(connection, _part(connection, sought, DATASET)))
+        parts.append(listed(connection, _part(connection, sought, DATASET)))
     if sought.kind in ("", JOB):
         parts.append(_part(connection, sought, JOB).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None)))
     every = union_all(*parts).subquery()

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, Select, case, func, select
 
 from headwater.store import schema
 from headwater.store.catalog import moments
-from headwater.store.catalog.datasets import shown
 from headwater.store.catalog.jobs import shown as shown_jobs
 from headwater.store.catalog.pages import Sees, seen
 from headwater.store.catalog.sources import every as known_sources
+from headwater.store.questions.names import listed
 
 _EVENT = schema.event
 _RUN = schema.run
@@ -44,7 +44,7 @@ def events(connection: Connection, edges: Sequence[int], sees: Sees = None) -> t
 
 def datasets(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
     """How many of the datasets that are listed were known before each moment; all of them before the last."""
-    listed = shown(connection, select(_DATASET.c.id, _DATASET.c.first_at, _DATASET.c.last_at))
+    listed = listed(connection, select(_DATASET.c.id, _DATASET.c.first_at, _DATASET.c.last_at))
     listed = listed.where(seen(connection, _DATASET.c.namespace, sees))
     return _before(connection, listed, ends, moments.of_datasets)
 

@@ -167,3 +167,10 @@ def _known(id_: int, shown: Dataset, names: Sequence[_Named], declared: Collecti
     if then and shown not in then:
         shown = min(then, key=lambda one: (then[one] in declared, one))
     return KnownDataset(shown, tuple(sorted(then.keys() - {shown})), id_)
+
+
+def listed(connection: Connection, question: Select[Any]) -> Select[Any]:
+    """A question about datasets without those that are hidden, or were dropped and whose names are others' now."""
+    question = question.where(_DATASET.hidden_at.is_(None), told_datasets(connection, _DATASET.id))
+    gone = replaced(connection)
+    return question.where(_DATASET.id.not_in(gone)) if gone else question

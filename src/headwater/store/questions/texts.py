@@ -10,11 +10,11 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, s
 
 from headwater.model import Job
 from headwater.store import schema
-from headwater.store.catalog.datasets import shown
 from headwater.store.catalog.pages import seen
 from headwater.store.events import NO_JOB
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
+from headwater.store.questions.names import listed
 from headwater.store.rows import rows_for
 from headwater.store.store import Store
 from headwater.store.text_search import tagged_with_words, with_words, words_of
@@ -121,7 +121,7 @@ def _visible(connection: Connection, kind: Any, sees: Sees) -> Select[Any]:
     if kind is _JOB:
         known = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
         return known.where(seen(connection, _JOB.c.namespace, sees))
-    datasets = shown(connection, select(_DATASET.c.id)).where(seen(connection, _DATASET.c.namespace, sees))
+    datasets = listed(connection, select(_DATASET.c.id)).where(seen(connection, _DATASET.c.namespace, sees))
     return datasets if kind is _DATASET else select(_FIELD.c.id).where(_FIELD.c.dataset_id.in_(datasets))
 
 
