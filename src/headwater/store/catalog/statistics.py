@@ -44,9 +44,9 @@ def events(connection: Connection, edges: Sequence[int], sees: Sees = None) -> t
 
 def datasets(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
     """How many of the datasets that are listed were known before each moment; all of them before the last."""
-    listed = listed(connection, select(_DATASET.c.id, _DATASET.c.first_at, _DATASET.c.last_at))
-    listed = listed.where(seen(connection, _DATASET.c.namespace, sees))
-    return _before(connection, listed, ends, moments.of_datasets)
+    every = listed(connection, select(_DATASET.c.id, _DATASET.c.first_at, _DATASET.c.last_at))
+    every = every.where(seen(connection, _DATASET.c.namespace, sees))
+    return _before(connection, every, ends, moments.of_datasets)
 
 
 def jobs(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
