@@ -82,6 +82,9 @@ def table(**more: Any) -> dict[str, Any]:
     return {"identifier": ["spark_catalog", "default", "out"], "location": "file:/wh/out", "kind": "MANAGED", **more}
 
 
+OVER_JDBC = table(provider="jdbc", options={"url": "jdbc:postgresql://host/db", "dbtable": "sales.out"})
+
+
 def plan(name: str, values: Mapping[str, Any], condition: object = None, over: Mapping[str, Any] | None = None) -> str:
     """A command over one row, with a table of the v2 API and a condition where one is given."""
     nodes: list[Any] = [
@@ -173,6 +176,8 @@ COMMANDS: list[tuple[str, Command, object, Mapping[str, Any] | None, ReplacedRow
     ("DROP", ("DropTableCommand", {"changed": table()}), None, None, ALL),
     ("DROP of an external table", ("DropTableCommand", {"changed": table(kind="EXTERNAL")}), None, None, SOME),
     ("CREATE of a table", ("CreateTable", {"changed": table()}), None, None, ALL),
+    ("CREATE over JDBC", ("CreateDataSourceTableCommand", {"changed": OVER_JDBC}), None, None, SOME),
+    ("DROP of a table over JDBC", ("DropTableCommand", {"changed": OVER_JDBC}), None, None, SOME),
     ("CREATE over files", ("CreateTable", {"changed": table(kind="EXTERNAL")}), None, None, SOME),
     ("REPLACE of a table", ("ReplaceTable", {"changed": table(kind="EXTERNAL")}), None, None, ALL),
     (

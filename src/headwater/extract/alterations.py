@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headwater.extract.catalogs import create, named_in_catalog
-from headwater.extract.lifecycle import altered, columns_of, names_of, of_catalog, own_columns, table_of
+from headwater.extract.lifecycle import altered, columns_of, names_of, of_catalog, own_columns, owns_rows, table_of
 from headwater.extract.relations import naming
 from headwater.extract.relations.leaves import note
 from headwater.extract.relations.moving import renamed_session_table, renamed_v2_table
@@ -57,7 +57,7 @@ def _within(node: Operator, facts: Mapping[str, Any], extraction: Extraction) ->
 
 
 def _dropped(table: DatasetDescription, facts: Mapping[str, Any]) -> Sequence[Output]:
-    ended = names_of(table)[1:] if facts.get("kind") == "EXTERNAL" else names_of(table)
+    ended = names_of(table) if owns_rows(facts) else names_of(table)[1:]
     return altered(table, "DROP", names=tuple(map(NameChange, ended)))
 
 

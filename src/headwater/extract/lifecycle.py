@@ -6,6 +6,7 @@ What the catalogs know of the table is in the command under ``changed``, its col
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from headwater.extract.edges import lineage
 from headwater.extract.relations import naming
@@ -27,6 +28,17 @@ def altered(
     schema = tuple(SchemaField(column.name, column.type) for column in columns)
     told = replace(table, schema=schema, lifecycle=lifecycle, version="", names=names or table.names)
     return (Output(told, lineage(traces, traces.values(), frozenset()) if traces else ColumnLineage()),)
+
+
+_IN_OWN_FOLDER = frozenset(
+    ("", "avro", "csv", "delta", "hive", "hudi", "iceberg", "json", "orc", "parquet", "text", "xml")
+)
+"""Providers of tables that keep their rows in a folder, which is new with the table unless its user has named it."""
+
+
+def owns_rows(table: Mapping[str, Any]) -> bool:
+    """Whether rows come and go with a table of a catalog: not at a location of its user's choice, or behind JDBC."""
+    return table.get("kind") != "EXTERNAL" and str(table.get("provider") or "").lower() in _IN_OWN_FOLDER
 
 
 def names_of(table: DatasetDescription) -> tuple[Dataset, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from headwater.extract.lifecycle import owns_rows
 from headwater.extract.scope import Extraction
 from headwater.model import Output, ReplacedRows
 from headwater.openlineage.naming import path_dataset
@@ -97,9 +98,10 @@ def _made_anew(node: Operator) -> ReplacedRows:
 
 
 def _empty_table(node: Operator) -> ReplacedRows:
-    """CREATE TABLE without rows: at a location of its user's choice there may be rows."""
-    replaces = node.name.startswith("Replace")
-    return ALL if replaces or node.facts("changed").get("kind") == "MANAGED" else SOME
+    """CREATE TABLE without rows: at a location of its user's choice, or in the database of JDBC, there may be rows."""
+    table = node.facts("changed")
+    own = table.get("kind") == "MANAGED" and owns_rows(table)
+    return ALL if own or node.name.startswith("Replace") else SOME
 
 
 def _files(node: Operator) -> ReplacedRows:

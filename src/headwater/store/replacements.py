@@ -15,6 +15,7 @@ from headwater.store import schema
 from headwater.store.bulk import add_rows
 from headwater.store.events import FINAL, SUCCESSFUL
 from headwater.store.ids import Writer
+from headwater.store.lookup import Lookup
 from headwater.store.rows import pairs_for, rows_for
 from headwater.store.schema import FOREVER
 
@@ -28,6 +29,17 @@ _LINEAGE = schema.lineage.c
 _RUN = schema.run.c
 _ENDED = frozenset((*FINAL, *SUCCESSFUL))
 _COLUMNS = ("dataset_id", "at", "run_id", "certain", "has_schema")
+
+
+_OTHER = _REPLACEMENT.alias().c
+_LAST = select(_OTHER.at).where(_OTHER.dataset_id == _REPLACEMENT.c.dataset_id, _OTHER.certain)
+_LAST = _LAST.order_by(_OTHER.at.desc()).limit(1).correlate(_REPLACEMENT)
+_LATEST = Lookup(
+    select(_REPLACEMENT.c.dataset_id, _REPLACEMENT.c.at, _REPLACEMENT.c.run_id).where(
+        _REPLACEMENT.c.certain, _REPLACEMENT.c.at == _LAST.scalar_subquery()
+    ),
+    _REPLACEMENT.c.dataset_id,
+)
 
 
 class Run(NamedTuple):
@@ -107,13 +119,8 @@ def any_replacement(connection: Connection) -> bool:
 def latest_replacements(connection: Connection, datasets: Collection[int]) -> dict[int, RunEnd]:
     """The last certain replacement of each dataset that has one."""
     found: dict[int, RunEnd] = {}
-    other = _REPLACEMENT.alias().c
-    last = select(other.at).where(other.dataset_id == _REPLACEMENT.c.dataset_id, other.certain)
-    last = last.order_by(other.at.desc()).limit(1).correlate(_REPLACEMENT)
-    question = select(_REPLACEMENT.c.dataset_id, _REPLACEMENT.c.at, _REPLACEMENT.c.run_id)
-    question = question.where(_REPLACEMENT.c.certain, _REPLACEMENT.c.at == last.scalar_subquery())
-    for row in rows_for(connection, datasets, lambda some: question.where(_REPLACEMENT.c.dataset_id.in_(some))):
-        found[row.dataset_id] = RunEnd(row.at, None if row.dataset_id in found else row.run_id)
+    for dataset, at, run in _LATEST.bare(connection, datasets):
+        found[dataset] = RunEnd(at, None if dataset in found else run)
     return found
 
 

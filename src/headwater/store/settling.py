@@ -31,6 +31,7 @@ _RUN = schema.run.c
 _RUNS = select(*(_RUN[name] for name in Run._fields))
 _EVENT = schema.event.c
 _TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
+_HIDDEN_JOBS = select(schema.job.c.id, schema.job.c.hidden_at).where(schema.job.c.hidden_at.is_not(None))
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
 
 
@@ -78,8 +79,7 @@ def settle(writer: Writer) -> None:
 
 def _forgotten(writer: Writer, cases: list[Case]) -> set[int]:
     """The runs whose job was forgotten after they ended: they have no lineage (`headwater.store.forgotten_jobs`)."""
-    job = schema.job.c
-    hidden = dict(writer.connection.execute(select(job.id, job.hidden_at).where(job.hidden_at.is_not(None))).all())
+    hidden = dict(writer.connection.execute(_HIDDEN_JOBS).all())
     return {case.run.id for case in cases if case.run.state_at <= hidden.get(case.run.job_id, -1)} if hidden else set()
 
 
