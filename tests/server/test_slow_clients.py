@@ -129,7 +129,8 @@ def test_the_rest_of_a_body_that_was_refused_is_not_waited_for(tmp_path: Path) -
         slow.sendall(b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
         assert slow.recv(10_000).startswith(b"HTTP/1.1 404")
         begun = time.monotonic()
-        assert trickle(slow, b"x") == b""
+        while trickle(slow, b"x"):  # the rest of the answer may come by itself
+            pass
         assert time.monotonic() - begun < 10
 
 

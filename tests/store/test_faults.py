@@ -166,7 +166,7 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_taken(file: Path) -> Non
     environment = {"PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-c", "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n" + FILL, str(file)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert "headwater.errors.StoreUnavailable" in result.stderr
+    assert "headwater.errors.StoreFull" in result.stderr
     assert "disk is full or failing; make room" in result.stderr
     with open_store(str(file)) as store, store.read() as connection:
         kept = connection.exec_driver_sql("SELECT count(*) FROM event").scalar()
