@@ -1,6 +1,7 @@
 """A job keeps the configuration that it has for the OpenLineage Spark integration."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -180,7 +181,7 @@ def test_a_resolver_that_cannot_be_used_is_left_out_and_said(keys: dict[str, str
     assert "'a'" in settings.problems[0]
 
 
-def statement_of(keys: dict[str, str]) -> list[RunMoment]:
+def statement_of(keys: dict[str, str], *, by_operator: bool = False) -> list[RunMoment]:
     """The moments of a recorded write under a configuration."""
     settings = settings_from(keys, {})
     extract = ExtractSettings(trimming=settings.trimming, names=settings.names)
@@ -188,7 +189,7 @@ def statement_of(keys: dict[str, str]) -> list[RunMoment]:
         Run(ID, Job("ns", "shop")),
         Engine(),
         extract,
-        job_names=settings.job_names,
+        job_names=replace(settings.job_names, by_operator=by_operator),
         denied_nodes=settings.denied_nodes,
     )
     plan = decode_document(dict(recorded("4.1", next(case for case in cases() if str(case) == "write/external_table"))))
@@ -207,17 +208,24 @@ def test_a_pattern_is_removed_from_the_names_of_tables_of_the_catalog_too() -> N
 
 
 def test_nothing_is_emitted_for_a_denied_node() -> None:
-    (moment,) = statement_of({})
+    (moment,) = statement_of({}, by_operator=True)
     node = moment.run.job.name.split(".")[1].title().replace("_", "")
     assert not statement_of(conf(filter__deniedSparkNodes=f"[org.apache.spark.sql.{node};x]"))
 
 
 def test_the_parts_of_a_job_name_follow_the_conf() -> None:
-    (plain,) = statement_of({})
+    (plain,) = statement_of({}, by_operator=True)
     application, command, dataset = plain.run.job.name.split(".")
     keys = conf(jobName__appendDatasetName="false", jobName__replaceDotWithUnderscore="true")
-    assert statement_of(keys)[0].run.job.name == f"{application}_{command}"
+    assert statement_of(keys, by_operator=True)[0].run.job.name == f"{application}_{command}"
     assert dataset
+
+
+def test_without_the_operator_a_job_is_named_by_its_target_whatever_is_appended() -> None:
+    (plain,), (dotless,) = statement_of({}), statement_of(conf(jobName__replaceDotWithUnderscore="true"))
+    assert plain.run.job.name == "shop.default.out"
+    assert dotless.run.job.name == "shop_default_out"
+    assert statement_of(conf(jobName__appendDatasetName="false"))[0].run.job.name == plain.run.job.name
 
 
 UNUSABLE = ("-1", "nan", "inf", "9" * 5000, "4294967296", "1.5", "x", "password=hunter2", "(a+", "\0")
