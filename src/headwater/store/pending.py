@@ -92,13 +92,13 @@ class Pending:
     def version_schema(self, place: Touch, at: int, version: VersionSchema) -> None:
         """The schema of what a run wrote, as an event at a moment has it."""
         self.keep_schema(version)
-        self.version_schema_kept(place, at, version.digest)
+        self.add_version_schema(place, at, version.digest)
 
     def keep_schema(self, version: VersionSchema) -> None:
         """A schema that some version has."""
         self._version_schemas[version.digest] = version.fields
 
-    def version_schema_kept(self, place: Touch, at: int, digest: bytes) -> None:
+    def add_version_schema(self, place: Touch, at: int, digest: bytes) -> None:
         """The same of a schema that is there."""
         self._schema_of[place] = max(self._schema_of.get(place, (at, digest)), (at, digest))
 

@@ -64,17 +64,17 @@ def referred_reads(connection: Connection, reads: Iterable[tuple[int, int]]) -> 
     return {(run, one) for run, one in known if run in limited and (not limited[run] or one in unseen)}
 
 
-def told_datasets(connection: Connection, dataset: ColumnElement[int]) -> ColumnElement[bool]:
+def described_datasets(connection: Connection, dataset: ColumnElement[int]) -> ColumnElement[bool]:
     """The condition that a dataset was told of, and not only mentioned; all are for whoever sees all."""
     if sight_of(connection) is None:
         return true()
-    own, field = _DATASET.alias("told_dataset"), _FIELD.alias("told_field")
+    own, field = _DATASET.alias("described_dataset"), _FIELD.alias("described_field")
     fields = select(field.c.id).where(field.c.dataset_id == own.c.id, field.c.spelled_by >= READ).correlate(own)
     told = select(own.c.id).where(own.c.id == dataset, or_(own.c.first_at.is_not(None), exists(fields)))
     return exists(told.correlate_except(own))
 
 
-def told_fields(connection: Connection) -> ColumnElement[bool]:
+def described_fields(connection: Connection) -> ColumnElement[bool]:
     """The condition that a field was told of, and not only mentioned; all are for whoever sees all."""
     return true() if sight_of(connection) is None else _FIELD.c.spelled_by >= READ
 

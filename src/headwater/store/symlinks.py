@@ -181,7 +181,7 @@ def _merge_runs(writer: Writer, kept: int, gone: int) -> None:
         touch(writer, row.run_id, kept, written=row.written, has_lineage=row.has_lineage)
         if row.schema_digest is not None:
             place = (row.run_id, kept, row.written)
-            writer.pending.version_schema_kept(place, row.schema_at, row.schema_digest)
+            writer.pending.add_version_schema(place, row.schema_at, row.schema_digest)
     writer.connection.execute(delete(table).where(table.c.dataset_id == gone))
     changed = schema.dataset_change
     for row in writer.connection.execute(select(changed).where(changed.c.dataset_id == gone)).all():

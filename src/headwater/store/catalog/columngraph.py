@@ -14,7 +14,7 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Column, Direction
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.rows import rows_for
-from headwater.store.sight import told_fields
+from headwater.store.sight import described_fields
 
 _DATASET = schema.dataset
 _WRITES = schema.run_dataset
@@ -65,7 +65,7 @@ def written_by(connection: Connection, run_id: int) -> list[int]:
     """The fields of the datasets that a run wrote."""
     field = schema.field
     question = select(field.c.id).join(_WRITES, _WRITES.c.dataset_id == field.c.dataset_id)
-    mine = question.where(_WRITES.c.run_id == run_id, _WRITES.c.written, told_fields(connection))
+    mine = question.where(_WRITES.c.run_id == run_id, _WRITES.c.written, described_fields(connection))
     return list(connection.execute(mine).scalars())
 
 

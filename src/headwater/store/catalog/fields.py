@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from headwater.store import schema
 from headwater.store.rows import rows_for
-from headwater.store.sight import references, told_fields
+from headwater.store.sight import described_fields, references
 
 _FIELD = schema.field
 _DATASET = schema.dataset
@@ -26,7 +26,7 @@ def lasting(connection: Connection, datasets: Collection[int]) -> list[Any]:
     that ended with a replacement is left out whatever tells of it.
     """
     question = select(_FIELD, _DATASET.c.schema_at).join(_DATASET, _DATASET.c.id == _FIELD.c.dataset_id)
-    question = question.where(told_fields(connection))
+    question = question.where(described_fields(connection))
     rows = list(rows_for(connection, datasets, lambda some: question.where(_FIELD.c.dataset_id.in_(some))))
     unplaced = [row.id for row in rows if row.ordinal is None and row.schema_at is not None]
     gone = (set(unplaced) - _told(connection, unplaced)) | ended_fields(connection, rows)

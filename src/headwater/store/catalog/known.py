@@ -9,7 +9,7 @@ from headwater.store import schema
 from headwater.store.fieldnames import place_of
 from headwater.store.keys import key_of
 from headwater.store.rows import rows_for
-from headwater.store.sight import told_datasets, told_fields
+from headwater.store.sight import described_datasets, described_fields
 
 _NAME = schema.dataset_name
 _DATASET = schema.dataset
@@ -22,7 +22,7 @@ def dataset_ids(connection: Connection, named: Iterable[Dataset]) -> dict[Datase
     keys = {key_of(one.namespace, one.name): one for one in named}
     question = select(_NAME.c.namespace, _NAME.c.name, _NAME.c.dataset_id).order_by(_NAME.c.since)
     question = question.join(_DATASET, _DATASET.c.id == _NAME.c.dataset_id).where(_DATASET.c.hidden_at.is_(None))
-    question = question.where(told_datasets(connection, _DATASET.c.id))
+    question = question.where(described_datasets(connection, _DATASET.c.id))
     rows = rows_for(
         connection, keys, lambda some: question.where(or_(_NAME.c.key.in_(some), _NAME.c.first_key.in_(some)))
     )
@@ -51,7 +51,7 @@ def field_ids(connection: Connection, dataset: int, name: str | None = None) -> 
     """The ids of a dataset's fields, or of the one that has a name."""
     mine = (
         select(_FIELD.c.id, _FIELD.c.name)
-        .where(_FIELD.c.dataset_id == dataset, told_fields(connection))
+        .where(_FIELD.c.dataset_id == dataset, described_fields(connection))
         .order_by(_FIELD.c.id)
     )
     rows = connection.execute(mine).all()

@@ -8,7 +8,7 @@ from headwater.store import schema
 from headwater.store.catalog import datasets, jobs
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.keys import key_of
-from headwater.store.sight import told_datasets
+from headwater.store.sight import described_datasets
 
 _NAMESPACE = schema.namespace
 _JOB = schema.job
@@ -66,7 +66,7 @@ def _every(connection: Connection, name: str | None = None) -> Select[tuple[obje
     said = select(_NAMESPACE.c.name, _NAMESPACE.c.created_at, _NAMESPACE.c.updated_at)
     parts = [said, *(select(table.c.namespace, table.c.first_at, table.c.last_at) for table in (_DATASET, _JOB))]
     wanted = [part.where(part.selected_columns[0] != "") for part in parts]
-    wanted[1] = wanted[1].where(told_datasets(connection, _DATASET.c.id))
+    wanted[1] = wanted[1].where(described_datasets(connection, _DATASET.c.id))
     if name is not None:
         wanted = [part.where(part.selected_columns[0] == name) for part in wanted]
     told = union_all(*wanted).subquery("told")

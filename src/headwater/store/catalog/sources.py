@@ -11,7 +11,7 @@ from headwater.store.catalog import facets
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.jsonvalues import text
 from headwater.store.keys import key_of
-from headwater.store.sight import told_datasets
+from headwater.store.sight import described_datasets
 
 _SOURCE = schema.source
 _DATASET = schema.dataset
@@ -64,7 +64,7 @@ def every(connection: Connection, sees: Sees = None) -> Any:
     times = (func.min(_DATASET.c.first_at), func.max(_DATASET.c.last_at))
     told = select(name.label("name"), *times, func.max(_DATASET.c.id)).group_by(name)
     told = told.where(seen(connection, _DATASET.c.namespace, sees), _DATASET.c.hidden_at.is_(None))
-    told = told.where(told_datasets(connection, _DATASET.c.id))
+    told = told.where(described_datasets(connection, _DATASET.c.id))
     only_told = told.subquery("told")
     if sees is not None:
         # What people say of a source has no namespace, and an address: it is for who sees all.

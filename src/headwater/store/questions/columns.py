@@ -14,7 +14,7 @@ from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.rarity import Sought, Wanted, datasets_named, few, first_fields
 from headwater.store.questions.versions import columns_then
 from headwater.store.rows import rows_for
-from headwater.store.sight import told_datasets, told_fields
+from headwater.store.sight import described_datasets, described_fields
 from headwater.store.store import Store
 
 _FIELD = schema.field
@@ -68,7 +68,7 @@ def find_columns(
     found: list[tuple[Match, int]] = []
     first, last = after
     with store.read() as connection:
-        shown = [*_shown(connection, _FIELD.c.dataset_id, sees), told_fields(connection)]
+        shown = [*_shown(connection, _FIELD.c.dataset_id, sees), described_fields(connection)]
         for rank, (match, sought, condition) in enumerate(_ranks(connection, text, _asked_for(connection, sees))):
             if rank < first:
                 continue
@@ -121,7 +121,7 @@ def dataset_page(store: Store, most: int, wanted: WantedDatasets) -> DatasetPage
 
 def _columns(connection: Connection, datasets: Iterable[KnownDataset]) -> dict[int, list[Column]]:
     owners = {one.id: one for one in datasets}
-    question = select(_FIELD).where(told_fields(connection))
+    question = select(_FIELD).where(described_fields(connection))
     rows = list(rows_for(connection, owners, lambda some: question.where(_FIELD.c.dataset_id.in_(some))))
     ended = ended_fields(connection, rows)
     found: dict[int, list[Column]] = {}
@@ -164,7 +164,7 @@ def _asked_for(connection: Connection, sees: Sees) -> Condition:
 
 def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees) -> list[Condition]:
     """What keeps to datasets that may be shown and that have not lost their names to others."""
-    conditions: list[Condition] = [told_datasets(connection, dataset)]
+    conditions: list[Condition] = [described_datasets(connection, dataset)]
     gone = names.replaced(connection)
     if gone:
         conditions.append(dataset.not_in(gone))

@@ -12,7 +12,7 @@ from headwater.store.keys import key_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
 from headwater.store.questions.near import like
-from headwater.store.sight import sight_of, told_datasets
+from headwater.store.sight import described_datasets, sight_of
 
 _NAME = schema.dataset_name
 _KEY = bindparam("the_key", type_=LargeBinary())
@@ -54,7 +54,7 @@ def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Co
 def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDataset:
     meanings = _MEANINGS
     if sight_of(connection) is not None:
-        meanings = meanings.where(told_datasets(connection, _NAME.c.dataset_id))
+        meanings = meanings.where(described_datasets(connection, _NAME.c.dataset_id))
     rows = connection.execute(meanings, {"the_key": key_of(name.namespace, name.dataset)}).all()
     then = [row.dataset_id for row in rows if at is None or row.since <= at < row.until]
     if not then:

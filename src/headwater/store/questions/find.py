@@ -17,7 +17,7 @@ from headwater.store.questions.exact import Exact, Name, find_exact
 from headwater.store.questions.near import near_names
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
-from headwater.store.sight import told_datasets, told_fields
+from headwater.store.sight import described_datasets, described_fields
 
 _NAME = schema.dataset_name
 _FIELD = schema.field
@@ -96,9 +96,9 @@ def _latest(connection: Connection, question: Select[Any], at: int | None, sees:
     """What each name means at a moment, or now; or meant last, when it means nothing any more."""
     if at is not None:
         question = question.where(_NAME.c.since <= at, _NAME.c.until > at)
-    question = question.where(told_datasets(connection, _NAME.c.dataset_id))
+    question = question.where(described_datasets(connection, _NAME.c.dataset_id))
     if "field" in question.selected_columns:
-        question = question.where(told_fields(connection))
+        question = question.where(described_fields(connection))
     every = connection.execute(question.order_by(_NAME.c.since))
     rows = [row for row in every if sees is None or sees(row.namespace)]
     if at is not None:

@@ -14,7 +14,7 @@ from headwater.store import schema
 from headwater.store.events import SUCCESSFUL
 from headwater.store.questions.answers import Bounds, Direction
 from headwater.store.rows import rows_for
-from headwater.store.sight import referred_reads, told_fields
+from headwater.store.sight import described_fields, referred_reads
 
 GUESS = Transformation(
     Subtype.TRANSFORMATION,
@@ -121,7 +121,7 @@ class Guesses:
 
     def _columns(self, by: ColumnElement[int], ids: Collection[int]) -> dict[int, list[int]]:
         """Columns by their datasets."""
-        question = select(_FIELD.c.dataset_id, _FIELD.c.id).where(told_fields(self._connection))
+        question = select(_FIELD.c.dataset_id, _FIELD.c.id).where(described_fields(self._connection))
         return self._grouped(ids, lambda some: question.where(by.in_(some)))
 
     def _grouped(self, ids: Collection[int], question: Callable[[Any], Select[Any]]) -> dict[int, list[int]]:

@@ -15,7 +15,7 @@ from headwater.store.questions.guesses import GUESS, GUESS_ID
 from headwater.store.questions.whole_sources import ANY_COLUMN, ANY_COLUMN_ID
 from headwater.store.rows import rows_for
 from headwater.store.schema import FOREVER
-from headwater.store.sight import told_datasets, told_fields
+from headwater.store.sight import described_datasets, described_fields
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)
@@ -63,7 +63,7 @@ def columns(connection: Connection, ids: Collection[int], at: int | None = None)
 def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = None) -> list[Column]:
     """The columns of a dataset: in the order of its schema, then those only lineage knows of."""
     field = schema.field
-    rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id, told_fields(connection))).all()
+    rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id, described_fields(connection))).all()
     ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
     called = NamesThen(connection, at)
     return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in ordered]
@@ -102,7 +102,7 @@ def replaced(connection: Connection) -> set[int]:
     first = name.c.first_key
     reused = select(name.c.id, name.c.dataset_id, func.coalesce(first, name.c.key).label("first"))
     reused = reused.where(or_(first.is_not(None), name.c.key.in_(select(first).where(first.is_not(None)))))
-    reused = reused.where(told_datasets(connection, name.c.dataset_id))
+    reused = reused.where(described_datasets(connection, name.c.dataset_id))
     rows = connection.execute(reused.order_by(name.c.since)).all()
     latest = {row.first: row.id for row in rows}
     taken = {row.id: row.dataset_id for row in rows if latest[row.first] != row.id}
@@ -171,6 +171,6 @@ def _known(id_: int, shown: Dataset, names: Sequence[_Named], declared: Collecti
 
 def listed(connection: Connection, question: Select[Any]) -> Select[Any]:
     """A question about datasets without those that are hidden, or were dropped and whose names are others' now."""
-    question = question.where(_DATASET.hidden_at.is_(None), told_datasets(connection, _DATASET.id))
+    question = question.where(_DATASET.hidden_at.is_(None), described_datasets(connection, _DATASET.id))
     gone = replaced(connection)
     return question.where(_DATASET.id.not_in(gone)) if gone else question
