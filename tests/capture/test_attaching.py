@@ -149,7 +149,7 @@ def test_a_second_attach_says_which_settings_do_not_count(ended: Ended) -> None:
     ]
 
 
-def test_the_last_line_tells_of_tables_that_were_made_without_rows(ended: Ended) -> None:
+def test_the_last_line_names_tables_that_were_made_without_rows(ended: Ended) -> None:
     lines = ended.err.partition("--- empty\n")[2].splitlines()
     (line,) = [line for line in lines if line.startswith("headwater: no column")]
     assert line == "headwater: no column lineage: 1 dataset made, changed or dropped without a query's rows"

@@ -29,7 +29,7 @@ def reading(*columns: tuple[str, str]) -> ColumnLineage:
     return ColumnLineage({"x": frozenset(edges)}, frozenset())
 
 
-def test_datasets_of_equal_short_names_are_told_apart_wherever_they_are_shown() -> None:
+def test_datasets_of_equal_short_names_differ_wherever_they_are_shown() -> None:
     shown = FrameLineage(reading(("/bronze/orders", "v"), ("/silver/orders", "v"), ("/gold/sales", "v")))
     for text in (shown.tree(), shown.mermaid(), shown._repr_html_()):
         assert all(name in text for name in ("bronze/orders.v", "silver/orders.v", "sales.v"))

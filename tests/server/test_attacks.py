@@ -173,7 +173,7 @@ def test_large_plain_bodies_are_answered_rather_than_reset(attacked: Target) -> 
         assert plain.headers["connection"] == "close"
 
 
-def test_who_asks_before_sending_is_told_before_sending(attacked: Target) -> None:
+def test_who_expects_an_answer_before_sending_gets_it_before_sending(attacked: Target) -> None:
     """RFC 9110, section 10.1.1: no 100 Continue where the head is enough to refuse."""
     for key, length, status in ((None, 10, 401), (attacked.key, 2**40, 413)):
         head = (f"Content-Length: {length}", "Expect: 100-continue")

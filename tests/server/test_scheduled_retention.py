@@ -56,7 +56,7 @@ def test_one_of_several_processes_removes_what_is_old(store: Store, caplog: pyte
     assert (count(store, "event"), count(store, "edge"), count(store, "edge_history")) == (1, 1, 0)
 
 
-def test_a_server_keeps_everything_unless_it_is_told(store: Store) -> None:
+def test_a_server_keeps_everything_by_default(store: Store) -> None:
     past(store, 3)
     with TestClient(create_app(ServerSettings(store.url))) as client:
         assert client.get("/ready").status_code == 200

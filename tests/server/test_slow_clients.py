@@ -153,7 +153,7 @@ def test_connections_that_wait_make_room_for_those_that_ask(tmp_path: Path) -> N
         assert idle[0].recv(10) == b""
 
 
-def test_where_all_are_busy_one_more_is_told_so(tmp_path: Path) -> None:
+def test_where_all_are_busy_one_more_gets_a_503(tmp_path: Path) -> None:
     with running(tmp_path, most=3) as found, ExitStack() as opened:
         for _ in range(3):
             busy = opened.enter_context(found.connect())

@@ -373,7 +373,7 @@ def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neig
     assert end is None
 
 
-def test_what_others_mentioned_is_the_owners_once_the_owner_tells_of_it(
+def test_a_dataset_that_others_mentioned_is_the_owners_once_the_owner_describes_it(
     neighbours: Callable[[str], Neighbours],
 ) -> None:
     here = neighbours("later")
@@ -388,7 +388,7 @@ def test_what_others_mentioned_is_the_owners_once_the_owner_tells_of_it(
     assert {(one["name"], one["field"]) for one in upstream} == {("/copy", "y"), ("/late", "cOLUMN")}
 
 
-def test_a_run_of_one_id_is_a_run_of_each_who_tells_of_it(neighbours: Callable[[str], Neighbours]) -> None:
+def test_a_run_of_one_id_is_a_run_of_each_key_that_sends_it(neighbours: Callable[[str], Neighbours]) -> None:
     here = neighbours("ids")
     for key, namespace, state in (("own", OWN, "START"), ("a", MINE, "COMPLETE"), ("own", OWN, "FAIL")):
         here.send(key, event("job", namespace, run="shared", state=state, minute=1))
