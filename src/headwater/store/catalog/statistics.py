@@ -51,25 +51,25 @@ def datasets(connection: Connection, ends: Sequence[int], sees: Sees = None) -> 
 
 def jobs(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
     """How many of the jobs that are listed were known before each moment; all of them before the last."""
-    listed = shown_jobs(select(_JOB.c.id, _JOB.c.first_at, _JOB.c.last_at))
-    listed = listed.where(seen(connection, _JOB.c.namespace, sees))
-    return _before(connection, listed, ends, moments.of_jobs)
+    every = shown_jobs(select(_JOB.c.id, _JOB.c.first_at, _JOB.c.last_at))
+    every = every.where(seen(connection, _JOB.c.namespace, sees))
+    return _before(connection, every, ends, moments.of_jobs)
 
 
 def sources(connection: Connection, ends: Sequence[int], sees: Sees = None) -> tuple[int, ...]:
     """How many of the sources that are listed were known before each moment; all of them before the last."""
-    every = known_sources(connection, sees).subquery()
-    listed = select(every.c.name, every.c.created_at.label("first_at"))
-    return _before(connection, listed, ends, lambda _, rows: {row.name: (0, 0) for row in rows})
+    known = known_sources(connection, sees).subquery()
+    every = select(known.c.name, known.c.created_at.label("first_at"))
+    return _before(connection, every, ends, lambda _, rows: {row.name: (0, 0) for row in rows})
 
 
 Spans = Callable[[Connection, Sequence[Any]], Mapping[Any, moments.Span]]
 """When things of which no event says when were first and last named by others."""
 
 
-def _before(connection: Connection, listed: Select[Any], ends: Sequence[int], spans: Spans) -> tuple[int, ...]:
+def _before(connection: Connection, question: Select[Any], ends: Sequence[int], spans: Spans) -> tuple[int, ...]:
     """An event may say that it is of the future: what it tells of is listed now, and counted at the end of now."""
-    every = listed.subquery()
+    every = question.subquery()
     at = every.c.first_at
     known = (func.coalesce(func.sum(case((at < end, 1), else_=0)), 0) for end in ends[:-1])
     *counts, total = connection.execute(select(*known, func.count()).select_from(every)).one()
