@@ -1,6 +1,5 @@
 """Real servers that are killed, stopped, starved of disk and cut from their database: nothing acknowledged is lost."""
 
-import ipaddress
 import json
 import os
 import random
@@ -13,22 +12,18 @@ import sys
 import time
 import uuid
 from contextlib import nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http.client import HTTPSConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
 from openlineage.client.transport.http import HttpConfig, HttpTransport
 from requests import HTTPError
+from tests.server.certificates import self_signed
 from tests.server.processes import ROOT, Forker, Load, connect, get, kept, serving, wait_for
 from tests.sources.postgres import PASSWORD, running_postgres
 from tests.store.conftest import told, written
@@ -259,18 +254,3 @@ def test_the_openlineage_client_comes_in_with_a_key(forker: Forker, store: str, 
                 client.emit(event)
         assert server.stop() == 0
     assert len(kept(store, lineage=False)) == 1
-
-
-def self_signed(folder: Path) -> tuple[str, str]:
-    """The files of a certificate for 127.0.0.1 and of its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    made = made.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    signed = made.add_extension(x509.SubjectAlternativeName([address]), critical=False).sign(key, hashes.SHA256())
-    (folder / "cert.pem").write_bytes(signed.public_bytes(Encoding.PEM))
-    unlocked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (folder / "key.pem").write_bytes(unlocked)
-    return str(folder / "cert.pem"), str(folder / "key.pem")

@@ -5,6 +5,7 @@ The clocks run faster here than in a server, which is otherwise the real one.
 
 import json
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from fastapi.responses import StreamingResponse
+from tests.server.certificates import self_signed
 from tests.server.processes import LINEAGE, get, wait_for
 from tests.store.conftest import told, written
 
@@ -48,7 +50,7 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, most: int = 50) -> Iterator[Running]:
+def running(folder: Path, most: int = 50, tls: tuple[Path, Path] | None = None) -> Iterator[Running]:
     app = create_app(ServerSettings(f"sqlite:///{folder}/lineage.db"))
 
     @app.get("/large")
@@ -56,7 +58,9 @@ def running(folder: Path, most: int = 50) -> Iterator[Running]:
         return StreamingResponse(b"x" * 100_000 for _ in range(1_000))
 
     with socket.create_server(("127.0.0.1", 0)) as place:
-        server = uvicorn.Server(configuration(app, Listening(connections=most)))
+        certificate, key = tls or (None, None)
+        listening = Listening(connections=most, tls_cert=certificate, tls_key=key)
+        server = uvicorn.Server(configuration(app, listening))
         thread = threading.Thread(target=server.run, args=([place],))
         thread.start()
         try:
@@ -70,6 +74,7 @@ def running(folder: Path, most: int = 50) -> Iterator[Running]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "HEAD_SECONDS", QUICK)
+    monkeypatch.setattr(connections, "HANDSHAKE_SECONDS", QUICK)
     monkeypatch.setattr(connections, "STALLED_SECONDS", QUICK)
     monkeypatch.setattr(request_bodies, "GRACE", QUICK)
     monkeypatch.setattr(request_bodies, "SLOWEST", 10_000)
@@ -108,6 +113,21 @@ def test_half_a_head_is_not_waited_for(tmp_path: Path) -> None:
             # The head of a second request is timed like that of the first.
             assert trickle(second, b"GET /health HTTP/1.1\r\nX: " + b"x" * 1000).startswith(b"HTTP/1.1 408")
         assert found.answers()
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x02"], ids=["nothing", "half a hello"])
+def test_a_handshake_of_tls_is_not_waited_for(tmp_path: Path, sent: bytes) -> None:
+    certificate, key = self_signed(tmp_path)
+    with running(tmp_path, tls=(Path(certificate), Path(key))) as found:
+        with found.connect() as silent:
+            silent.sendall(sent)
+            silent.settimeout(10 * QUICK)
+            assert silent.recv(100) == b""
+        trusting = ssl.create_default_context(cafile=certificate)
+        with trusting.wrap_socket(found.connect(), server_hostname="127.0.0.1") as spoken:
+            spoken.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert spoken.recv(100).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.usefixtures("quick")

@@ -14,12 +14,28 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_SECONDS = 20.0
 """For the head of a request, from the first byte of it, or from the beginning of the connection."""
 
+HANDSHAKE_SECONDS = 5.0
+"""For the handshake of TLS, before which there is no protocol yet: asyncio waits a minute."""
+
 STALLED_SECONDS = 60.0
 """For 48 KiB of an answer to be read, which is what asyncio waits for before it asks for more."""
 
 _OTHER_FILES = 256  # the store, the log, the processes of one server, libraries
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_MANY = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+
+
+class EventLoop(asyncio.SelectorEventLoop):
+    """The event loop of a server, which closes a connection of TLS that does not complete its handshake in time.
+
+    uvicorn has no setting for this.
+    """
+
+    async def create_server(self, *arguments: Any, **settings: Any) -> asyncio.Server:
+        """Create a server as asyncio does."""
+        if settings.get("ssl") is not None:
+            settings.setdefault("ssl_handshake_timeout", HANDSHAKE_SECONDS)
+        return await super().create_server(*arguments, **settings)
 
 
 class BoundedProtocol(H11Protocol):

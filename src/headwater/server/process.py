@@ -175,6 +175,7 @@ def configuration(app: FastAPI | str, listening: Listening, **more: Any) -> uvic
         log_config=None,
         access_log=False,
         http=BoundedProtocol,
+        loop="headwater.server.connections:EventLoop",
         ws="none",
         limit_concurrency=allow_files(listening.connections),
         server_header=False,
