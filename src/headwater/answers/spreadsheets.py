@@ -5,7 +5,18 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from headwater.model import Job, Transformation
-from headwater.store.questions import Column, DatasetGraph, Difference, Graph, Hop, Impact, Paths, Roots, Way
+from headwater.store.questions import (
+    Column,
+    ColumnChanges,
+    DatasetGraph,
+    Difference,
+    Graph,
+    Hop,
+    Impact,
+    Paths,
+    Roots,
+    Way,
+)
 
 Row = tuple[object, ...]
 Sheet = tuple[tuple[str, ...], list[Row]]
@@ -13,8 +24,9 @@ Sheet = tuple[tuple[str, ...], list[Row]]
 
 _GUESS = "guess"
 _HOW = ("type", "subtype", "masking", "opaque", _GUESS)
+_OUTPUT = ("output_namespace", "output_dataset", "output_field")
 _HOP = (
-    *("input_namespace", "input_dataset", "input_field", "output_namespace", "output_dataset", "output_field"),
+    *("input_namespace", "input_dataset", "input_field", *_OUTPUT),
     *(*_HOW, "description", "job_namespace", "job"),
 )
 _WAY = (*_HOW, "whole_dataset")
@@ -79,13 +91,30 @@ def dataset_graph_sheet(answer: DatasetGraph, *, guess: bool = False) -> Sheet:
 
 
 def difference_sheet(answer: Difference) -> Sheet:
-    """A row for each transformation of each step that came, went or changed; those of before as ``changed from``."""
-    rows = [("added", *row) for row in _hops(answer.added)]
-    rows += [("removed", *row) for row in _hops(answer.removed)]
+    """A row for each transformation of each step that came, went or changed; those of before as ``changed from``.
+
+    Then one for each column that did so: ``column added``, its name as the output, its type in ``column_type``.
+    """
+    rows = [("added", *row, "") for row in _hops(answer.added)]
+    rows += [("removed", *row, "") for row in _hops(answer.removed)]
     for one in answer.changed:
-        rows += [("changed from", *row) for row in _hops([one.before])]
-        rows += [("changed to", *row) for row in _hops([one.after])]
-    return _asked(("change", *_HOP), rows, guess=False)
+        rows += [("changed from", *row, "") for row in _hops([one.before])]
+        rows += [("changed to", *row, "") for row in _hops([one.after])]
+    rows += [_changed_column(change, column) for change, column in _changed_columns(answer.columns)]
+    return _asked(("change", *_HOP, "column_type"), rows, guess=False)
+
+
+def _changed_columns(changes: ColumnChanges) -> Iterator[tuple[str, Column]]:
+    yield from (("column added", column) for column in changes.added)
+    yield from (("column removed", column) for column in changes.removed)
+    for one in changes.changed:
+        yield "column changed from", one.before
+        yield "column changed to", one.after
+
+
+def _changed_column(change: str, column: Column) -> Row:
+    row = dict.fromkeys(_HOP, "") | dict(zip(_OUTPUT, _column(column), strict=True))
+    return change, *row.values(), column.type
 
 
 def _asked(header: tuple[str, ...], rows: list[Row], *, guess: bool) -> Sheet:

@@ -117,7 +117,7 @@ def test_two_runs_are_compared_by_what_held_from_them_on(client: TestClient) -> 
     answer = client.get(f"/api/v2/diff?column=gold.b&before={ids['job']}&after={ids['raw']}").json()
     assert (steps(answer["added"]), answer["removed"]) == ({"raw.z <- source.z IDENTITY by raw"}, [])
     rows = client.get(f"/api/v2/diff?job=job&before=2026-01-01&after={ids['job']}&format=csv").text.splitlines()
-    assert [row.split(",")[0] for row in rows] == ["change", "added", "added", "added"]
+    assert [row.split(",")[0] for row in rows] == ["change", *["added"] * 3, *["column added"] * 2]
     assert client.get("/api/v2/diff?job=no&before=2026-01-01").status_code == 404
     assert client.get("/api/v2/diff?job=job&column=gold.b&before=2026-01-01").status_code == 400
 

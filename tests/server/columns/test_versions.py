@@ -1,5 +1,7 @@
 """Each version of a dataset has the fields that it had, in both APIs, in the past, and in differences."""
 
+import csv
+import io
 import random
 from typing import Any
 
@@ -138,6 +140,19 @@ def test_a_difference_names_the_columns_that_came_went_and_changed(history: Test
     assert changes("00", "01")["added"] == [
         column | {"field": name, "type": kind} for name, kind in map(str.split, OLD)
     ]
+
+
+def test_a_difference_as_csv_has_the_columns_too(history: TestClient) -> None:
+    question = f"/api/v2/diff?{OUT}&before=2026-01-01T00:02:00Z&after=2026-01-01T00:04:00Z&format=csv"
+    rows = list(csv.DictReader(io.StringIO(history.get(question).text)))
+    of_columns = [row for row in rows if row["change"].startswith("column ")]
+    assert [(row["change"], row["output_dataset"], row["output_field"], row["column_type"]) for row in of_columns] == [
+        ("column added", "/out", "v", "double"),
+        ("column removed", "/out", "ssn", "string"),
+        ("column changed from", "/out", "id", "int"),
+        ("column changed to", "/out", "id", "bigint"),
+    ]
+    assert {row["input_field"] for row in of_columns} == {""}
 
 
 def test_versions_come_in_pages_that_stay_true(served: TestClient) -> None:
