@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from headwater.server import columns, events, health, marquez, problems
+from headwater.server import columns, events, health, marquez, openapi, problems
 from headwater.server.authentication import Authentication
 from headwater.server.catching import CatchingUp
 from headwater.server.deadline import Deadline
@@ -67,7 +67,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
     for router in ROUTERS:
         app.include_router(router)
-    columns.illustrate(app)
+    openapi.complete(app)
     problems.install(app)
     _add_middleware(app, settings, metrics)
     return app

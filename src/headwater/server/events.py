@@ -1,14 +1,16 @@
 """Events in: ``POST /api/v1/lineage``, one event or many, and ``/api/v1/lineage/batch``."""
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from headwater.errors import EventError
 from headwater.server.access import Caller
+from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
@@ -16,6 +18,45 @@ from headwater.server.writing import of_caller, require_own
 from headwater.store import Event, event_of, in_parts, packed, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
+
+
+class FailedEvent(Schema):
+    """An event of an array that was not taken in, by its place from 0 on."""
+
+    index: int
+    reason: str
+    retriable: bool
+
+
+class ArraySummary(Schema):
+    """The number of events in an array, and how many of them were taken in."""
+
+    received: int
+    successful: int
+    failed: int
+
+
+class ArrayReport(Schema):
+    """The answer to an array of events."""
+
+    summary: ArraySummary
+    failed_events: list[FailedEvent] = Field(alias="failed_events")
+
+
+class BatchSummary(ArraySummary):
+    """The same of a batch, with how many of the others may succeed when they are sent again."""
+
+    retriable: int
+    non_retriable: int = Field(alias="non_retriable")
+
+
+class BatchReport(Schema):
+    """The answer to a batch of which some events were not taken in (OpenLineage API 2.0.2)."""
+
+    status: Literal["partial_success"]
+    summary: BatchSummary
+    failed_events: list[FailedEvent] = Field(alias="failed_events")
+
 
 _KINDS = {dict: "an object", str: "a text", type(None): "null"}
 
@@ -27,8 +68,13 @@ BODY = {
     }
 }
 
+ARRAYS: dict[int | str, dict[str, Any]] = {
+    201: {"description": "All events are durable; without a body where one event was sent."},
+    207: {"model": ArrayReport, "description": "Some events of the array could not be read; the others are durable."},
+}
 
-@router.post("/lineage", status_code=201, openapi_extra=BODY)
+
+@router.post("/lineage", status_code=201, response_model=ArrayReport, openapi_extra=BODY, responses=ARRAYS)
 async def ingest(request: Request, caller: Writer, server: TheServer) -> Response:
     """Takes events in; when the answer comes they are durable.
 
@@ -53,11 +99,15 @@ BATCH = {
         "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object"}}}},
         "description": "An array of OpenLineage RunEvents, JobEvents and DatasetEvents.",
     },
-    "responses": {"204": {"description": "All were taken in."}},
 }
 
 
-@router.post("/lineage/batch", openapi_extra=BATCH)
+@router.post(
+    "/lineage/batch",
+    response_model=BatchReport,
+    openapi_extra=BATCH,
+    responses={204: {"description": "All events are durable."}},
+)
 async def ingest_batch(request: Request, caller: Writer, server: TheServer) -> Response:
     """Takes a batch of events in, as the OpenLineage API (2.0.2) has it; when the answer comes they are durable.
 

@@ -1,14 +1,15 @@
 """Whether a server lives, whether it can serve, and what it counts."""
 
 import logging
-from typing import Any
+from typing import Literal
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater.errors import HeadwaterError
+from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Overseer, Server, TheServer
 from headwater.store.schema import REVISIONS
@@ -17,6 +18,29 @@ router = APIRouter(tags=["operation"], route_class=GuardedRoute)
 
 STUCK = 60.0
 """Seconds after which a transaction that has not ended is taken for one that will not."""
+
+
+class Health(Schema):
+    """A sign of life."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class Checks(Schema):
+    """``ok`` for each part that works, else what is wrong with it."""
+
+    store: str
+    intake: str
+    writing: str
+
+
+class Readiness(Schema):
+    """Whether a server can serve."""
+
+    status: Literal["ready", "not ready"]
+    checks: Checks
+
 
 _log = structlog.wrap_logger(logging.getLogger("headwater.health"))
 
@@ -27,13 +51,13 @@ async def begin(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{request.scope['root_path']}/docs")
 
 
-@router.get("/health")
-async def health(request: Request) -> dict[str, Any]:
+@router.get("/health", response_model=Health)
+async def health(request: Request) -> JSONResponse:
     """Answers as long as the process lives."""
-    return {"status": "ok", "version": request.app.version}
+    return JSONResponse({"status": "ok", "version": request.app.version})
 
 
-@router.get("/ready")
+@router.get("/ready", response_model=Readiness, responses={503: {"model": Readiness, "description": "Not ready."}})
 def ready(server: TheServer) -> JSONResponse:
     """200 when the store answers, can be written, and events are; 503 otherwise, with the part that fails.
 
@@ -47,7 +71,7 @@ def ready(server: TheServer) -> JSONResponse:
     return JSONResponse({"status": "ready" if well else "not ready", "checks": checks}, 200 if well else 503)
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 def metrics(server: TheServer, _: Overseer) -> Response:
     """The server's counters in Prometheus' text format."""
     return Response(server.metrics.page(), media_type=CONTENT_TYPE_LATEST)

@@ -3,16 +3,15 @@
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from headwater.answers.documents import of_column, of_coverage, of_dataset, of_found_text, of_versions
 from headwater.answers.hiding import is_hidden
+from headwater.server.columns import list_schemas
 from headwater.server.columns.asking import Named, Parameters, Tabular, Then
-from headwater.server.columns.described import described
 from headwater.server.columns.pages import cursor_of, page_of, place_of
-from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
-from headwater.server.routes import GuardedRoute
+from headwater.server.columns.replies import TABULAR, Asked, Question, Reply, question_router, tabled, told, whole
 from headwater.store.questions import (
     Coverage,
     Covered,
@@ -25,7 +24,7 @@ from headwater.store.questions import (
     version_page,
 )
 
-router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
+router = question_router()
 MOST = 1000
 
 
@@ -63,31 +62,31 @@ class CoverageParameters(Parameters):
     format: Tabular = "json"
 
 
-@router.get("/columns", **described("columns"))
+@router.get("/columns", response_model=list_schemas.ColumnPage)
 def columns(wanted: Annotated[SearchParameters, Query()], asked: Asked) -> Response:
     """Columns whose names contain a text, then those of datasets whose names do."""
     return asked.answered(lambda: _columns(wanted, asked))
 
 
-@router.get("/search", **described("search"))
+@router.get("/search", response_model=list_schemas.TextPage)
 def search(wanted: Annotated[SearchParameters, Query()], asked: Asked) -> Response:
     """Datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL that have its words."""
     return asked.answered(lambda: _search(wanted, asked))
 
 
-@router.get("/datasets", **described("datasets"))
+@router.get("/datasets", response_model=list_schemas.DatasetPage)
 def datasets(wanted: Annotated[DatasetsParameters, Query()], asked: Asked) -> Response:
     """Datasets by name, each with its columns."""
     return asked.answered(lambda: _datasets(wanted, asked))
 
 
-@router.get("/versions", **described("versions"))
+@router.get("/versions", response_model=list_schemas.VersionPage)
 def versions(wanted: Annotated[VersionsParameters, Query()], asked: Asked) -> Response:
     """The versions of a dataset, the newest first, each with the columns that it had."""
     return asked.answered(lambda: _versions(wanted, asked))
 
 
-@router.get("/coverage", **described("coverage"))
+@router.get("/coverage", response_model=list_schemas.CoveragePage, responses=TABULAR)
 def covered(wanted: Annotated[CoverageParameters, Query()], asked: Asked) -> Response:
     """How much of the lineage of each output is known, the least first, and what is missing."""
     return asked.answered(lambda: _coverage(wanted, asked))

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 from anyio import Event, move_on_after
@@ -18,12 +18,12 @@ from starlette.exceptions import HTTPException
 from headwater.answers.documents import Document, of_dataset, of_job
 from headwater.answers.hiding import is_hidden
 from headwater.errors import QuestionError, StoreError
-from headwater.server.columns.described import described
+from headwater.server.columns import list_schemas
 from headwater.server.columns.replies import Asked, Question
 from headwater.server.routes import GuardedRoute
 from headwater.store.questions import Change, changes_after, iso, latest_event
 
-router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute, responses={400: {}})
 EVERY = 1.0  # seconds between two looks at the store
 GRACE = 5.0  # seconds that a stream may take to end when the server does
 HEARTBEAT = 15  # seconds; proxies close what is silent for longer, often after 60
@@ -32,12 +32,19 @@ _LONGEST = 20  # digits of one
 _HALF = 2**32
 _ROUNDS = range(4)  # of keyed functions; a permutation that nobody tells from chance (Luby and Rackoff)
 
+STREAMED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": list_schemas.Change,
+        "description": "Events `lineage` with such data, after one `begin` without any.",
+    }
+}
+
 LastEvent = Annotated[
     str | None, Header(alias="Last-Event-ID", description="The id of the last event that was read: tells all after it.")
 ]
 
 
-@router.get("/changes", response_class=EventSourceResponse, **described("changes"))
+@router.get("/changes", response_class=EventSourceResponse, operation_id="changes", responses=STREAMED)
 async def changes(asked: Asked, last_event_id: LastEvent = None) -> EventSourceResponse:
     """A stream of events, each a job's output whose lineage changed or was first told.
 

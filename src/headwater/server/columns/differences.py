@@ -2,19 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from headwater.answers.documents import of_difference
 from headwater.answers.spreadsheets import difference_sheet
 from headwater.errors import QuestionError
+from headwater.server.columns import list_schemas
 from headwater.server.columns.asking import Named, Tabular
-from headwater.server.columns.described import described
-from headwater.server.columns.replies import Asked, Question, Reply, tabled, told
-from headwater.server.routes import GuardedRoute
+from headwater.server.columns.replies import TABULAR, Asked, Question, Reply, question_router, tabled, told
 from headwater.store.questions import Bounds, Difference, difference, difference_of_job, iso, moment_of
 
-router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
+router = question_router()
 
 
 class DifferenceParameters(Named):
@@ -26,7 +25,7 @@ class DifferenceParameters(Named):
     format: Tabular = "json"
 
 
-@router.get("/diff", **described("diff"))
+@router.get("/diff", response_model=list_schemas.Difference, responses=TABULAR)
 def diff(wanted: Annotated[DifferenceParameters, Query()], asked: Asked) -> Response:
     """The steps that came, went or changed between two moments or two runs.
 

@@ -5,19 +5,18 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from headwater.answers.documents import of_column, of_impact, of_job
 from headwater.answers.spreadsheets import impact_sheet
 from headwater.model import Job
+from headwater.server.columns import schemas
 from headwater.server.columns.asking import Bounded, Named, Paged, Tabular
-from headwater.server.columns.described import described
 from headwater.server.columns.pages import page_of
-from headwater.server.columns.replies import Asked, Question, Reply, tabled, told, whole
-from headwater.server.routes import GuardedRoute
+from headwater.server.columns.replies import TABULAR, Asked, Question, Reply, question_router, tabled, told, whole
 from headwater.store.questions import Impact, ImpactedColumn, ImpactedDataset, impact_of
 
-router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
+router = question_router()
 
 
 class ImpactParameters(Named, Bounded, Paged):
@@ -27,7 +26,7 @@ class ImpactParameters(Named, Bounded, Paged):
     format: Tabular = "json"
 
 
-@router.get("/impact", **described("impact"))
+@router.get("/impact", response_model=schemas.Impact, responses=TABULAR)
 def impact(wanted: Annotated[ImpactParameters, Query()], asked: Asked) -> Response:
     """The datasets, columns and jobs that depend on a column or a dataset: the nearest first, and how many."""
     return asked.answered(lambda: _impact(wanted, asked))

@@ -2,20 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from headwater.answers.documents import of_paths, of_roots
 from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import paths_sheet, roots_sheet
+from headwater.server.columns import schemas
 from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
-from headwater.server.columns.described import described
 from headwater.server.columns.pages import page_of
-from headwater.server.columns.replies import Asked, Question, Reply, drawn, tabled, told, whole
-from headwater.server.routes import GuardedRoute
+from headwater.server.columns.replies import DRAWN, Asked, Question, Reply, drawn, question_router, tabled, told, whole
 from headwater.store.questions import paths_between, roots_of
 
-router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
+router = question_router()
 
 
 class RootsParameters(Named, Bounded, Paged):
@@ -33,13 +32,13 @@ class PathsParameters(Bounded):
     format: Drawn = "json"
 
 
-@router.get("/roots", **described("roots"))
+@router.get("/roots", response_model=schemas.Roots, responses=DRAWN)
 def roots(wanted: Annotated[RootsParameters, Query()], asked: Asked) -> Response:
     """The columns that a column is made from in the end, how, and why nothing stands before them."""
     return asked.answered(lambda: _roots(wanted, asked))
 
 
-@router.get("/paths", **described("paths"))
+@router.get("/paths", response_model=schemas.Paths, responses=DRAWN)
 def paths(wanted: Annotated[PathsParameters, Query()], asked: Asked) -> Response:
     """The ways between two columns in the direction of the data, the shortest first, with every step."""
     return asked.answered(lambda: _paths(wanted, asked))

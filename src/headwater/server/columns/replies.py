@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Annotated, Any, TypeVar
 
 import orjson
-from fastapi import Depends, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from headwater.answers.drawings import Arrow, dot, mermaid
 from headwater.answers.graphml import graphml
@@ -16,6 +16,7 @@ from headwater.errors import AmbiguousName, QuestionError, UnknownName
 from headwater.model import Job
 from headwater.server.access import Caller
 from headwater.server.columns.asking import Bounded, Drawn
+from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer
 from headwater.server.settings import Limits
 from headwater.store import Store
@@ -25,6 +26,14 @@ JSON = "application/json"
 MEDIA = {"csv": "text/csv; charset=utf-8", "mermaid": "text/vnd.mermaid", "dot": "text/vnd.graphviz"}
 MEDIA |= {"graphml": "application/graphml+xml"}
 TRUNCATED = "Headwater-Truncated"
+TABULAR: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA["csv"]: {"schema": {"type": "string"}}}}}
+"""The response of a question whose answer comes as CSV too; for the OpenAPI document."""
+
+DRAWN: dict[int | str, dict[str, Any]] = {
+    200: {"content": {media: {"schema": {"type": "string"}} for media in MEDIA.values()}}
+}
+"""The response of a question whose answer comes as CSV and as drawings too."""
+
 _DRAWN = {"mermaid": mermaid, "dot": dot, "graphml": graphml}
 Answer = TypeVar("Answer")
 
@@ -121,6 +130,20 @@ def _question(request: Request, server: TheServer, caller: Reader) -> Question:
 
 
 Asked = Annotated[Question, Depends(_question)]
+
+
+def question_router() -> APIRouter:
+    """Return a router for questions, with the statuses that all of their answers may have."""
+    return APIRouter(
+        prefix="/api/v2",
+        tags=["columns"],
+        route_class=GuardedRoute,
+        responses={
+            304: {"description": "The answer is still the one that If-None-Match names."},
+            **{status: {} for status in (400, 404, 409)},
+        },
+        generate_unique_id_function=lambda route: route.path.rpartition("/")[2],
+    )
 
 
 def told(document: dict[str, Any]) -> Reply:

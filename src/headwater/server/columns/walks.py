@@ -3,17 +3,16 @@
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from headwater.answers.compact import of_compact, of_reached
 from headwater.answers.documents import of_dataset_graph, of_graph
 from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import dataset_graph_sheet, graph_sheet
+from headwater.server.columns import schemas
 from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
-from headwater.server.columns.described import described
 from headwater.server.columns.pages import Window, nearest_first
-from headwater.server.columns.replies import Asked, Question, Reply, drawn, tabled, told, whole
-from headwater.server.routes import GuardedRoute
+from headwater.server.columns.replies import DRAWN, Asked, Question, Reply, drawn, question_router, tabled, told, whole
 from headwater.store.questions import (
     Column,
     DatasetGraph,
@@ -26,7 +25,7 @@ from headwater.store.questions import (
     walk_from,
 )
 
-router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute)
+router = question_router()
 
 
 class WalkParameters(Named, Bounded, Paged):
@@ -48,19 +47,19 @@ class LineageParameters(WalkParameters):
 Walk = Annotated[WalkParameters, Query()]
 
 
-@router.get("/upstream", **described("upstream"))
+@router.get("/upstream", response_model=schemas.Walk, responses=DRAWN)
 def upstream(walk: Walk, asked: Asked) -> Response:
     """What a column, or every column of a dataset, is made from: all columns before it, and the steps between."""
     return asked.answered(lambda: _walked(walk, asked, Direction.UP))
 
 
-@router.get("/downstream", **described("downstream"))
+@router.get("/downstream", response_model=schemas.Walk, responses=DRAWN)
 def downstream(walk: Walk, asked: Asked) -> Response:
     """What is made from a column, or from any column of a dataset; columns of sources have a downstream too."""
     return asked.answered(lambda: _walked(walk, asked, Direction.DOWN))
 
 
-@router.get("/lineage", **described("lineage"))
+@router.get("/lineage", response_model=schemas.Walk, responses=DRAWN)
 def lineage(walk: Annotated[LineageParameters, Query()], asked: Asked) -> Response:
     """What a column is made from and what is made from it, with the distance on either side; no siblings."""
     return asked.answered(lambda: _walked(walk, asked, walk.direction))

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from headwater.model import Dataset, Job
-from headwater.server.marquez import documents
+from headwater.server.marquez import documents, graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document
@@ -34,7 +34,7 @@ Text = Annotated[str, Query(min_length=1)]
 _EVENT = {state: event for event, state in reversed(STATES.items())}
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=graph_schemas.JobHits)
 def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
     """The jobs whose names contain ``q``, then those with its words in their texts; with facets of their newest runs.
 
@@ -48,7 +48,7 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
     return _answer(q, [_job(one, mask_of(caller)) for one in found])
 
 
-@router.get("/datasets")
+@router.get("/datasets", response_model=graph_schemas.DatasetHits)
 def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
     """The datasets whose names contain ``q``, then those with its words in their texts, the last updated first."""
     sought = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.model import Dataset
-from headwater.server.marquez import nodes
+from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document, input_field, way_of
@@ -26,13 +26,13 @@ from headwater.store.catalog.columngraph import ColumnGraph, ColumnNode
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.questions.answers import Bounds, Column
 
-router = APIRouter(prefix="/api/v1", tags=["lineage"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1", tags=["lineage"], responses={400: {}, 404: {}}, route_class=GuardedRoute)
 
 Start = tuple[list[int], int | None]
 """The fields to begin at, and the moment to read them at."""
 
 
-@router.get("/column-lineage")
+@router.get("/column-lineage", response_model=graph_schemas.ColumnLineageGraph)
 def graph(
     node_id: Annotated[str, Query(alias="nodeId")],
     caller: Reader,

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from headwater.model import Dataset
 from headwater.server.access import Caller
-from headwater.server.marquez import documents, tellings
+from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
 from headwater.server.marquez.bodies import DatasetBody
@@ -23,7 +23,9 @@ from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.versions import Version
 from headwater.store.fieldnames import place_of
 
-router = APIRouter(prefix="/api/v1/namespaces/{namespace}/datasets", tags=["datasets"], route_class=NamedRoute)
+router = APIRouter(
+    prefix="/api/v1/namespaces/{namespace}/datasets", tags=["datasets"], responses={404: {}}, route_class=NamedRoute
+)
 
 
 def _named(namespace: str, dataset: str) -> Dataset:
@@ -34,7 +36,7 @@ TheDataset = Annotated[Dataset, Depends(_named)]
 """The dataset in the path."""
 
 
-@router.get("")
+@router.get("", response_model=schemas.DatasetList)
 def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The datasets of a namespace by name, each with its column lineage."""
     mask = mask_of(caller)
@@ -44,14 +46,14 @@ def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> J
     return Json({"datasets": [documents.dataset(one, mask) for one in found.items], "totalCount": found.total})
 
 
-@router.get("/{dataset}")
+@router.get("/{dataset}", response_model=schemas.Dataset)
 def one(named: TheDataset, caller: Reader, store: TheStore) -> Json:
     """A dataset with its column lineage, by any of its names."""
     with store.read() as connection:
         return _answer(connection, caller, named)
 
 
-@router.put("/{dataset}")
+@router.put("/{dataset}", response_model=schemas.Dataset)
 def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
     """Says what a dataset is, as a dataset event; with ``runId`` as an event of the run that writes it."""
     require_namespace(caller, named.namespace)
@@ -69,7 +71,7 @@ def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheSe
         return _answer(connection, caller, named)
 
 
-@router.delete("/{dataset}")
+@router.delete("/{dataset}", response_model=schemas.Dataset)
 def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
     """Hides a dataset until it is told of again."""
     with store.write() as connection:
@@ -78,7 +80,7 @@ def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
     return answer
 
 
-@router.get("/{dataset}/versions")
+@router.get("/{dataset}/versions", response_model=schemas.DatasetVersionList)
 def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The versions of a dataset, the newest first: one for each run that wrote it."""
     mask = mask_of(caller)
@@ -92,7 +94,7 @@ def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePag
     return Json({"versions": shown, "totalCount": found.total})
 
 
-@router.get("/{dataset}/versions/{version}")
+@router.get("/{dataset}/versions/{version}", response_model=schemas.DatasetVersion)
 def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore) -> Json:
     """A version of a dataset."""
     with store.read() as connection:
@@ -103,25 +105,25 @@ def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore)
     return Json(documents.dataset_version(then, found, wrote.get(found.run_id), mask_of(caller)))
 
 
-@router.post("/{dataset}/tags/{tag}")
+@router.post("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
 def tag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
     """Puts a tag on a dataset."""
     return _change_tag(store, caller, named, tag, put=True)
 
 
-@router.delete("/{dataset}/tags/{tag}")
+@router.delete("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
 def untag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
     """Takes a tag off a dataset."""
     return _change_tag(store, caller, named, tag, put=False)
 
 
-@router.post("/{dataset}/fields/{field}/tags/{tag}")
+@router.post("/{dataset}/fields/{field}/tags/{tag}", response_model=schemas.Dataset)
 def tag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
     """Puts a tag on a field."""
     return _change_tag(store, caller, named, (field, tag), put=True)
 
 
-@router.delete("/{dataset}/fields/{field}/tags/{tag}")
+@router.delete("/{dataset}/fields/{field}/tags/{tag}", response_model=schemas.Dataset)
 def untag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
     """Takes a tag off a field."""
     return _change_tag(store, caller, named, (field, tag), put=False)

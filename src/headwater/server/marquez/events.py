@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from headwater.server.access import Caller
+from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import ThePage, mask_of, moment_of, sight
 from headwater.server.marquez.paths import NamedRoute
@@ -15,10 +16,10 @@ from headwater.store.catalog.eventlog import During
 from headwater.store.catalog.pages import Page
 from headwater.store.grants import GRANT
 
-router = APIRouter(prefix="/api/v1/events", tags=["events"], route_class=NamedRoute)
+router = APIRouter(prefix="/api/v1/events", tags=["events"], responses={400: {}}, route_class=NamedRoute)
 
 
-@router.get("/lineage")
+@router.get("/lineage", response_model=graph_schemas.LineageEvents)
 def listing(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     caller: Reader,
     store: TheStore,
@@ -38,13 +39,13 @@ def listing(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     return _listing(store, caller, during, page)
 
 
-@router.get("")
+@router.get("", response_model=graph_schemas.LineageEvents)
 def every(caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The same where marquez-python looks for it (``list_events``)."""
     return _listing(store, caller, During(sees=sight(caller)), page)
 
 
-@router.get("/{namespace}")
+@router.get("/{namespace}", response_model=graph_schemas.LineageEvents)
 def of_namespace(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The events of the jobs of a namespace."""
     return _listing(store, caller, During(namespace=namespace, sees=sight(caller)), page)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from headwater.model import Job
 from headwater.server.access import Caller
-from headwater.server.marquez import documents, tellings
+from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
 from headwater.server.marquez.bodies import JobBody
@@ -27,7 +27,7 @@ from headwater.store.catalog.jobs import KeptJob, Wanted
 from headwater.store.catalog.pages import Page
 from headwater.store.forgotten_jobs import forget
 
-router = APIRouter(prefix="/api/v1", tags=["jobs"], route_class=NamedRoute)
+router = APIRouter(prefix="/api/v1", tags=["jobs"], responses={404: {}}, route_class=NamedRoute)
 
 
 def _named(namespace: str, job: str) -> Job:
@@ -45,13 +45,13 @@ States = Annotated[frozenset[str], Depends(_states)]
 """``lastRunStates``, as often as there are states that the newest run may be in."""
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=schemas.JobList)
 def listing(caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
     """All jobs, the one that was told of last first."""
     return _listing(store, caller, Wanted(None, states, sight(caller)), page)
 
 
-@router.get("/namespaces/{namespace}/jobs")
+@router.get("/namespaces/{namespace}/jobs", response_model=schemas.JobList)
 def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
     """The jobs of a namespace, the one that was told of last first."""
     if not caller.sees(namespace):
@@ -59,14 +59,14 @@ def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, s
     return _listing(store, caller, Wanted(namespace, states, sight(caller)), page)
 
 
-@router.get("/namespaces/{namespace}/jobs/{job}")
+@router.get("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
 def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
     """A job with its newest runs."""
     with store.read() as connection:
         return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
-@router.put("/namespaces/{namespace}/jobs/{job}")
+@router.put("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
 def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
     """Says what a job is, as a job event; with ``runId`` as an event of that run."""
     for namespace in (named.namespace, *(one.namespace for one in body.outputs)):
@@ -79,7 +79,7 @@ def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, st
         return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
-@router.delete("/namespaces/{namespace}/jobs/{job}")
+@router.delete("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
 def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
     """Hides a job until it is told of again, and ends its lineage."""
     with store.write() as connection:
@@ -88,7 +88,7 @@ def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
     return Json(document(kept, mask_of(caller)))
 
 
-@router.get("/namespaces/{namespace}/jobs/{job}/versions")
+@router.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=schemas.JobVersionList)
 def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The versions of a job, the newest first: one for each set of datasets that it read and wrote."""
     with store.read() as connection:
@@ -98,7 +98,7 @@ def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -
     return Json({"versions": shown, "totalCount": found.total})
 
 
-@router.get("/namespaces/{namespace}/jobs/{job}/versions/{version}")
+@router.get("/namespaces/{namespace}/jobs/{job}/versions/{version}", response_model=schemas.JobVersion)
 def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> Json:
     """A version of a job."""
     with store.read() as connection:
@@ -109,7 +109,7 @@ def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> 
     return Json(shown[0] if shown else missing("Job version", version))
 
 
-@router.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
+@router.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
 def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Puts a tag on a job."""
     with store.write() as connection:
@@ -117,7 +117,7 @@ def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
         return Json(document(_whole(connection, caller, named), mask_of(caller)))
 
 
-@router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
+@router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
 def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Takes a tag off a job."""
     with store.write() as connection:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
 from headwater.model import Dataset, Job
-from headwater.server.marquez import documents, nodes
+from headwater.server.marquez import documents, graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.asked import mask_of, sight
 from headwater.server.marquez.documents import Document, instant
@@ -23,12 +23,12 @@ from headwater.store.catalog.jobgraph import JobGraph
 from headwater.store.catalog.jobs import KeptJob
 from headwater.store.catalog.runs import KeptRun
 
-router = APIRouter(prefix="/api/v1", tags=["lineage"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1", tags=["lineage"], responses={400: {}, 404: {}}, route_class=GuardedRoute)
 
 Depth = Annotated[int, Query(ge=0, le=10_000)]
 
 
-@router.get("/lineage")
+@router.get("/lineage", response_model=graph_schemas.Lineage)
 def graph(
     node_id: Annotated[str, Query(alias="nodeId")],
     caller: Reader,
@@ -49,7 +49,7 @@ def graph(
     return Json({"graph": shown.nodes()}, headers=truncation(limits))
 
 
-@router.get("/runlineage/upstream")
+@router.get("/runlineage/upstream", response_model=graph_schemas.UpstreamRunLineage)
 def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store: TheStore, depth: Depth = 20) -> Json:
     """A run and those that wrote what it read, and so on."""
     mask = mask_of(caller)

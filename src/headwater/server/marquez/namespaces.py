@@ -4,6 +4,7 @@ from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from headwater.server.access import Caller
+from headwater.server.marquez import schemas
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.asked import ThePage, now, sight
 from headwater.server.marquez.bodies import NamespaceBody
@@ -14,10 +15,10 @@ from headwater.server.writing import require_namespace
 from headwater.store.catalog import namespaces
 from headwater.store.catalog.namespaces import Namespace
 
-router = APIRouter(prefix="/api/v1/namespaces", tags=["namespaces"], route_class=NamedRoute)
+router = APIRouter(prefix="/api/v1/namespaces", tags=["namespaces"], responses={404: {}}, route_class=NamedRoute)
 
 
-@router.get("")
+@router.get("", response_model=schemas.NamespaceList)
 def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The namespaces by name."""
     with store.read() as connection:
@@ -25,14 +26,14 @@ def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     return Json({"namespaces": [_document(one) for one in found.items]})
 
 
-@router.get("/{namespace}")
+@router.get("/{namespace}", response_model=schemas.Namespace)
 def one(namespace: str, caller: Reader, store: TheStore) -> Json:
     """A namespace."""
     with store.read() as connection:
         return Json(_document(known_namespace(connection, caller, namespace)))
 
 
-@router.put("/{namespace}")
+@router.put("/{namespace}", response_model=schemas.Namespace)
 def describe(namespace: str, body: NamespaceBody, caller: Writer, store: TheStore) -> Json:
     """Says whose a namespace is, and makes it when there is none."""
     require_namespace(caller, namespace)
@@ -41,7 +42,7 @@ def describe(namespace: str, body: NamespaceBody, caller: Writer, store: TheStor
         return Json(_document(known_namespace(connection, caller, namespace)))
 
 
-@router.delete("/{namespace}")
+@router.delete("/{namespace}", response_model=schemas.Namespace)
 def hide(namespace: str, caller: Admin, store: TheStore) -> Json:
     """Hides a namespace and all that is in it until it is told of again."""
     with store.write() as connection:

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.model import Job
 from headwater.server.access import Caller
-from headwater.server.marquez import documents, tellings
+from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.asked import ThePage, mask_of, moment_of, now
 from headwater.server.marquez.bodies import RunBody
@@ -20,12 +20,12 @@ from headwater.store import Store
 from headwater.store.catalog import known, runs
 from headwater.store.catalog.runs import KeptRun
 
-router = APIRouter(prefix="/api/v1", tags=["runs"], route_class=NamedRoute)
+router = APIRouter(prefix="/api/v1", tags=["runs"], responses={400: {}, 404: {}}, route_class=NamedRoute)
 
 EVENTS = {"start": "START", "complete": "COMPLETE", "fail": "FAIL", "abort": "ABORT"}
 
 
-@router.get("/namespaces/{namespace}/jobs/{job}/runs")
+@router.get("/namespaces/{namespace}/jobs/{job}/runs", response_model=schemas.RunList)
 def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The runs of a job, the newest first."""
     mask = mask_of(caller)
@@ -34,7 +34,9 @@ def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: The
     return Json({"runs": [documents.run_document(one, mask) for one in found.items], "totalCount": found.total})
 
 
-@router.post("/namespaces/{namespace}/jobs/{job}/runs", status_code=201)
+@router.post(
+    "/namespaces/{namespace}/jobs/{job}/runs", status_code=201, response_model=schemas.Run, responses={409: {}}
+)
 def create(namespace: str, job: str, body: RunBody, caller: Writer, server: TheServer) -> Json:
     """Makes a run that has not begun, as an event of type OTHER."""
     named, uuid, store = Job(namespace, job), str(body.id or uuid4()), server.seen_by(caller)
@@ -46,13 +48,13 @@ def create(namespace: str, job: str, body: RunBody, caller: Writer, server: TheS
     return Json(_document(store, caller, uuid), 201)
 
 
-@router.get("/jobs/runs/{run}")
+@router.get("/jobs/runs/{run}", response_model=schemas.Run)
 def one(run: str, caller: Reader, store: TheStore) -> Json:
     """A run."""
     return Json(_document(store, caller, run))
 
 
-@router.get("/jobs/runs/{run}/facets")
+@router.get("/jobs/runs/{run}/facets", response_model=schemas.RunFacets)
 def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, store: TheStore) -> Json:
     """The facets of a run, or of its job as that run told them; ``type`` is ``run`` or ``job``."""
     with store.read() as connection:
@@ -63,7 +65,7 @@ def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, 
     return Json({"runId": found.uuid, "facets": mask_of(caller).value(told)})
 
 
-@router.post("/jobs/runs/{run}/{action}")
+@router.post("/jobs/runs/{run}/{action}", response_model=schemas.Run)
 def transition(
     run: str,
     action: Literal["start", "complete", "fail", "abort"],

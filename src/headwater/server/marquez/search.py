@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query
 
 from headwater.model import Dataset, Job
-from headwater.server.marquez import nodes
+from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import MOST, microseconds, sight
 from headwater.server.marquez.documents import Document, instant
@@ -42,7 +42,7 @@ def _sought(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     )
 
 
-@router.get("")
+@router.get("", response_model=graph_schemas.SearchResults)
 def search(
     store: TheStore, sought: Annotated[Sought, Depends(_sought)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
 ) -> Json:

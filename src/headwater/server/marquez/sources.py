@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from headwater.server.marquez import schemas
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.asked import ThePage, now, sight
 from headwater.server.marquez.bodies import SourceBody
@@ -12,10 +13,10 @@ from headwater.server.writing import require_everything
 from headwater.store.catalog import sources
 from headwater.store.catalog.sources import Source
 
-router = APIRouter(prefix="/api/v1/sources", tags=["sources"], route_class=NamedRoute)
+router = APIRouter(prefix="/api/v1/sources", tags=["sources"], responses={404: {}}, route_class=NamedRoute)
 
 
-@router.get("")
+@router.get("", response_model=schemas.SourceList)
 def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The sources by name."""
     with store.read() as connection:
@@ -23,7 +24,7 @@ def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     return Json({"sources": [_document(one) for one in found.items]})
 
 
-@router.get("/{source}")
+@router.get("/{source}", response_model=schemas.Source)
 def one(source: str, caller: Reader, store: TheStore) -> Json:
     """A source."""
     with store.read() as connection:
@@ -31,7 +32,7 @@ def one(source: str, caller: Reader, store: TheStore) -> Json:
     return Json(_document(found if found is not None else missing("Source", source)))
 
 
-@router.put("/{source}")
+@router.put("/{source}", response_model=schemas.Source)
 def describe(source: str, body: SourceBody, caller: Writer, store: TheStore) -> Json:
     """Says what a source is, and makes it when there is none."""
     require_everything(caller, "source")

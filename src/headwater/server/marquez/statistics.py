@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.server.access import Caller
+from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import microseconds, sight, zone_of
 from headwater.server.marquez.documents import Document, instant
@@ -20,7 +21,7 @@ from headwater.store import Store
 from headwater.store.catalog import statistics
 from headwater.store.catalog.pages import Sees
 
-router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], responses={400: {}}, route_class=GuardedRoute)
 
 
 def _edges(period: str = "", timezone: str | None = None) -> list[int]:
@@ -36,7 +37,7 @@ Edges = Annotated[list[int], Depends(_edges)]
 """``period``: DAY or WEEK; ``timezone``: where days of the week begin."""
 
 
-@router.get("/lineage-events")
+@router.get("/lineage-events", response_model=list[graph_schemas.IntervalEvents])
 def events(
     caller: Reader,
     store: TheStore,
@@ -58,19 +59,19 @@ def events(
     )
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=list[graph_schemas.IntervalCount])
 def jobs(caller: Reader, store: TheStore, edges: Edges) -> Json:
     """How many jobs were known at the end of each span."""
     return _counts(store, caller, edges, statistics.jobs)
 
 
-@router.get("/datasets")
+@router.get("/datasets", response_model=list[graph_schemas.IntervalCount])
 def datasets(caller: Reader, store: TheStore, edges: Edges) -> Json:
     """How many datasets were known at the end of each span."""
     return _counts(store, caller, edges, statistics.datasets)
 
 
-@router.get("/sources")
+@router.get("/sources", response_model=list[graph_schemas.IntervalCount])
 def sources(caller: Reader, store: TheStore, edges: Edges) -> Json:
     """How many sources were known at the end of each span."""
     return _counts(store, caller, edges, statistics.sources)

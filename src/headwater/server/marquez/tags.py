@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from headwater.server.marquez import schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import ThePage, sight
 from headwater.server.marquez.bodies import TagBody
@@ -15,7 +16,7 @@ from headwater.store.catalog.tags import Tag
 router = APIRouter(prefix="/api/v1/tags", tags=["tags"], route_class=NamedRoute)
 
 
-@router.get("")
+@router.get("", response_model=schemas.TagList)
 def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The tags by name."""
     with store.read() as connection:
@@ -23,7 +24,7 @@ def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
     return Json({"tags": [_document(one) for one in found.items]})
 
 
-@router.put("/{tag}")
+@router.put("/{tag}", response_model=schemas.Tag)
 def describe(tag: str, body: TagBody, caller: Writer, store: TheStore) -> Json:
     """Says what a tag means, and makes it when there is none."""
     require_everything(caller, "tag")
