@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -19,7 +20,6 @@ from headwater.errors import SettingError, StoreUnavailable
 from headwater.server import ServerSettings, create_app
 from headwater.server.access import Requires, Scope
 from headwater.server.process import checked, configuration
-from headwater.server.settings import Limits, Listening, Proxies, Tokens
 from headwater.server.tokens import Verifier
 from headwater.store import open_store
 
@@ -158,7 +158,7 @@ def test_no_byte_of_a_body_is_read_before_the_key_the_scope_the_rate_and_the_siz
         assert first != "read", place
     assert steps(asked, "POST", LINEAGE, 2**40, bearer(tokens["admin"]))[0] == "413"
     assert steps(asked, "POST", LINEAGE, 9, bearer(tokens["admin"]))[:2] == ["read", "400"]
-    limited = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, limits=Limits(rate="1/hour"))
+    limited = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, rate="1/hour")
     with TestClient(create_app(limited)) as client:
         assert [steps(client, "PUT", "/api/v1/tags/x", 9, {})[0] for _ in range(2)] == ["401", "429"]
 
@@ -222,7 +222,7 @@ def issuer() -> Iterator[Provider]:
 
 
 def verifier(issuer: Provider, **more: str) -> Verifier:
-    return Verifier(Tokens(issuer.issuer, AUDIENCE, **more))
+    return Verifier(ServerSettings(oidc_issuer=issuer.issuer, oidc_audience=AUDIENCE, **more))
 
 
 def test_tokens_of_a_provider(issuer: Provider) -> None:
@@ -247,7 +247,7 @@ def test_tokens_of_a_provider(issuer: Provider) -> None:
 
 
 def test_namespaces_of_a_token(issuer: Provider) -> None:
-    checks = verifier(issuer, namespaces_claim="spaces")
+    checks = verifier(issuer, oidc_namespaces_claim="spaces")
     some, none = checks.caller(issuer.token(spaces=["s3://a-*"])), checks.caller(issuer.token())
     assert some is not None
     assert none is not None
@@ -263,7 +263,7 @@ def test_keys_that_nobody_has_are_not_asked_for_again_and_again(issuer: Provider
 
 
 def test_a_provider_that_does_not_answer_is_not_asked_for_each_token(issuer: Provider) -> None:
-    away = Verifier(Tokens(issuer.issuer + "/nowhere", AUDIENCE))
+    away = Verifier(ServerSettings(oidc_issuer=f"{issuer.issuer}/nowhere", oidc_audience=AUDIENCE))
     before, begun = len(issuer.asked), time.monotonic()
     for place in range(10):
         with pytest.raises(StoreUnavailable, match="cannot be read"):
@@ -272,7 +272,7 @@ def test_a_provider_that_does_not_answer_is_not_asked_for_each_token(issuer: Pro
 
 
 def test_a_token_opens_what_its_scope_says(issuer: Provider, tmp_path: Path) -> None:
-    settings = ServerSettings(f"sqlite:///{tmp_path}/lineage.db", tokens=Tokens(issuer.issuer, AUDIENCE))
+    settings = ServerSettings(f"sqlite:///{tmp_path}/lineage.db", oidc_issuer=issuer.issuer, oidc_audience=AUDIENCE)
     with TestClient(create_app(settings)) as client:
         assert client.get("/metrics").status_code == 401
         assert client.get("/metrics", headers=bearer(issuer.token())).status_code == 200
@@ -285,11 +285,13 @@ def test_a_token_opens_what_its_scope_says(issuer: Provider, tmp_path: Path) -> 
 def test_an_issuer_that_cannot_be_trusted_is_refused() -> None:
     for issuer in ("http://example.org", "file:///etc/passwd", "example.org"):
         with pytest.raises(SettingError, match="expected an https:// address"):
-            Verifier(Tokens(issuer, AUDIENCE))
+            Verifier(ServerSettings(oidc_issuer=issuer, oidc_audience=AUDIENCE))
 
 
 def test_without_authentication_pages_of_other_sites_are_refused(tmp_path: Path) -> None:
-    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", hosts=("localhost",), origins=("http://friend.example",))
+    settings = ServerSettings(
+        f"sqlite:///{tmp_path}/l.db", hosts=("localhost",), cors_origin=("http://friend.example",)
+    )
     with TestClient(create_app(settings), base_url="http://localhost:5000") as client:
         tries = {
             "own": {"Origin": "http://localhost:5000"},
@@ -305,7 +307,7 @@ def test_without_authentication_pages_of_other_sites_are_refused(tmp_path: Path)
 
 def test_a_server_is_called_by_its_names_only(tmp_path: Path) -> None:
     given = ServerSettings(f"sqlite:///{tmp_path}/l.db", hosts=("lineage.example.org", "*.internal"))
-    settings = checked(given, Listening())
+    settings = checked(given)
     with TestClient(create_app(settings)) as client:
 
         def status(host: str, path: str = "/api/v1/namespaces") -> int:
@@ -321,12 +323,17 @@ def test_a_server_is_called_by_its_names_only(tmp_path: Path) -> None:
         assert "not 'evil.example'. Use one of these names, or add it with --hosts" in refused.json()["message"]
     for wrong in ("a*", "*example.org", "a.*.b"):
         with pytest.raises(SettingError, match="Correct --hosts"):
-            checked(ServerSettings(hosts=(wrong,)), Listening())
+            checked(ServerSettings(hosts=(wrong,)))
 
 
 def test_a_trusted_proxy_says_who_asks(tmp_path: Path) -> None:
-    proxies = Proxies(("10.1.0.0/16", "::1"), "Remote-User", "write", "Remote-Groups")
-    app = create_app(ServerSettings(f"sqlite:///{tmp_path}/l.db", proxies=proxies, limits=Limits(rate="20/hour")))
+    proxies: dict[str, Any] = {
+        "trusted_proxy": ("10.1.0.0/16", "::1"),
+        "proxy_user_header": "Remote-User",
+        "proxy_scope": "write",
+        "proxy_namespaces_header": "Remote-Groups",
+    }
+    app = create_app(ServerSettings(f"sqlite:///{tmp_path}/l.db", **proxies, rate="20/hour"))
     ann = {"Remote-User": "ann", "Remote-Groups": "demo, file"}
     with TestClient(app, client=("10.1.2.3", 1)) as proxy:
         with open_store(proxy.app.state.server.store.url) as store:  # type: ignore[attr-defined]
@@ -349,19 +356,19 @@ def test_a_trusted_proxy_says_who_asks(tmp_path: Path) -> None:
         assert mapped.get("/api/v1/namespaces", headers=ann).status_code == 200
     for wrong in ("0.0.0.0/0", "::/0", "proxy", "10.1.0.1/16"):
         with pytest.raises(SettingError, match="The trusted proxy is"):
-            create_app(ServerSettings(proxies=Proxies((wrong,))))
+            create_app(ServerSettings(trusted_proxy=(wrong,)))
 
 
 def test_nobody_else_is_believed_what_address_a_client_has(tmp_path: Path) -> None:
-    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, limits=Limits(rate="3/hour"))
+    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, rate="3/hour")
     with TestClient(create_app(settings), client=("127.0.0.1", 1)) as client:
         headers = [{"X-Forwarded-For": f"198.51.100.{one}"} for one in range(4)]
         assert [client.get("/metrics", headers=one).status_code for one in headers] == [401, 401, 401, 429]
-    assert configuration(create_app(settings), Listening()).proxy_headers is False
+    assert configuration(create_app(settings), settings).proxy_headers is False
 
 
 def test_too_many_requests_are_told_when_to_come_again(tmp_path: Path) -> None:
-    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, limits=Limits(rate="3/hour"))
+    settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, rate="3/hour")
     with TestClient(create_app(settings)) as client:
         with open_store(client.app.state.server.store.url) as store:
             made = keys(store)
@@ -372,4 +379,4 @@ def test_too_many_requests_are_told_when_to_come_again(tmp_path: Path) -> None:
         assert [client.get("/metrics").status_code for _ in range(4)] == [401, 401, 401, 429]
         assert client.get("/health").status_code == 200
     with pytest.raises(SettingError, match="expected one such as 600/minute"):
-        create_app(ServerSettings(limits=Limits(rate="many")))
+        create_app(ServerSettings(rate="many"))

@@ -12,13 +12,12 @@ import yaml
 from fastapi.testclient import TestClient
 
 from headwater.cli.main import app
-from headwater.server import create_app, environment, logs
+from headwater.server import create_app, logs
+from headwater.server.environment import settings_from
 from headwater.server.process import LAST_ANSWERS, checked
-from headwater.server.settings import Listening, ServerSettings
+from headwater.server.settings import SETTINGS
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-ELSEWHERE = {"HEADWATER_STORE"}
-"""A variable that no option of ``serve`` is named after in its declaration."""
 
 
 @pytest.fixture(scope="module")
@@ -38,32 +37,11 @@ def commands() -> dict[str, Any]:
 
 
 def variables() -> set[str]:
-    return {str(one.envvar) for one in commands()["serve"].params if getattr(one, "envvar", None)}
+    return {one.variable for one in SETTINGS}
 
 
 def of_container(container: str) -> dict[str, str]:
     return dict(re.findall(r"(HEADWATER_\w+)=(\S+)", container))
-
-
-def test_every_setting_is_an_option_and_a_variable() -> None:
-    told = {*environment.LIMITS, *environment.TOKENS, *environment.PROXIES, *environment.OTHERS}
-    assert told - ELSEWHERE <= variables()
-
-
-def test_settings_survive_the_way_through_the_environment() -> None:
-    settings = environment.settings_from(
-        {
-            "HEADWATER_OIDC_ISSUER": "https://a",
-            "HEADWATER_OIDC_AUDIENCE": "b",
-            "HEADWATER_CORS_ORIGIN": "http://c d",
-            "HEADWATER_HOSTS": "a.example b.example",
-            "HEADWATER_KEEP": "90d",
-            "HEADWATER_TRUSTED_PROXY": "10.0.0.1 10.1.0.0/16",
-            "HEADWATER_PROXY_SCOPE": "write",
-        }
-    )
-    assert environment.settings_from(environment.environment_of(settings)) == settings
-    assert environment.settings_from({}) == ServerSettings()
 
 
 def test_the_container_starts_a_command_that_exists(container: str) -> None:
@@ -75,13 +53,10 @@ def test_the_container_starts_a_command_that_exists(container: str) -> None:
 
 def test_the_container_sets_variables_that_mean_something(container: str) -> None:
     given = of_container(container)
-    assert set(given) - {"HEADWATER_STORE"} <= variables()
-    settings = environment.settings_from(given)
-    listening = Listening(
-        given["HEADWATER_HOST"], int(given["HEADWATER_PORT"]), log_format=given["HEADWATER_LOG_FORMAT"]
-    )
-    assert (settings.auth, listening.log_format in logs.FORMATS) == (True, True)
-    checked(settings, listening)
+    assert set(given) <= variables()
+    settings = settings_from(given)
+    assert (settings.auth, settings.log_format in logs.FORMATS) == (True, True)
+    checked(settings)
 
 
 def test_the_container_is_asked_where_it_listens_and_is_nobody_special(container: str) -> None:
@@ -95,13 +70,13 @@ def test_the_container_is_asked_where_it_listens_and_is_nobody_special(container
 def test_compose_fits_the_container(compose: dict[str, Any], container: str) -> None:
     server, database = compose["services"]["headwater"], compose["services"]["postgres"]
     given = server["environment"]
-    assert set(given) - {"HEADWATER_STORE"} <= variables()
+    assert set(given) <= variables()
     assert server["ports"] == ["{0}:{0}".format(of_container(container)["HEADWATER_PORT"])]
     user, name = (database["environment"][f"POSTGRES_{part}"] for part in ("USER", "DB"))
     assert given["HEADWATER_STORE"] == f"postgresql://{user}:${{POSTGRES_PASSWORD:?}}@postgres/{name}"
     assert (DEPLOY / server["build"]["context"] / server["build"]["dockerfile"]).is_file()
     assert int(server["stop_grace_period"].removesuffix("s")) > LAST_ANSWERS
-    environment.settings_from(of_container(container) | given)
+    settings_from(of_container(container) | given)
 
 
 PROXY, BROWSER = "172.30.57.10", "lineage.example.org:3000"
@@ -129,7 +104,7 @@ def test_the_page_is_for_browsers_elsewhere_and_only_by_the_password(
     assert set(re.findall(r"\$\{(\w+)\}", (DEPLOY / "page.users.template").read_text())) == set(page["environment"])
 
     given = of_container(container) | server["environment"] | {"HEADWATER_STORE": f"sqlite:///{tmp_path}/l.db"}
-    app = create_app(environment.settings_from(given))
+    app = create_app(settings_from(given))
     target, headers = through_the_page("/api/v1/namespaces", "ann")
     assert target == "http://headwater:5000"
     assert through_the_page("/lineage/job/a/b", "ann")[0] == "http://web:3000"

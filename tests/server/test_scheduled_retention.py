@@ -15,7 +15,8 @@ from tests.store.conftest import url as url  # noqa: PLC0414
 
 from headwater.errors import SettingError
 from headwater.server import ServerSettings, create_app
-from headwater.server.environment import length_of_time, settings_from
+from headwater.server.environment import settings_from
+from headwater.server.settings import duration
 from headwater.store import Store, open_store
 from headwater.store.copying import is_empty
 from headwater.store.retention import begin_scheduled, prune
@@ -46,7 +47,7 @@ def removals(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def test_one_of_several_processes_removes_what_is_old(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     past(store, 5)
-    settings = ServerSettings(store.url, keep=length_of_time("1h"))
+    settings = ServerSettings(store.url, keep=duration("1h"))
     with caplog.at_level(logging.INFO), ExitStack() as servers:
         for _ in range(3):
             servers.enter_context(TestClient(create_app(settings)))

@@ -25,7 +25,6 @@ from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, connections, create_app, request_bodies
 from headwater.server.process import configuration
-from headwater.server.settings import Listening
 
 EVENT = json.dumps(told("job", written("gold", {"a": ["raw.x"]}))).encode()
 HEAD = f"POST {LINEAGE} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(EVENT)}\r\n\r\n".encode()
@@ -51,16 +50,18 @@ class Running:
 
 @contextmanager
 def running(folder: Path, most: int = 50, tls: tuple[Path, Path] | None = None) -> Iterator[Running]:
-    app = create_app(ServerSettings(f"sqlite:///{folder}/lineage.db"))
+    certificate, key = tls or (None, None)
+    settings = ServerSettings(
+        f"sqlite:///{folder}/lineage.db", connection_limit=most, tls_cert=certificate, tls_key=key
+    )
+    app = create_app(settings)
 
     @app.get("/large")
     def large() -> StreamingResponse:
         return StreamingResponse(b"x" * 100_000 for _ in range(1_000))
 
     with socket.create_server(("127.0.0.1", 0)) as place:
-        certificate, key = tls or (None, None)
-        listening = Listening(connections=most, tls_cert=certificate, tls_key=key)
-        server = uvicorn.Server(configuration(app, listening))
+        server = uvicorn.Server(configuration(app, settings))
         thread = threading.Thread(target=server.run, args=([place],))
         thread.start()
         try:

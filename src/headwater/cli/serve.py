@@ -3,92 +3,75 @@
 import threading
 import webbrowser
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Annotated, Any
+from datetime import timedelta
+from inspect import Parameter, Signature
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from headwater.cli import serving as options
 from headwater.cli.options import StoreOption
 from headwater.cli.output import print_lines
 from headwater.errors import SettingError
+from headwater.server.settings import SETTINGS, ServerSettings, Setting, duration
 
 
-def serve(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    host: options.Host = "127.0.0.1",
-    port: options.Port = 5000,
-    workers: options.Workers = 1,
-    store: StoreOption = None,
-    auth: options.Auth = False,
-    oidc_issuer: options.OidcIssuer = None,
-    oidc_audience: options.OidcAudience = None,
-    oidc_scope_claim: options.OidcScopeClaim = None,
-    oidc_namespaces_claim: options.OidcNamespacesClaim = None,
-    tls_cert: options.TlsCert = None,
-    tls_key: options.TlsKey = None,
-    cors_origin: options.CorsOrigin = None,
-    hosts: options.Hosts = None,
-    trusted_proxy: options.TrustedProxy = None,
-    proxy_user_header: options.ProxyUserHeader = None,
-    proxy_scope: options.ProxyScope = None,
-    proxy_namespaces_header: options.ProxyNamespacesHeader = None,
-    rate: options.Rate = None,
-    body_limit: options.BodyLimit = None,
-    memory_limit: options.MemoryLimit = None,
-    events_limit: options.EventsLimit = None,
-    depth_limit: options.DepthLimit = None,
-    node_limit: options.NodeLimit = None,
-    time_limit: options.TimeLimit = None,
-    waiting_limit: options.WaitingLimit = None,
-    connection_limit: options.ConnectionLimit = 1_000,
-    index: options.Index = False,
-    keep: options.Keep = None,
-    log_format: options.LogFormat = options.Format.TEXT,
-) -> None:
+def serve(**values: Any) -> None:
     """Take OpenLineage events in over HTTP, and answer questions: compatible with Marquez."""
-    given = dict(locals())
-    server = _server()
-    # The names of the options are those of the variables: one way to make settings of them.
-    variables = {f"HEADWATER_{name.upper()}": _text(value) for name, value in given.items() if value is not None}
-    settings = server.settings_from(variables)
-    listening = server.Listening(host, port, workers, tls_cert, tls_key, log_format.value, connection_limit)
-    server.run(settings, listening, _shows(None))
+    settings: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
+    _run(ServerSettings(**settings), None)
+
+
+def _parameter(setting: Setting) -> Parameter:
+    """Return the option of ``serve`` for a setting."""
+    type_, default, option = setting.type, setting.default, setting.option
+    more: dict[str, Any] = {}
+    if type_ is bool:
+        option = f"{option}/{option.replace('--', '--no-', 1)}"
+    elif get_origin(type_) is tuple:
+        type_, default = list[str], list(default)
+    elif timedelta in get_args(type_):
+        more["parser"] = duration
+    declared = typer.Option(
+        option,
+        help=setting.help.text,
+        envvar=setting.variable,
+        rich_help_panel=setting.help.panel,
+        metavar=setting.help.metavar,
+        min=setting.help.minimum,
+        **more,
+    )
+    return Parameter(setting.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[type_, declared])
+
+
+_PORT = next(one for one in SETTINGS if one.name == "port")
+# Typer reads the options of a command from its signature.
+_PARAMETERS = {one.name: _parameter(one) for one in SETTINGS}
+serve.__signature__ = Signature(list(_PARAMETERS.values()))  # type: ignore[attr-defined]
+serve.__annotations__ = {name: one.annotation for name, one in _PARAMETERS.items()}
 
 
 def ui(
     store: StoreOption = None,
-    port: options.Port = 5000,
+    port: Annotated[int, typer.Option(min=0, envvar=_PORT.variable, help=_PORT.help.text)] = _PORT.default,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Look at lineage in a browser: a server for this machine, and its page."""
-    server = _server()
-    server.run(server.ServerSettings(store), server.Listening(port=port), _shows(webbrowser.open if browser else None))
+    _run(ServerSettings(store, port=port), webbrowser.open if browser else None)
 
 
-def _shows(open_page: Callable[[str], object] | None) -> Callable[[str, str], None]:
-    def show(url: str, store: str) -> None:
-        print_lines([f"Listening on {url} (store: {store})"])
-        if open_page is not None:
-            # A browser in a terminal does not return before it is left.
-            threading.Thread(target=open_page, args=(url,), daemon=True).start()
-
-    return show
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    return " ".join(value) if isinstance(value, list) else str(value)
-
-
-def _server() -> SimpleNamespace:
+def _run(settings: ServerSettings, open_page: Callable[[str], object] | None) -> None:
     try:
-        from headwater.server.environment import settings_from
         from headwater.server.process import run
-        from headwater.server.settings import Listening, ServerSettings
     except ImportError as fault:
         raise SettingError(
             f"The server needs a package that is not installed ({fault.name}). "
             "Install it with: pip install 'headwater[server]'"
         ) from fault
-    return SimpleNamespace(run=run, settings_from=settings_from, Listening=Listening, ServerSettings=ServerSettings)
+
+    def announce(url: str, store: str) -> None:
+        print_lines([f"Listening on {url} (store: {store})"])
+        if open_page is not None:
+            # A browser in a terminal does not return before it is closed.
+            threading.Thread(target=open_page, args=(url,), daemon=True).start()
+
+    run(settings, announce)

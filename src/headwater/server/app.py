@@ -44,11 +44,11 @@ def create_app(settings: ServerSettings) -> FastAPI:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         with open_store(settings.store, durable=True) as store:
-            store.end_reads_after(settings.limits.seconds + GRACE)
+            store.end_reads_after(settings.time_limit + GRACE)
             if settings.index:
                 store.keep_edges()
             turns = Turns(shared_folder())
-            intake = Intake(store, settings.limits.waiting, metrics, turns)
+            intake = Intake(store, settings.waiting_limit, metrics, turns)
             catching = CatchingUp(store)
             retention = Retention(store, settings.keep) if settings.keep else None
             authentication = Authentication(settings, store)
@@ -63,7 +63,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
                 turns.close()
                 metrics.close()
 
-    metrics, rates = Metrics(), Rates(settings.limits.rate)
+    metrics, rates = Metrics(), Rates(settings.rate)
     app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
     for router in ROUTERS:
         app.include_router(router)
@@ -75,15 +75,15 @@ def create_app(settings: ServerSettings) -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: ServerSettings, metrics: Metrics) -> None:
     """What every request passes, from the innermost to the outermost."""
-    app.add_middleware(Deadline, seconds=settings.limits.seconds + GRACE)
+    app.add_middleware(Deadline, seconds=settings.time_limit + GRACE)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=COMPRESSION)
-    if settings.origins:
-        app.add_middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
+    if settings.cors_origin:
+        app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origin, allow_methods=["*"], allow_headers=["*"])
     if settings.hosts:
         app.add_middleware(KnownHosts, hosts=host_patterns(settings.hosts))
     app.add_middleware(HeadRequests)
     app.add_middleware(Observed, metrics=metrics)
-    budget = MemoryBudget(settings.limits.memory)
-    app.add_middleware(RequestSizeLimit, limit=settings.limits.body, budget=budget)
-    if settings.proxies is not None:
-        app.add_middleware(FromProxies, networks=networks_of(settings.proxies))
+    budget = MemoryBudget(settings.memory_limit)
+    app.add_middleware(RequestSizeLimit, limit=settings.body_limit, budget=budget)
+    if settings.trusted_proxy:
+        app.add_middleware(FromProxies, networks=networks_of(settings.trusted_proxy))

@@ -32,7 +32,7 @@ class Authentication:
         self.on = settings.authenticates
         self._settings = settings
         self._store = store
-        self._verifier = Verifier(settings.tokens) if settings.tokens is not None else None
+        self._verifier = Verifier(settings) if settings.oidc_issuer else None
         self._known: dict[bytes, tuple[float, Caller]] = {}
 
     def is_at_hand(self, request: Request) -> bool:
@@ -52,10 +52,10 @@ class Authentication:
             _require_own_site(request, self._settings)
             return ANYBODY
         credential = _credential(request.headers)
-        if credential is None and self._settings.proxies is not None and is_trusted(request.scope):
+        if credential is None and is_trusted(request.scope):
             # A browser sends along what the proxy knows its user by, whichever page asks.
             _require_own_site(request, self._settings)
-            return caller_of(self._settings.proxies, request.headers)
+            return caller_of(self._settings, request.headers)
         if credential is None:
             raise _unauthorized("No key or token was sent: expected Authorization: Bearer KEY, or X-API-Key.")
         return self._remembered(credential) or self._looked_up(credential)
@@ -101,7 +101,7 @@ def _unauthorized(message: str, error: str = "") -> HTTPException:
 def _require_own_site(request: Request, settings: ServerSettings) -> None:
     """Any page in a browser on this machine can send requests to it: only those of this server's own pages count."""
     origin = request.headers.get("origin")
-    if origin and origin not in settings.origins and urlsplit(origin).netloc != request.headers.get("host"):
+    if origin and origin not in settings.cors_origin and urlsplit(origin).netloc != request.headers.get("host"):
         raise HTTPException(
             403,
             f"A page of another site asks, {redact(origin[:100])}: add it with --cors-origin if it may. Where it is "

@@ -135,7 +135,7 @@ async def _array(values: list[Any], caller: Caller, server: TheServer) -> JSONRe
 
 async def _take_batch(values: list[Any], caller: Caller, server: TheServer) -> list[dict[str, Any]]:
     """Writes those events that can be read; the others, with their places and reasons."""
-    most = server.settings.limits.events
+    most = server.settings.events_limit
     if len(values) > most:
         raise HTTPException(413, f"{len(values):,} events in one request: at most {most:,}. Send them in parts.")
     events, failed = await server.intake.aside(_read, values, caller)

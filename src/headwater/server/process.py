@@ -25,7 +25,7 @@ from headwater.server.connections import BoundedProtocol, allow_files
 from headwater.server.environment import environment_of, settings_from
 from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.proxies import host_patterns, networks_of
-from headwater.server.settings import LOOPBACK, Listening, ServerSettings
+from headwater.server.settings import LOOPBACK, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.engine import shown
 from headwater.store.garbage import collect_seldom
@@ -34,39 +34,37 @@ from headwater.store.index import require_arrays
 LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""
 
-_LOG_FORMAT = "HEADWATER_LOG_FORMAT"
 Announce = Callable[[str, str], None]
 """Called with the address of a server that listens, and the store that it serves."""
 
 _Address = Callable[[str], None]
 
 
-def run(settings: ServerSettings, listening: Listening, announce: Announce) -> None:
+def run(settings: ServerSettings, announce: Announce) -> None:
     """Serves until SIGTERM or SIGINT; then answers what runs, writes what waits, and returns or exits with code 0.
 
     Args:
-        settings: of the application.
-        listening: where, and with how many processes.
+        settings: of the application and of the process.
         announce: called when requests can be sent.
 
     Raises:
         SettingError: an address beyond this machine without authentication, or a setting that cannot be used.
         StoreError: the store cannot be opened.
     """
-    settings = checked(settings, listening)
+    settings = checked(settings)
     open_store(settings.store).close()  # made or upgraded once, before several processes would
     signal.signal(signal.SIGTERM, _leave)
-    logs.configure(listening.log_format)
+    logs.configure(settings.log_format)
     store = shown(store_url(settings.store))
 
     def listens(address: str) -> None:
         announce(address, store)
 
-    with _bound(listening) as place:
-        if listening.workers == 1:
-            _one(_ready(create_app(settings)), listening, place, listens)
+    with _bound(settings) as place:
+        if settings.workers == 1:
+            _one(_ready(create_app(settings)), settings, place, listens)
         else:
-            _several(settings, listening, place, listens)
+            _several(settings, place, listens)
 
 
 def from_environment() -> FastAPI:
@@ -75,9 +73,10 @@ def from_environment() -> FastAPI:
     Raises:
         SettingError: a variable that cannot be used.
     """
-    logs.configure(os.environ.get(_LOG_FORMAT, "text"))
+    settings = settings_from(os.environ)
+    logs.configure(settings.log_format)
     _end_with_the_supervisor()
-    return _ready(create_app(settings_from(os.environ)))
+    return _ready(create_app(settings))
 
 
 def _end_with_the_supervisor() -> None:
@@ -115,8 +114,8 @@ class _Announcing(uvicorn.Server):
             self._announce(_address(self.config, self.servers[0].sockets[0].getsockname()[1]))
 
 
-def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: _Address) -> None:
-    server = _Announcing(configuration(app, listening), announce)
+def _one(app: FastAPI, settings: ServerSettings, place: socket.socket, announce: _Address) -> None:
+    server = _Announcing(configuration(app, settings), announce)
     try:
         server.run([place])
     except KeyboardInterrupt:
@@ -125,25 +124,25 @@ def _one(app: FastAPI, listening: Listening, place: socket.socket, announce: _Ad
         sys.exit(1)
 
 
-def _several(settings: ServerSettings, listening: Listening, place: socket.socket, announce: _Address) -> None:
-    os.environ |= environment_of(settings) | {_LOG_FORMAT: listening.log_format}
+def _several(settings: ServerSettings, place: socket.socket, announce: _Address) -> None:
+    os.environ |= environment_of(settings)
     with _shared_metrics():
-        config = configuration("headwater.server.process:from_environment", listening, factory=True)
+        config = configuration("headwater.server.process:from_environment", settings, factory=True)
         threading.Thread(target=_announce_later, args=(config, place.getsockname(), announce), daemon=True).start()
         uvicorn.supervisors.Multiprocess(config, sockets=[place]).run()
 
 
-def _bound(listening: Listening) -> socket.socket:
-    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+def _bound(settings: ServerSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # With the protocol named: asyncio sets TCP_NODELAY only then, and without it each answer waits 40 ms for an ACK.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((listening.host, listening.port))
+        made.bind((settings.host, settings.port))
     except OSError as fault:
         made.close()
         raise SettingError(
-            f"The server cannot listen on {listening.host}, port {listening.port} ({fault.strerror}). "
+            f"The server cannot listen on {settings.host}, port {settings.port} ({fault.strerror}). "
             "Name another --port or --host."
         ) from fault
     made.set_inheritable(True)
@@ -163,21 +162,21 @@ def _announce_later(config: uvicorn.Config, place: Any, announce: _Address) -> N
             return
 
 
-def configuration(app: FastAPI | str, listening: Listening, **more: Any) -> uvicorn.Config:
+def configuration(app: FastAPI | str, settings: ServerSettings, **more: Any) -> uvicorn.Config:
     """How uvicorn serves an application."""
     return uvicorn.Config(
         app,
-        host=listening.host,
-        port=listening.port,
-        workers=listening.workers,
-        ssl_certfile=listening.tls_cert,
-        ssl_keyfile=listening.tls_key,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
         log_config=None,
         access_log=False,
         http=BoundedProtocol,
         loop="headwater.server.connections:EventLoop",
         ws="none",
-        limit_concurrency=allow_files(listening.connections),
+        limit_concurrency=allow_files(settings.connection_limit),
         server_header=False,
         proxy_headers=False,  # `FromProxies` does that, for those that are trusted
         timeout_graceful_shutdown=LAST_ANSWERS,
@@ -186,27 +185,22 @@ def configuration(app: FastAPI | str, listening: Listening, **more: Any) -> uvic
     )
 
 
-def checked(settings: ServerSettings, listening: Listening) -> ServerSettings:
+def checked(settings: ServerSettings) -> ServerSettings:
     """The settings with what the address adds to them."""
-    if (listening.tls_cert is None) != (listening.tls_key is None):
-        raise SettingError("A certificate without its key, or a key without: give both --tls-cert and --tls-key.")
-    for file in (listening.tls_cert, listening.tls_key):
+    for file in (settings.tls_cert, settings.tls_key):
         if file is not None and not file.is_file():
             raise SettingError(f"{file} is no file: expected a PEM file. Correct --tls-cert or --tls-key.")
-    if listening.log_format not in logs.FORMATS:
-        raise SettingError(f"The log format is {listening.log_format!r}: expected {' or '.join(logs.FORMATS)}.")
     if settings.index:
         require_arrays()
     host_patterns(settings.hosts)
-    if settings.proxies is not None:
-        networks_of(settings.proxies)
+    networks_of(settings.trusted_proxy)
     # By the address itself it can be asked always, as those who look after it on this machine do.
     named = (*settings.hosts, *LOOPBACK) if settings.hosts else ()
     if settings.authenticates:
         return replace(settings, store=store_url(settings.store), hosts=named)
-    if not listening.loopback:
+    if not settings.loopback:
         raise SettingError(
-            f"Without authentication anybody who reaches {listening.host} could read and delete lineage: the server "
+            f"Without authentication anybody who reaches {settings.host} could read and delete lineage: the server "
             "listens on this machine only. Add --auth (and make keys with `headwater keys create`), "
             "--oidc-issuer and --oidc-audience, or --trusted-proxy."
         )

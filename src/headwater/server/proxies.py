@@ -11,7 +11,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from headwater.errors import SettingError
 from headwater.server import access
 from headwater.server.problems import problem
-from headwater.server.settings import Proxies
+from headwater.server.settings import ServerSettings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -93,13 +93,13 @@ def host_patterns(hosts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"[{one}]" if ":" in one else one for one in hosts)
 
 
-def networks_of(proxies: Proxies) -> tuple[Network, ...]:
+def networks_of(proxies: tuple[str, ...]) -> tuple[Network, ...]:
     """The networks of trusted proxies.
 
     Raises:
         SettingError: one that is none, or is everybody.
     """
-    return tuple(map(_network, proxies.trusted))
+    return tuple(map(_network, proxies))
 
 
 def is_trusted(scope: Scope) -> bool:
@@ -107,23 +107,23 @@ def is_trusted(scope: Scope) -> bool:
     return bool(scope.get("state", {}).get(_TRUSTED))
 
 
-def caller_of(proxies: Proxies, headers: Headers) -> access.Caller:
+def caller_of(settings: ServerSettings, headers: Headers) -> access.Caller:
     """Who a trusted proxy says that asks.
 
     Raises:
         HTTPException: 401, when it names nobody, or more than one: the client's own header may be among them.
     """
-    names = [one.strip() for one in headers.getlist(proxies.user_header)]
+    names = [one.strip() for one in headers.getlist(settings.proxy_user_header)]
     if len(names) != 1 or not names[0] or not names[0].isprintable():
         raise HTTPException(
             401,
-            f"The proxy named {len(names)} users: expected one in {proxies.user_header}, or a key. "
+            f"The proxy named {len(names)} users: expected one in {settings.proxy_user_header}, or a key. "
             "Let it set that header, and take out what clients send.",
             {"WWW-Authenticate": 'Bearer realm="headwater"'},
         )
-    wanted = proxies.namespaces_header
+    wanted = settings.proxy_namespaces_header
     namespaces = tuple(" ".join(headers.getlist(wanted)).replace(",", " ").split()) if wanted else ("*",)
-    return access.Caller(names[0][:_LONGEST_NAME], access.Scope[proxies.scope.upper()], namespaces)
+    return access.Caller(names[0][:_LONGEST_NAME], access.Scope[settings.proxy_scope.upper()], namespaces)
 
 
 def _network(text: str) -> Network:

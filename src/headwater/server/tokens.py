@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.errors import SettingError, StoreUnavailable
 from headwater.server.access import Caller, Scope
-from headwater.server.settings import LOOPBACK, Tokens
+from headwater.server.settings import LOOPBACK, ServerSettings
 
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 _NAMES = ("preferred_username", "email", "client_id", "azp", "sub")
@@ -30,13 +30,14 @@ class Verifier:
         SettingError: the issuer is no HTTPS address.
     """
 
-    def __init__(self, tokens: Tokens) -> None:
-        address = urlsplit(tokens.issuer)
+    def __init__(self, settings: ServerSettings) -> None:
+        address = urlsplit(settings.oidc_issuer)
         if address.scheme != "https" and not (address.scheme == "http" and address.hostname in LOOPBACK):
             raise SettingError(
-                f"The issuer of tokens is {tokens.issuer!r}: expected an https:// address. Correct --oidc-issuer."
+                f"The issuer of tokens is {settings.oidc_issuer!r}: expected an https:// address. "
+                "Correct --oidc-issuer."
             )
-        self._tokens = tokens
+        self._settings = settings
         self._lock = threading.Lock()
         self._client: PyJWKClient | None = None
         self._asked = -_ASKED_AGAIN
@@ -57,26 +58,28 @@ class Verifier:
                 token,
                 key,
                 algorithms=_ALGORITHMS,
-                audience=self._tokens.audience,
-                issuer=self._tokens.issuer,
+                audience=self._settings.oidc_audience,
+                issuer=self._settings.oidc_issuer,
                 leeway=_LEEWAY,
                 options={"require": ["exp", "iss", "aud"]},
             )
         except PyJWKClientError as fault:
-            raise _unreachable(self._tokens.issuer, fault) from fault
+            raise _unreachable(self._settings.oidc_issuer, fault) from fault
         except PyJWTError:
             return None
         return self._caller(claims)
 
     def _caller(self, claims: dict[str, Any]) -> Caller:
         name = next((str(claims[one])[:100] for one in _NAMES if claims.get(one)), "token")
-        words = {word.removeprefix("headwater:") for word in _words(claims.get(self._tokens.scope_claim))}
+        claim = self._settings.oidc_scope_claim
+        words = {word.removeprefix("headwater:") for word in _words(claims.get(claim))}
         scopes = [scope for scope in Scope if scope.name.lower() in words]
         if not scopes:
             raise HTTPException(
-                403, f"The token of {name} has none of read, write, admin in its claim {self._tokens.scope_claim!r}."
+                403,
+                f"The token of {name} has none of read, write, admin in its claim {claim!r}.",
             )
-        claim = self._tokens.namespaces_claim
+        claim = self._settings.oidc_namespaces_claim
         return Caller(name, max(scopes), tuple(_words(claims.get(claim))) if claim else ("*",))
 
     def _key(self, kid: str | None) -> PyJWK | None:
@@ -90,18 +93,18 @@ class Verifier:
 
     def _discovered(self) -> PyJWKClient:
         if time.monotonic() < self._silent_until:
-            raise _unreachable(self._tokens.issuer, "it did not answer a moment ago")
-        place = self._tokens.issuer.rstrip("/") + "/.well-known/openid-configuration"
+            raise _unreachable(self._settings.oidc_issuer, "it did not answer a moment ago")
+        place = self._settings.oidc_issuer.rstrip("/") + "/.well-known/openid-configuration"
         try:
             with urllib.request.urlopen(place, timeout=_TIMEOUT) as answer:
                 found = json.load(answer)
-            if found["issuer"] != self._tokens.issuer:
+            if found["issuer"] != self._settings.oidc_issuer:
                 raise ValueError(f"it says that it is {found['issuer']!r}")
             self._client = PyJWKClient(found["jwks_uri"], timeout=int(_TIMEOUT))
         except (OSError, ValueError, KeyError, TypeError) as fault:
             # Whoever asks waits for it here: made-up tokens must not hold every thread that answers.
             self._silent_until = time.monotonic() + _ASKED_AGAIN
-            raise _unreachable(self._tokens.issuer, fault) from fault
+            raise _unreachable(self._settings.oidc_issuer, fault) from fault
         self._asked = time.monotonic()
         return self._client
 

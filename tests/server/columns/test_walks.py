@@ -15,7 +15,6 @@ from tests.server.columns.conftest import LINEAGE
 from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, create_app
-from headwater.server.settings import Limits
 
 Ask = Callable[..., Json]
 
@@ -154,7 +153,7 @@ def test_masking_edges_can_be_followed_or_left_out(ask: Ask) -> None:
 def test_limits_cut_say_so_and_can_be_lowered_but_not_raised(ask: Ask, tmp_path: Any) -> None:
     assert ask("upstream", column="avg_delay", depth=1)["truncated"] == ["depth"]
     assert ask("upstream", column="avg_delay", columns=1)["truncated"] == ["columns"]
-    settings = ServerSettings(f"sqlite:///{tmp_path}/low.db", limits=Limits(depth=1))
+    settings = ServerSettings(f"sqlite:///{tmp_path}/low.db", depth_limit=1)
     with TestClient(create_app(settings)) as client:
         client.post(LINEAGE, json=[told("a", written("b", {"x": ["a.x"]})), told("b", written("c", {"x": ["b.x"]}))])
         answer = client.get("/api/v2/upstream?column=c.x&depth=9")

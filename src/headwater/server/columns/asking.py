@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from headwater.errors import QuestionError
 from headwater.model import Subtype
-from headwater.server.settings import Limits
+from headwater.server.settings import ServerSettings
 from headwater.store import Store
 from headwater.store.questions import Bounds, EdgeType, Exact, Name, moment_of
 
@@ -80,14 +80,14 @@ class Bounded(Then):
     guess: bool = Field(False, description="Also what nobody told: that what a run read went into what it wrote.")
     seconds: float | None = Field(None, gt=0, description="So long at most; never longer than the server's limit.")
 
-    def bounds(self, store: Store, limits: Limits) -> Bounds:
+    def bounds(self, store: Store, limits: ServerSettings) -> Bounds:
         """The bounds of a walk; limits can be lowered by what is asked for, not raised."""
         return Bounds(
             edge_type=EdgeType(self.type.lower()) if self.type is not None else None,
             as_of=self.moment(store),
-            depth=min(self.depth or limits.depth, limits.depth),
-            columns=min(self.columns or limits.columns, limits.columns),
-            seconds=min(self.seconds or limits.seconds, limits.seconds),
+            depth=min(self.depth or limits.depth_limit, limits.depth_limit),
+            columns=min(self.columns or limits.node_limit, limits.node_limit),
+            seconds=min(self.seconds or limits.time_limit, limits.time_limit),
             subtypes=frozenset(self.subtype),
             masking=self.masking,
             jobs=tuple(self.job),

@@ -46,8 +46,8 @@ def _difference(wanted: DifferenceParameters, asked: Question) -> Reply:
 
 
 def _compared(wanted: DifferenceParameters, asked: Question, before: int, after: int | None) -> Difference:
-    limits = asked.limits
-    bounds = Bounds(depth=limits.depth, columns=limits.columns, seconds=limits.seconds, sees=asked.sees)
+    limits = asked.settings
+    bounds = Bounds(depth=limits.depth_limit, columns=limits.node_limit, seconds=limits.time_limit, sees=asked.sees)
     if wanted.job is None:
         return difference(asked.store, wanted.name(), before, after, bounds)
     if wanted.column is not None or wanted.dataset is not None:

@@ -18,7 +18,7 @@ from headwater.server.access import Caller
 from headwater.server.columns.asking import Bounded, Drawn
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer
-from headwater.server.settings import Limits
+from headwater.server.settings import ServerSettings
 from headwater.store import Store
 from headwater.store.questions import Bounds, Column, KnownDataset, state_of
 
@@ -61,9 +61,9 @@ class Question:
         return self.server.store.seen_by(self.sees)
 
     @property
-    def limits(self) -> Limits:
+    def settings(self) -> ServerSettings:
         """What bounds an answer."""
-        return self.server.settings.limits
+        return self.server.settings
 
     @property
     def sees(self) -> Sees | None:
@@ -72,7 +72,7 @@ class Question:
 
     def bounds(self, wanted: Bounded) -> Bounds:
         """The bounds of a walk, in which nothing can be asked for that the caller may not see."""
-        return replace(wanted.bounds(self.store, self.limits), sees=self.sees)
+        return replace(wanted.bounds(self.store, self.settings), sees=self.sees)
 
     def shown(self, answer: Answer, *starts: Column | KnownDataset | Job) -> Answer:
         """The answer as the caller may see it.

@@ -41,8 +41,10 @@ def graph(
     with_downstream: Annotated[bool, Query(alias="withDownstream")] = False,
 ) -> Json:
     """What the columns of a field, a dataset or a job are made of, and with ``withDownstream`` what is made of them."""
-    limits = server.settings.limits
-    bounds = columngraph.within(Bounds(columns=limits.columns, seconds=limits.seconds), min(depth, limits.depth))
+    limits = server.settings
+    bounds = columngraph.within(
+        Bounds(columns=limits.node_limit, seconds=limits.time_limit), min(depth, limits.depth_limit)
+    )
     with server.seen_by(caller).read() as connection:
         node = nodes.find(connection, node_id, sight(caller))
         _check(node, node_id, with_downstream)

@@ -43,7 +43,7 @@ def graph(
     with server.seen_by(caller).read() as connection:
         node = nodes.find(connection, node_id, sight(caller))
         _require_kind(node, node_id)
-        found = _around(connection, node, min(depth, server.settings.limits.depth), server.settings.limits.columns)
+        found = _around(connection, node, min(depth, server.settings.depth_limit), server.settings.node_limit)
         shown = _Shown(connection, found, mask_of(caller), with_column_lineage)
     limits = ("nodes",) if found.truncated else ()
     return Json({"graph": shown.nodes()}, headers=truncation(limits))
