@@ -124,4 +124,6 @@ def test_the_commands_tell_of_paths_and_circles(both: Both) -> None:
         ["1", "file", "/l1", "x", "file", "/l2", "x"],
         ["2", "file", "/l2", "x", "file", "/k", "x"],
     ]
+    path = said("paths", "raw.f1", "kfiles.x")[1:]
+    assert [line.split()[5:7] for line in path] == [["/lfiles", "_c0"], ["/lfiles", "value"], ["/kfiles", "x"]]
     assert sum(line.endswith(" 3") and "file /l" in line for line in said("cycles")) == 3

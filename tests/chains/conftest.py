@@ -101,7 +101,7 @@ def _reader(pair: Pair) -> dict[str, Any]:
         "number": pair.number,
         "title": pair.reader.title,
         "code": pair.reader.code,
-        "columns": pair.writer.columns(pair.reader.by_path),
+        "columns": pair.reader.words("columns") or pair.writer.columns(pair.reader.by_path),
         "select": [f"`{column}` AS {out}" for out, column in pair.columns.items()],
     }
 

@@ -11,7 +11,8 @@ code for which ``application.py`` says what is in scope. A writer writes ``new``
 ``format``, ``options``  how its files are read; parquet without options
 ``columns``, ``names``   what readers of files, and of the catalog, find in place of Key, Title, Land; ``-`` is none
 ``roots``            for a column of ``mid`` its roots, where they are others: ``Land <-`` is none
-``lacks`` (reader)   the column of ``mid`` that it does not see
+``lacks`` (reader)   the column of ``mid`` that it does not see; with ``columns`` and ``roots`` it has others, each
+                     with these roots
 ``kinds`` (reader)   ``opaque``: every column is a TRANSFORMATION
 ``spark``, ``needs``     the first version that it is for, a connector of ``connectors`` that there must be a build of
 
@@ -90,9 +91,7 @@ class Writer(Side):
         """Where the column at a place comes from, as kinds and columns of the source."""
         names = {STANDARD[place], self.columns(True)[place], self.columns(False)[place]}
         column, _, roots = self.headers.get("roots", "").partition("<-")
-        if column.strip() in names - {"-"}:
-            return frozenset((kind, of) for kind, of in (one.split() for one in roots.split(",") if one.strip()))
-        return ROOTS[STANDARD[place]]
+        return _roots(roots) if column.strip() in names - {"-"} else ROOTS[STANDARD[place]]
 
 
 class Reader(Side):
@@ -121,7 +120,7 @@ class Pair:
     @property
     def columns(self) -> dict[str, str]:
         """The columns of ``out``, and of what columns of ``mid`` they are."""
-        names = self.writer.columns(self.reader.by_path)
+        names = self.reader.words("columns") or self.writer.columns(self.reader.by_path)
         lacking = {"-", *self.reader.words("lacks")}
         return {
             out: name
@@ -132,10 +131,17 @@ class Pair:
     @property
     def roots(self) -> dict[str, Roots]:
         """The roots of each column of ``out``."""
+        if "roots" in self.reader.headers:
+            return dict.fromkeys(self.columns, _roots(self.reader.headers["roots"]))
         found = {out: self.writer.roots(OUT.index(out)) for out in self.columns}
         if self.reader.headers.get("kinds") == "opaque":
             return {out: frozenset(("TRANSFORMATION", of) for _, of in roots) for out, roots in found.items()}
         return found
+
+
+def _roots(listed: str) -> Roots:
+    """Kinds and columns as a header lists them."""
+    return frozenset((kind, of) for kind, of in (one.split() for one in listed.split(",") if one.strip()))
 
 
 @cache

@@ -107,7 +107,7 @@ def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: 
     both = of_schemas.unionByName(others, allowMissingColumns=True)
     best = sf.max(sf.when(sf.col("spelled").isNotNull(), sf.struct("written", "spelled"))).alias("best")
     whole = both.groupBy(*_OF_FIELD).agg(sf.max("last").alias("last"), sf.max("current").alias("current"), best)
-    spelled = _spelled(whole, resolver)
+    spelled = _spelled(whole, resolver).withColumn("written", sf.col("current").isNotNull())
     return spelled.withColumn("type", sf.nullif("last.type", sf.lit(""))).withColumn("ordinal", sf.col("last.place"))
 
 

@@ -14,7 +14,9 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from headwater.openlineage.naming import FILE_SYSTEMS
 from headwater.store.explicit_lineage import WHOLE
+from headwater.store.questions.format_steps import BYTES, STRINGS, TEXT
 
 UP, DOWN = "up", "down"
 """Toward what a field is made of, and toward what is made of it."""
@@ -22,6 +24,7 @@ UP, DOWN = "up", "down"
 LINK = ("source", "target")
 _FIELD = ("field_id", "dataset_id")
 _WHOLE = ("input_field_id", "input_dataset_id", "input_field")
+_ENDS = ("input_field_id", "input_dataset_id", "output_field_id", "output_dataset_id")
 _TOGETHER = 8  # levels whose rows are read as one, so that the plan of the next does not grow with each
 
 
@@ -63,9 +66,8 @@ def _ends(edges: DataFrame, side: str, kept: tuple[str, ...]) -> DataFrame:
 def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[Edges]:
     """The edges that were so at a moment, or are so now; Spark keeps them as long as they are in use."""
     between, whole = (tables[name].where(then(at)) for name in ("column_edges", "dataset_edges"))
-    steps = _whole_sources(between.select(*_WHOLE).union(whole.select(*_WHOLE)), tables["fields"])
     kept = [
-        between.select(*_names("input"), *_names("output")).unionByName(steps),
+        between.select(*_ENDS).unionByName(steps_inside(tables, at)),
         whole.select(*_names("input"), "output_dataset_id"),
         tables["fields"].select(*_FIELD),
     ]
@@ -77,13 +79,42 @@ def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[E
             frame.unpersist()
 
 
-def _whole_sources(edges: DataFrame, fields: DataFrame) -> DataFrame:
+def steps_inside(tables: Mapping[str, DataFrame], at: datetime | None) -> DataFrame:
+    """The steps between fields of one dataset that no event has, as ids of both ends: for those who read the latter.
+
+    They lead to a field that stands for all (`headwater.store.questions.whole_sources`), and to those of files that are
+    read in another format than they were written in (`headwater.store.questions.format_steps`).
+    """
+    between, whole = (tables[name].where(then(at)) for name in ("column_edges", "dataset_edges"))
+    read = between.select(*_WHOLE).union(whole.select(*_WHOLE)).distinct()
+    pairs = _whole_sources(read, tables["fields"]).unionByName(_format_steps(between, tables["fields"]))
+    return pairs.join(read.select(sf.col("input_field_id").alias("output_field_id")), "output_field_id", "left_semi")
+
+
+def _whole_sources(read: DataFrame, fields: DataFrame) -> DataFrame:
     """From each column of a dataset that is read as a whole to the field that stands for all of them."""
-    read = edges.where(sf.col("input_field") == WHOLE).select(*_names("input")).distinct()
-    stars = read.select(*(sf.col(f"input_{name}").alias(f"output_{name}") for name in _FIELD))
+    stars = read.where(sf.col("input_field") == WHOLE).select(
+        *(sf.col(f"input_{name}").alias(f"output_{name}") for name in _FIELD)
+    )
     columns = fields.select(*(sf.col(name).alias(f"input_{name}") for name in _FIELD))
     steps = columns.join(stars, columns.input_dataset_id == stars.output_dataset_id)
     return steps.where("input_field_id != output_field_id")
+
+
+def _format_steps(between: DataFrame, fields: DataFrame) -> DataFrame:
+    """From each column that is written into files to each that may hold it where they are read in another format."""
+    name, scheme = sf.lower("name"), sf.substring_index("namespace", "://", 1)
+    of_files = fields.where(scheme.isin(*FILE_SYSTEMS) | sf.col("dataset").startswith("/"))
+    with_contents = of_files.where(name.isin(TEXT, BYTES)).select("dataset_id").distinct()
+    made = between.select(sf.col("output_field_id").alias("field_id"), sf.lit(True).alias("made")).distinct()
+    columns = of_files.join(with_contents, "dataset_id", "left_semi").join(made, "field_id", "left")
+    named = sf.col("written") | sf.col("made").isNotNull()
+    of_text = (name == TEXT) & sf.coalesce("type", sf.lit("")).isin(*STRINGS)
+    inputs = columns.where(named).select(*(sf.col(one).alias(f"input_{one}") for one in _FIELD), of_text.alias("text"))
+    contents = name.isin(TEXT, BYTES).alias("contents")
+    others = columns.where(~named).select(*(sf.col(one).alias(f"output_{one}") for one in _FIELD), contents)
+    steps = inputs.join(others, inputs.input_dataset_id == others.output_dataset_id)
+    return steps.where("text OR contents").select(*_ENDS)
 
 
 def _names(side: str) -> tuple[str, ...]:

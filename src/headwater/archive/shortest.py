@@ -10,8 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive.folded import EDGES
-from headwater.archive.reaching import DOWN, UP, Edges, edges_at, reach, then
-from headwater.store.explicit_lineage import WHOLE
+from headwater.archive.reaching import DOWN, UP, Edges, edges_at, reach, steps_inside, then
 from headwater.store.questions.whole_sources import ANY_COLUMN
 
 _EDGE = (
@@ -71,24 +70,23 @@ def _named(archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | 
     ends = steps.join(names, "output_field_id").drop("output_field_id")
     whole = archive["dataset_edges"].where(then(at)).join(ends, ["input_field_id", "output_dataset_id"])
     every = over.select("step", *_EDGE).union(whole.withColumn("whole_dataset", sf.lit(True)).select("step", *_EDGE))
-    every = every.union(_whole_sources(archive, steps, at))
+    every = every.union(_inside(archive, steps, at))
     return every.distinct().orderBy("step", *_EDGE)
 
 
-def _whole_sources(archive: Mapping[str, DataFrame], steps: DataFrame, at: datetime | None) -> DataFrame:
-    """The steps to a field that stands for all columns of its dataset, by each job that reads it."""
-    read = (archive[name].where(then(at)).where(sf.col("input_field") == WHOLE) for name in EDGES)
-    ids = ("input_dataset_id", "input_namespace", "input_dataset")
-    stars = reduce(DataFrame.union, (one.select("input_field_id", *ids, "job_namespace", "job_name") for one in read))
-    stars = stars.withColumnRenamed("input_field_id", "output_field_id")
-    columns = archive["fields"].select(sf.col("field_id").alias("input_field_id"), sf.col("name").alias("input_field"))
-    found = steps.join(stars, "output_field_id").where(stars.input_dataset_id == steps.output_dataset_id)
-    found = found.join(columns, "input_field_id")
+def _inside(archive: Mapping[str, DataFrame], steps: DataFrame, at: datetime | None) -> DataFrame:
+    """The steps between fields of one dataset, by each job that reads the latter."""
+    ids = ("input_field_id", "input_namespace", "input_dataset", "job_namespace", "job_name")
+    read = reduce(DataFrame.union, (archive[name].where(then(at)).select(*ids) for name in EDGES))
+    of = archive["fields"].select("field_id", sf.col("name").alias("field"))
+    found = steps.join(steps_inside(archive, at), ["input_field_id", "output_field_id", "output_dataset_id"])
+    for end in ("input", "output"):
+        found = found.join(of.toDF(f"{end}_field_id", f"{end}_field"), f"{end}_field_id")
+    found = found.join(read.withColumnRenamed("input_field_id", "output_field_id"), "output_field_id")
     named = found.withColumns(
         {
             "output_namespace": sf.col("input_namespace"),
             "output_dataset": sf.col("input_dataset"),
-            "output_field": sf.lit(WHOLE),
             "type": sf.lit(ANY_COLUMN.subtype.type.value),
             "subtype": sf.lit(ANY_COLUMN.subtype.value),
             "masking": sf.lit(False),

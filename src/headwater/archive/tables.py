@@ -140,6 +140,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
                 "name": Made(_TEXT, "what the field is called now", "field"),
                 "type": Made(_TEXT, "its type in the last schema; NULL when it is not there"),
                 "ordinal": Made(IntegerType(), "its place there, counted from 0"),
+                "written": Made(_FLAG, "the last schema of a run that writes the dataset has it"),
                 "left_out": Made(_FLAG, "a run that replaced all rows left it out: gone, unless an edge writes it now"),
             },
             ("namespace", "dataset", "name"),

@@ -14,6 +14,7 @@ from headwater.openlineage.jdbc import jdbc_dataset, jdbc_source
 from headwater.redaction import is_secret
 
 __all__ = [
+    "FILE_SYSTEMS",
     "Catalog",
     "catalog_dataset",
     "holds_paths",
@@ -36,6 +37,9 @@ _OBJECT_STORES = {
     "wasb": "wasbs",
     "wasbs": "wasbs",
 }
+FILE_SYSTEMS = frozenset({"file", *_OBJECT_STORES})
+"""The schemes of namespaces in which names are paths, with or without a slash at their beginning."""
+
 _CONTAINER_IN_AUTHORITY = frozenset({"abfss", "wasbs"})
 _WITH_QUERY = frozenset({"http", "https"})
 
@@ -96,8 +100,7 @@ def location_dataset(uri: str) -> Dataset:
 
 def holds_paths(dataset: Dataset) -> bool:
     """True when the dataset's name is a path, in which directories can be told apart."""
-    scheme = dataset.namespace.partition("://")[0]
-    return scheme == "file" or scheme in _OBJECT_STORES or dataset.name.startswith("/")
+    return dataset.namespace.partition("://")[0] in FILE_SYSTEMS or dataset.name.startswith("/")
 
 
 def catalog_dataset(identifier: Sequence[str], location: str, catalog: Catalog) -> DatasetDescription:

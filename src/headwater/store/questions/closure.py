@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, Sides
-from headwater.store.questions.edges import Edges, EdgesInMemory, EdgesSeen, Found, Link, Row, edges_within
+from headwater.store.questions.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.past import PastLinks
 from headwater.store.replacements import any_replacement
 from headwater.store.sight import sight_of
@@ -116,7 +116,7 @@ def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
 @dataclass(slots=True)
 class _Walker:
     connection: Connection
-    edges: Edges | EdgesInMemory | EdgesSeen
+    edges: AnyEdges
     direction: Direction
     bounds: Bounds
     rows_of: Collection[int]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Container
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 
@@ -12,8 +12,14 @@ from headwater.store.index import OPTION
 from headwater.store.keys import key_of
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
+from headwater.store.questions.format_steps import OTHER_FORMAT_ID, format_steps, has_file_contents
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
-from headwater.store.questions.whole_sources import ANY_COLUMN_ID, has_whole_sources, whole_source_steps
+from headwater.store.questions.whole_sources import (
+    ANY_COLUMN_ID,
+    follows_opaque_values,
+    has_whole_sources,
+    whole_source_steps,
+)
 from headwater.store.sight import references, unseen_datasets
 from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 
@@ -25,6 +31,7 @@ _WAY = schema.transformation
 _JOB = schema.job
 _FIELD = schema.field
 _OWNERS = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
+_INSIDE = (ANY_COLUMN_ID, OTHER_FORMAT_ID)  # of steps between columns of one dataset, which are there for its readers
 
 
 class Link(NamedTuple):
@@ -193,10 +200,51 @@ class EdgesInMemory:
         return rows
 
 
+class EdgesAcrossFormats:
+    """Edges, and steps between columns of files that are read in another format than they were written in."""
+
+    def __init__(self, connection: Connection, stored: Edges | EdgesInMemory, moment: int | None) -> None:
+        self._connection, self.stored = connection, stored
+        self._every = Edges(connection, Bounds(as_of=moment))
+        self.whole = stored.whole
+
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+        """The edges between columns that lead to these, or go from them."""
+        found, steps = self.stored.of_fields(direction, fields), Found.of(self._steps(direction, fields), direction)
+        return Found(found.ends + steps.ends, found.links + steps.links)
+
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+        """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
+        return self.stored.of_datasets(direction, ids)
+
+    def _steps(self, direction: Direction, fields: Collection[int]) -> list[Row]:
+        """A step for each job that reads the files so."""
+        near, up = set(fields), direction is Direction.UP
+        found = format_steps(self._connection, fields, self._written)
+        steps = [step for step in found if (step.output if up else step.input) in near]
+        readers = _readers(self.stored, {step.output for step in steps})
+        return [(*step, OTHER_FORMAT_ID, job) for step in steps for job in sorted(readers.get(step.output, ()))]
+
+    def _written(self, fields: Collection[int]) -> set[int]:
+        return {link[1] for link in self._every.of_fields(Direction.UP, fields).links}
+
+
+def _readers(edges: Edges | EdgesInMemory, fields: Collection[int]) -> dict[int, set[int]]:
+    """The jobs that read columns."""
+    found: dict[int, set[int]] = {}
+    if fields:
+        down = Direction.DOWN
+        for source, _, _, job in [*edges.of_fields(down, fields).links, *edges.of_datasets(down, fields).links]:
+            found.setdefault(source, set()).add(job)
+    return found
+
+
 class EdgesSeen:
     """Edges without the references of which somebody may not see both sides."""
 
-    def __init__(self, connection: Connection, edges: Edges | EdgesInMemory, marked: frozenset[int]) -> None:
+    def __init__(
+        self, connection: Connection, edges: Edges | EdgesInMemory | EdgesAcrossFormats, marked: frozenset[int]
+    ) -> None:
         self._connection, self._edges, self._marked = connection, edges, marked
         self.whole = edges.whole
 
@@ -209,15 +257,15 @@ class EdgesSeen:
         return self._seen(self._edges.of_datasets(direction, ids), direction)
 
     def seen(self, links: list[Row]) -> list[Row]:
-        """Links without such references, and without steps to a whole dataset that only such references read."""
+        """Links without such references, and without steps inside a dataset to what only such references read."""
         found = self._unmarked(links)
-        wholes = {link[1] for link in found if link[2] == ANY_COLUMN_ID}
-        if not wholes:
+        inside = {link[1] for link in found if link[2] in _INSIDE}
+        if not inside:
             return found
         down = Direction.DOWN
-        read = [*self._edges.of_fields(down, wholes).links, *self._edges.of_datasets(down, wholes).links]
+        read = [*self._edges.of_fields(down, inside).links, *self._edges.of_datasets(down, inside).links]
         readers = {(link[0], link[3]) for link in self._unmarked(read)}
-        return [link for link in found if link[2] != ANY_COLUMN_ID or (link[1], link[3]) in readers]
+        return [link for link in found if link[2] not in _INSIDE or (link[1], link[3]) in readers]
 
     def _unmarked(self, links: list[Row]) -> list[Row]:
         marked = [link for link in links if link[2] in self._marked]
@@ -232,16 +280,18 @@ class EdgesSeen:
         return Found.of(self.seen(found.links), direction)
 
 
-def edges_within(
-    connection: Connection, bounds: Bounds, *, only_ends: bool = False
-) -> Edges | EdgesInMemory | EdgesSeen:
+AnyEdges: TypeAlias = Edges | EdgesInMemory | EdgesAcrossFormats | EdgesSeen
+
+
+def edges_within(connection: Connection, bounds: Bounds, *, only_ends: bool = False) -> AnyEdges:
     """The edges that a walk follows: from memory, if the store keeps them there and they can answer.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    marked = references(connection)
-    edges = _every_edge(connection, bounds, only_ends=only_ends and not marked)
+    marked, formats = references(connection), follows_opaque_values(bounds) and has_file_contents(connection)
+    stored = _every_edge(connection, bounds, only_ends=only_ends and not marked and not formats)
+    edges = EdgesAcrossFormats(connection, stored, bounds.as_of) if formats else stored
     return EdgesSeen(connection, edges, marked) if marked else edges
 
 

@@ -11,6 +11,7 @@ from headwater.store.catalog.fields import ended_fields
 from headwater.store.fieldnames import FieldRename, former_name
 from headwater.store.lookup import Lookup
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
+from headwater.store.questions.format_steps import OTHER_FORMAT, OTHER_FORMAT_ID
 from headwater.store.questions.guesses import GUESS, GUESS_ID
 from headwater.store.questions.whole_sources import ANY_COLUMN, ANY_COLUMN_ID
 from headwater.store.rows import rows_for
@@ -140,7 +141,7 @@ def transformations(connection: Connection, ids: Collection[int]) -> dict[int, T
     """Transformations by id."""
     rows = _WAYS(connection, ids)
     told = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
-    made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN}
+    made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN, OTHER_FORMAT_ID: OTHER_FORMAT}
     return told | {id_: one for id_, one in made.items() if id_ in ids}
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from headwater.store.questions.answers import Bounds, Column, Direction, End, Evidence
 from headwater.store.questions.closure import Closure
 from headwater.store.questions.cycles import closed_cycles
-from headwater.store.questions.edges import Edges
+from headwater.store.questions.edges import edges_within
 from headwater.store.questions.evidence import evidence, near_columns
 from headwater.store.questions.steps import Steps
 from headwater.store.sight import references
@@ -42,7 +42,7 @@ def evidence_of_ends(connection: Connection, closure: Closure, steps: Steps, bou
 
 def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:
     """The leaves that something stands before which a filter left out."""
-    every = Edges(connection, Bounds(bounds.edge_type, bounds.as_of, guess=bounds.guess))
+    every = edges_within(connection, Bounds(bounds.edge_type, bounds.as_of, guess=bounds.guess))
     into = {row[1] for row in every.of_fields(Direction.UP, leaves).links}
     datasets = {closure.dataset_of[node] for node in leaves}
     whole = {-row[1] for row in every.of_datasets(Direction.UP, datasets).links}

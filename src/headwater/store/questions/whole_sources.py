@@ -28,13 +28,16 @@ Valid = list[tuple[Any, list[ColumnElement[bool]]]]
 """Tables of edges, each with what is so of an edge that holds."""
 
 
-def has_whole_sources(connection: Connection, bounds: Bounds) -> bool:
-    """Whether there are such steps that a walk within bounds may follow: one look-up in an index."""
+def follows_opaque_values(bounds: Bounds) -> bool:
+    """Whether a walk within bounds follows an opaque TRANSFORMATION that is not known to mask."""
     if bounds.masking or bounds.edge_type is EdgeType.INDIRECT:
         return False
-    if bounds.subtypes and ANY_COLUMN.subtype not in bounds.subtypes:
-        return False
-    return connection.execute(_ANY).first() is not None
+    return not bounds.subtypes or Subtype.TRANSFORMATION in bounds.subtypes
+
+
+def has_whole_sources(connection: Connection, bounds: Bounds) -> bool:
+    """Whether there are such steps that a walk within bounds may follow: one look-up in an index."""
+    return follows_opaque_values(bounds) and connection.execute(_ANY).first() is not None
 
 
 def whole_source_steps(
