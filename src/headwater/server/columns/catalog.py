@@ -7,7 +7,6 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from headwater.answers.documents import of_column, of_coverage, of_dataset, of_found_text, of_versions
-from headwater.answers.hiding import is_hidden
 from headwater.server.columns import list_schemas
 from headwater.server.columns.asking import Named, Parameters, Tabular, Then
 from headwater.server.columns.pages import cursor_of, page_of, place_of
@@ -136,7 +135,7 @@ def _versions(wanted: VersionsParameters, asked: Question) -> Reply:
 
 def _seen_version(one: ListedVersion, asked: Question) -> ListedVersion:
     """Of a hidden job's run only that it was."""
-    return one if asked.sees is None or not is_hidden(one.job, asked.sees) else replace(one, run="")
+    return one if not asked.redaction.hides(one.job) else replace(one, run="")
 
 
 def _coverage(wanted: CoverageParameters, asked: Question) -> Reply:
@@ -153,13 +152,13 @@ def _coverage(wanted: CoverageParameters, asked: Question) -> Reply:
 
 def _seen(one: Coverage, asked: Question) -> bool:
     about = one.output if one.output is not None else one.job
-    return not is_hidden(about, asked.caller.sees)
+    return not asked.redaction.hides(about)
 
 
 def _shown(one: Coverage, asked: Question) -> Coverage:
     """Of a hidden job only what kinds of gaps there are: the rest is about what it reads and does."""
     shown = asked.shown(one)
-    if not is_hidden(one.job, asked.caller.sees):
+    if not asked.redaction.hides(one.job):
         return shown
     return replace(shown, gaps=tuple(replace(gap, what="", why="", output="") for gap in one.gaps))
 

@@ -16,7 +16,6 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 
 from headwater.answers.documents import Document, of_dataset, of_job
-from headwater.answers.hiding import is_hidden
 from headwater.errors import QuestionError, StoreError
 from headwater.server.columns import list_schemas
 from headwater.server.columns.replies import Asked, Question
@@ -89,7 +88,7 @@ def _admitted(asked: Question) -> bool:
 
 def _told(asked: Question, found: tuple[Change, ...], latest: int) -> list[ServerSentEvent]:
     """Events of which only the last has an id: who is cut off before it is told all of them again."""
-    seen = [asked.shown(one) for one in found if not is_hidden(one.output, asked.caller.sees)]
+    seen = [asked.shown(one) for one in found if not asked.redaction.hides(one.output)]
     texts = [orjson.dumps(of_change(one)).decode() for one in seen]
     ids = [None] * (len(texts) - 1) + [_shown_id(latest, asked)]
     return [ServerSentEvent(text, event="lineage", id=id_) for text, id_ in zip(texts, ids, strict=False)]

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from headwater.answers.drawings import Arrow, dot, mermaid
 from headwater.answers.graphml import graphml
-from headwater.answers.hiding import Sees, hide, is_hidden
+from headwater.answers.redaction import Redaction
 from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.errors import AmbiguousName, QuestionError, UnknownName
 from headwater.model import Job
@@ -21,6 +21,7 @@ from headwater.server.server import Reader, Server, TheServer
 from headwater.server.settings import ServerSettings
 from headwater.store import Store
 from headwater.store.questions import Bounds, Column, KnownDataset, state_of
+from headwater.store.sight import Sees
 
 JSON = "application/json"
 MEDIA = {"csv": "text/csv; charset=utf-8", "mermaid": "text/vnd.mermaid", "dot": "text/vnd.graphviz"}
@@ -66,9 +67,14 @@ class Question:
         return self.server.settings
 
     @property
-    def sees(self) -> Sees | None:
+    def sees(self) -> Sees:
         """Which namespaces the caller may see; None for all."""
         return self.caller.sight
+
+    @property
+    def redaction(self) -> Redaction:
+        """The redaction of answers to the caller."""
+        return Redaction(self.sees, self.caller.secret)
 
     def bounds(self, wanted: Bounded) -> Bounds:
         """The bounds of a walk, in which nothing can be asked for that the caller may not see."""
@@ -82,9 +88,9 @@ class Question:
         """
         if self.caller.sees_all:
             return answer
-        if any(is_hidden(start, self.caller.sees) for start in starts):
+        if any(map(self.redaction.hides, starts)):
             raise UnknownName("Nothing that you may see has that name.")
-        return hide(answer, self.caller.sees)
+        return self.redaction.answer(answer)
 
     def answered(self, make: Callable[[], Reply]) -> Response:
         """The reply, or 304 when the caller has it already; of errors nothing that may not be seen."""

@@ -6,11 +6,15 @@ from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import Depends, Query
+from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
+from headwater.answers.redaction import Redaction
+from headwater.model import Dataset
 from headwater.server.access import Caller
-from headwater.server.marquez.masking import Mask
+from headwater.store.catalog import known
 from headwater.store.catalog.pages import Page, Sees
+from headwater.store.questions import names
 
 MOST = 1_000
 """Rows of one page."""
@@ -32,9 +36,14 @@ def sight(caller: Caller) -> Sees:
     return caller.sight
 
 
-def mask_of(caller: Caller) -> Mask:
-    """What hides from a caller what may not be seen."""
-    return Mask(sight(caller), caller.secret)
+def redaction_of(caller: Caller, connection: Connection | None = None) -> Redaction:
+    """Return the redaction of documents for a caller; the connection, while open, serves to find other names."""
+
+    def other_names(named: Dataset) -> tuple[Dataset, ...]:
+        id_ = known.dataset_id(connection, named) if connection is not None else None
+        return () if connection is None or id_ is None else names.datasets(connection, [id_])[id_].aliases
+
+    return Redaction(sight(caller), caller.secret, other_names)
 
 
 def now() -> int:

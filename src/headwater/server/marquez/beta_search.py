@@ -8,12 +8,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
 from headwater.server.marquez import documents, graph_schemas
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import mask_of, sight
+from headwater.server.marquez.asked import redaction_of, sight
 from headwater.server.marquez.documents import Document
-from headwater.server.marquez.masking import Mask
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import datasets, hits, jobs, known
@@ -45,7 +45,7 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
         named = [Job(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
         ids = known.job_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), jobs.whole(connection, list(ids.values())))
-    return _answer(q, [_job(one, mask_of(caller)) for one in found])
+    return _answer(q, [_job(one, redaction_of(caller)) for one in found])
 
 
 @router.get("/datasets", response_model=graph_schemas.DatasetHits)
@@ -56,7 +56,7 @@ def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
         named = [Dataset(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
         ids = known.dataset_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values())))
-    return _answer(q, [_dataset(one, mask_of(caller)) for one in found])
+    return _answer(q, [_dataset(one, redaction_of(caller)) for one in found])
 
 
 def _answer(sought: str, found: list[Document]) -> Json:
@@ -68,7 +68,7 @@ def _highlight(name: str, sought: str) -> dict[str, list[str]]:
     return {"name": [marked]} if marked != name else {}
 
 
-def _job(kept: KeptJob, mask: Mask) -> Document:
+def _job(kept: KeptJob, redaction: Redaction) -> Document:
     run = kept.runs[0] if kept.runs else None
     return {
         "run_id": None if run is None else run.uuid,
@@ -76,12 +76,12 @@ def _job(kept: KeptJob, mask: Mask) -> Document:
         "name": kept.named.name,
         "type": documents.job_type(kept),
         "namespace": kept.named.namespace,
-        "facets": mask.value(kept.facets),
-        "runFacets": {} if run is None else mask.value(run.told.facets),
+        "facets": redaction.json(kept.facets),
+        "runFacets": {} if run is None else redaction.json(run.told.facets),
     }
 
 
-def _dataset(kept: KeptDataset, mask: Mask) -> Document:
+def _dataset(kept: KeptDataset, redaction: Redaction) -> Document:
     return {
         "run_id": kept.version.run or None if kept.version is not None else None,
         "eventType": "COMPLETE",
@@ -89,5 +89,5 @@ def _dataset(kept: KeptDataset, mask: Mask) -> Document:
         "inputFacets": {},
         "outputFacets": {},
         "namespace": kept.named.namespace,
-        "facets": mask.value(kept.facets),
+        "facets": redaction.json(kept.facets),
     }

@@ -12,12 +12,12 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
+from headwater.answers.redaction import Redaction
 from headwater.model import Dataset
 from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import mask_of, sight
+from headwater.server.marquez.asked import redaction_of, sight
 from headwater.server.marquez.documents import Document, input_field, way_of
-from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer
@@ -50,8 +50,8 @@ def graph(
         _check(node, node_id, with_downstream)
         fields, moment = _start(connection, node) or missing("Node", node_id)
         found = columngraph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
-    shown = _Shown(found, mask_of(caller), versioned=node.version is not None)
-    return Json({"graph": shown.nodes()}, headers=truncation(found.truncated))
+        shown = _Shown(found, redaction_of(caller, connection), versioned=node.version is not None).nodes()
+    return Json({"graph": shown}, headers=truncation(found.truncated))
 
 
 def _check(node: Node, written: str, with_downstream: bool) -> None:
@@ -90,8 +90,8 @@ def _start_at_job(connection: Connection, node: Node) -> Start | None:
 class _Shown:
     """Columns as the nodes of Marquez, in the order of their ids."""
 
-    def __init__(self, graph: ColumnGraph, mask: Mask, *, versioned: bool) -> None:
-        self._graph, self._mask, self._versioned = graph, mask, versioned
+    def __init__(self, graph: ColumnGraph, redaction: Redaction, *, versioned: bool) -> None:
+        self._graph, self._redaction, self._versioned = graph, redaction, versioned
         self._onward: dict[str, set[str]] = {}
         for node in graph.nodes:
             for given in node.given:
@@ -113,20 +113,20 @@ class _Shown:
 
     def _data(self, node: ColumnNode) -> Document:
         owner = node.column.dataset.dataset
-        shown, hidden = self._mask.dataset(owner), self._mask.hides(owner.namespace)
+        shown, hidden = self._redaction.dataset(owner), self._redaction.hides(owner)
         kind = None if hidden else node.column.type or None
         return {
             "namespace": shown.namespace,
             "dataset": shown.name,
             "datasetVersion": self._version(node.column),
-            "field": self._mask.field(owner, node.column.name),
+            "field": self._redaction.field(owner, node.column.name),
             "fieldType": kind if node.given else "",
-            **way_of(node.given, self._mask),
+            **way_of(node.given, self._redaction),
             "inputFields": [self._input(one) for one in node.given],
         }
 
     def _input(self, given: Given) -> Document:
-        told = input_field(given, self._mask)
+        told = input_field(given, self._redaction)
         names = ("namespace", "dataset")
         version = {"datasetVersion": self._version(given.column)}
         return {name: told[name] for name in names} | version | {k: v for k, v in told.items() if k not in names}
@@ -134,11 +134,11 @@ class _Shown:
     def _id(self, column: Column) -> str:
         owner: Dataset = column.dataset.dataset
         version = self._graph.versions.get(column.dataset.id) if self._versioned else None
-        return nodes.of_field(self._mask.dataset(owner), self._mask.field(owner, column.name), version)
+        return nodes.of_field(self._redaction.dataset(owner), self._redaction.field(owner, column.name), version)
 
     def _version(self, column: Column) -> str | None:
         version = self._graph.versions.get(column.dataset.id)
-        return self._mask.version(column.dataset.dataset.namespace, version)
+        return self._redaction.version(column.dataset.dataset, version)
 
 
 def _edges(origin: str, ends: Iterable[str]) -> list[Document]:

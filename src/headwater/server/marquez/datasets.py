@@ -9,7 +9,7 @@ from headwater.model import Dataset
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
+from headwater.server.marquez.asked import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.bodies import DatasetBody
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
@@ -39,11 +39,12 @@ TheDataset = Annotated[Dataset, Depends(_named)]
 @router.get("", response_model=schemas.DatasetList)
 def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The datasets of a namespace by name, each with its column lineage."""
-    mask = mask_of(caller)
     with store.read() as connection:
         known_namespace(connection, caller, namespace)
         found = datasets.listing(connection, namespace, page)
-    return Json({"datasets": [documents.dataset(one, mask) for one in found.items], "totalCount": found.total})
+        redaction = redaction_of(caller, connection)
+        shown = [documents.dataset(one, redaction) for one in found.items]
+    return Json({"datasets": shown, "totalCount": found.total})
 
 
 @router.get("/{dataset}", response_model=schemas.Dataset)
@@ -83,14 +84,14 @@ def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
 @router.get("/{dataset}/versions", response_model=schemas.DatasetVersionList)
 def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The versions of a dataset, the newest first: one for each run that wrote it."""
-    mask = mask_of(caller)
     with store.read() as connection:
+        redaction = redaction_of(caller, connection)
         kept = _whole(connection, caller, named)
         found = versions.of_dataset(connection, kept.id, kept.named, page)
         wrote = runs.whole(connection, [one.run_id for one in found.items if one.run])
         fields = versions.fields_of(connection, found.items)
-    then = [(one, datasets.at_version(kept, fields.get(one))) for one in found.items]
-    shown = [documents.dataset_version(dataset, one, wrote.get(one.run_id), mask) for one, dataset in then]
+        then = [(one, datasets.at_version(kept, fields.get(one))) for one in found.items]
+        shown = [documents.dataset_version(dataset, one, wrote.get(one.run_id), redaction) for one, dataset in then]
     return Json({"versions": shown, "totalCount": found.total})
 
 
@@ -102,7 +103,8 @@ def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore)
         found = _version(connection, kept, version)
         wrote = runs.whole(connection, [found.run_id] if found.run else [])
         then = datasets.at_version(kept, versions.fields_of(connection, [found]).get(found))
-    return Json(documents.dataset_version(then, found, wrote.get(found.run_id), mask_of(caller)))
+        redaction = redaction_of(caller, connection)
+        return Json(documents.dataset_version(then, found, wrote.get(found.run_id), redaction))
 
 
 @router.post("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
@@ -137,7 +139,7 @@ def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> Kep
     """
     found = known.dataset_id(connection, named) if caller.sees(named.namespace) else None
     kept = None if found is None else datasets.outlines(connection, [found]).get(found)
-    if kept is None or not caller.sees(kept.named.namespace):
+    if kept is None or redaction_of(caller, connection).hides(kept.named):
         known_namespace(connection, caller, named.namespace)
         missing("Dataset", named.name)
     return kept
@@ -149,7 +151,7 @@ def _whole(connection: Connection, caller: Caller, named: Dataset) -> KeptDatase
 
 
 def _answer(connection: Connection, caller: Caller, named: Dataset) -> Json:
-    return Json(documents.dataset(_whole(connection, caller, named), mask_of(caller)))
+    return Json(documents.dataset(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
 def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple[str, str], *, put: bool) -> Json:

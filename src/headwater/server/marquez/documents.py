@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
-from headwater.server.marquez.masking import Mask
 from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.datasets import DatasetField, KeptDataset
 from headwater.store.catalog.fieldlineage import Given
@@ -41,29 +41,29 @@ def dataset_name(named: Dataset) -> Document:
     return {"namespace": named.namespace, "name": named.name}
 
 
-def dataset(kept: KeptDataset, mask: Mask) -> Document:
+def dataset(kept: KeptDataset, redaction: Redaction) -> Document:
     """A Dataset with its column lineage."""
-    outline = dataset_outline(kept)
+    outline = dataset_outline(kept, redaction.dataset(kept.named))
     del outline["lastLifecycleState"]
     return outline | {
         "lastLifecycleState": kept.lifecycle or None,
         "currentVersion": None if kept.version is None else str(kept.version.uuid),
-        "columnLineage": column_lineage(kept.lineage, mask),
-        "facets": mask.value(kept.facets),
+        "columnLineage": column_lineage(kept.lineage, redaction),
+        "facets": redaction.json(kept.facets),
         "deleted": False,
     }
 
 
-def dataset_outline(kept: KeptDataset) -> Document:
-    """What a node of the lineage graph has of a dataset (DatasetData)."""
+def dataset_outline(kept: KeptDataset, shown: Dataset) -> Document:
+    """Return a DatasetData: the part of a dataset that nodes of the lineage graph have, too."""
     return {
-        "id": dataset_name(kept.named),
+        "id": dataset_name(shown),
         "type": _dataset_type(kept),
-        "name": kept.named.name,
-        "physicalName": kept.named.name,
+        "name": shown.name,
+        "physicalName": shown.name,
         "createdAt": instant(kept.created_at),
         "updatedAt": instant(kept.updated_at),
-        "namespace": kept.named.namespace,
+        "namespace": shown.namespace,
         "sourceName": kept.source or UNTOLD,
         "fields": [dataset_field(one) for one in kept.fields],
         "tags": list(kept.tags),
@@ -83,58 +83,58 @@ def dataset_field(kept: DatasetField) -> Document:
     }
 
 
-def column_lineage(lineage: Mapping[str, tuple[Given, ...]], mask: Mask) -> list[Document] | None:
+def column_lineage(lineage: Mapping[str, tuple[Given, ...]], redaction: Redaction) -> list[Document] | None:
     """The ColumnLineage of each field that has one; null for none, as in Marquez."""
     if not lineage:
         return None
     return [
-        {"name": name, "inputFields": [input_field(one, mask) for one in given], **way_of(given, mask)}
+        {"name": name, "inputFields": [input_field(one, redaction) for one in given], **way_of(given, redaction)}
         for name, given in sorted(lineage.items())
     ]
 
 
-def input_field(given: Given, mask: Mask) -> Document:
+def input_field(given: Given, redaction: Redaction) -> Document:
     """A ColumnLineageInputField."""
     owner = given.column.dataset.dataset
-    shown = mask.dataset(owner)
+    shown = redaction.dataset(owner)
     return {
         "namespace": shown.namespace,
         "dataset": shown.name,
-        "field": mask.field(owner, given.column.name),
-        "transformationDescription": mask.description(given.description) or None,
+        "field": redaction.field(owner, given.column.name),
+        "transformationDescription": redaction.description(given.description) or None,
         "transformationType": given.type,
     }
 
 
-def way_of(given: Iterable[Given], mask: Mask) -> Document:
+def way_of(given: Iterable[Given], redaction: Redaction) -> Document:
     """The deprecated members that stand for all input fields: those of the first that carries the value."""
     some = list(given)
     first = next((one for one in some if one.direct), some[0] if some else None)
     return {
-        "transformationDescription": mask.description(first.description) or None if first is not None else None,
+        "transformationDescription": redaction.description(first.description) or None if first is not None else None,
         "transformationType": first.type if first is not None else None,
     }
 
 
-def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, mask: Mask) -> Document:
+def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, redaction: Redaction) -> Document:
     """A DatasetVersion: the dataset with the fields of that version, and the run that wrote it."""
-    outline = dataset(kept, mask)
+    outline = dataset(kept, redaction)
     shared = ("type", "name", "physicalName", "namespace", "sourceName", "fields", "tags", "description", "facets")
     return {
-        "id": dataset_name(kept.named) | {"version": str(version.uuid)},
+        "id": outline["id"] | {"version": str(version.uuid)},
         "createdAt": instant(version.at),
         "version": str(version.uuid),
         **{name: outline[name] for name in shared},
         "lifecycleState": kept.lifecycle or None,
         "currentSchemaVersion": None if version.schema is None else str(UUID(bytes=version.schema)),
-        "createdByRun": None if run is None else run_document(run, mask),
+        "createdByRun": None if run is None else run_document(run, redaction),
     }
 
 
-def run_document(kept: KeptRun, mask: Mask) -> Document:
+def run_document(kept: KeptRun, redaction: Redaction) -> Document:
     """A Run; of a hidden job only that it was, and when."""
-    job, told = mask.job(kept.job), kept.told
-    if mask.hides(kept.job.namespace):
+    job, told = redaction.job(kept.job), kept.told
+    if redaction.hides(kept.job):
         told = ToldRun(told.first_at, told.last_at)
     duration = None if None in (kept.started_at, kept.ended_at) else kept.ended_at - kept.started_at  # type: ignore[operator]
     return {
@@ -147,32 +147,32 @@ def run_document(kept: KeptRun, mask: Mask) -> Document:
         "startedAt": instant(kept.started_at),
         "endedAt": instant(kept.ended_at),
         "durationMs": None if duration is None else duration // 1_000,
-        "args": _arguments(told.arguments, mask),
+        "args": _arguments(told.arguments, redaction),
         "jobVersion": {
             "namespace": job.namespace,
             "name": job.name,
-            "version": mask.version(kept.job.namespace, kept.version),
+            "version": redaction.version(kept.job, kept.version),
         },
-        "inputDatasetVersions": [_used(one, told.inputs, mask) for one in kept.inputs],
-        "outputDatasetVersions": [_used(one, told.outputs, mask) for one in kept.outputs],
-        "facets": mask.value(told.facets),
+        "inputDatasetVersions": [_used(one, told.inputs, redaction) for one in kept.inputs],
+        "outputDatasetVersions": [_used(one, told.outputs, redaction) for one in kept.outputs],
+        "facets": redaction.json(told.facets),
     }
 
 
-def job(kept: KeptJob, uuid: UUID | None, mask: Mask) -> Document:
+def job(kept: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
     """A Job with its newest runs; ``uuid`` is that of its parent."""
     return {
-        **job_outline(kept, uuid, mask),
-        "latestRun": run_document(kept.runs[0], mask) if kept.runs else None,
-        "latestRuns": [run_document(run, mask) for run in kept.runs] if kept.runs else None,
-        "facets": mask.value(kept.facets),
+        **job_outline(kept, uuid, redaction),
+        "latestRun": run_document(kept.runs[0], redaction) if kept.runs else None,
+        "latestRuns": [run_document(run, redaction) for run in kept.runs] if kept.runs else None,
+        "facets": redaction.json(kept.facets),
         "currentVersion": None if kept.version is None else str(kept.version),
         "labels": [],
         "tags": list(kept.tags),
     }
 
 
-def job_outline(kept: KeptJob, uuid: UUID | None, mask: Mask) -> Document:
+def job_outline(kept: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
     """What a node of the lineage graph has of a job too (JobData)."""
     parent = kept.parent
     return {
@@ -185,8 +185,8 @@ def job_outline(kept: KeptJob, uuid: UUID | None, mask: Mask) -> Document:
         "createdAt": instant(kept.created_at),
         "updatedAt": instant(kept.updated_at),
         "namespace": kept.named.namespace,
-        "inputs": [dataset_name(mask.dataset(one)) for one in kept.inputs],
-        "outputs": [dataset_name(mask.dataset(one)) for one in kept.outputs],
+        "inputs": [dataset_name(redaction.dataset(one)) for one in kept.inputs],
+        "outputs": [dataset_name(redaction.dataset(one)) for one in kept.outputs],
         "location": kept.location or None,
         "description": kept.description or None,
     }
@@ -207,7 +207,7 @@ def bare_dataset(kept: KeptDataset, shown: Dataset) -> KeptDataset:
     return KeptDataset(kept.id, shown, "", "", "", kept.created_at, kept.updated_at, (), (), None)
 
 
-def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | None, mask: Mask) -> Document:
+def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | None, redaction: Redaction) -> Document:
     """A JobVersion with its newest run."""
     own = {"namespace": named.namespace, "name": named.name}
     return {
@@ -217,24 +217,24 @@ def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | N
         "version": str(version.uuid),
         "namespace": named.namespace,
         "location": location or None,
-        "inputs": [dataset_name(mask.dataset(one)) for one in version.inputs],
-        "outputs": [dataset_name(mask.dataset(one)) for one in version.outputs],
-        "latestRun": None if run is None else run_document(run, mask),
+        "inputs": [dataset_name(redaction.dataset(one)) for one in version.inputs],
+        "outputs": [dataset_name(redaction.dataset(one)) for one in version.outputs],
+        "latestRun": None if run is None else run_document(run, redaction),
     }
 
 
-def _arguments(told: dict[str, str], mask: Mask) -> dict[str, str]:
-    hidden = mask.hides(told.get("namespace", ""))
+def _arguments(told: dict[str, str], redaction: Redaction) -> dict[str, str]:
+    hidden = redaction.hides(Job(told.get("namespace", ""), ""))
     return {name: value for name, value in told.items() if not hidden or name not in ("name", "namespace")}
 
 
-def _used(used: Used, facets: Mapping[tuple[str, str], Document], mask: Mask) -> Document:
-    hidden = mask.hides(used.named.namespace)
+def _used(used: Used, facets: Mapping[tuple[str, str], Document], redaction: Redaction) -> Document:
+    hidden = redaction.hides(used.named)
     said = {} if hidden else facets.get((used.named.namespace, used.named.name), {})
     return {
-        "datasetVersionId": dataset_name(mask.dataset(used.named))
-        | {"version": mask.version(used.named.namespace, used.version)},
-        "facets": mask.value(said),
+        "datasetVersionId": dataset_name(redaction.dataset(used.named))
+        | {"version": redaction.version(used.named, used.version)},
+        "facets": redaction.json(said),
     }
 
 

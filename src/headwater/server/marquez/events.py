@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from headwater.server.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import ThePage, mask_of, moment_of, sight
+from headwater.server.marquez.asked import ThePage, moment_of, redaction_of, sight
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
@@ -57,7 +57,7 @@ def _shown(event: dict[str, Any], caller: Caller) -> dict[str, Any]:
 
 
 def _listing(store: Store, caller: Caller, during: During, page: Page) -> Json:
-    mask = mask_of(caller)
+    redaction = redaction_of(caller)
     with store.read() as connection:
         found = eventlog.listing(connection, during, page)
-    return Json({"events": [mask.value(_shown(one, caller)) for one in found.items], "totalCount": found.total})
+    return Json({"events": [redaction.json(_shown(one, caller)) for one in found.items], "totalCount": found.total})

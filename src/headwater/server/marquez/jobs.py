@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from sqlalchemy import Connection
 
+from headwater.answers.redaction import Redaction
 from headwater.model import Job
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, mask_of, now, sight, uuid_of
+from headwater.server.marquez.asked import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.bodies import JobBody
 from headwater.server.marquez.documents import Document
-from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.runs import known_job
@@ -63,7 +63,7 @@ def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, s
 def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
     """A job with its newest runs."""
     with store.read() as connection:
-        return Json(document(_whole(connection, caller, named), mask_of(caller)))
+        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
 @router.put("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
@@ -76,7 +76,7 @@ def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, st
     tellings.tell(server, caller, tellings.of_job(named, body, now()))
     with store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), body.tags or (), now())
-        return Json(document(_whole(connection, caller, named), mask_of(caller)))
+        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
 @router.delete("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
@@ -84,8 +84,9 @@ def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
     """Hides a job until it is told of again, and ends its lineage."""
     with store.write() as connection:
         kept = _whole(connection, caller, named)
+        shown = document(kept, redaction_of(caller, connection))
         forget(connection, [kept.id], now())
-    return Json(document(kept, mask_of(caller)))
+    return Json(shown)
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=schemas.JobVersionList)
@@ -114,7 +115,7 @@ def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Puts a tag on a job."""
     with store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), [tag], now())
-        return Json(document(_whole(connection, caller, named), mask_of(caller)))
+        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
 @router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
@@ -122,19 +123,20 @@ def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
     """Takes a tag off a job."""
     with store.write() as connection:
         tags.remove(connection, (0, known_job(connection, caller, named)), tag)
-        return Json(document(_whole(connection, caller, named), mask_of(caller)))
+        return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
-def document(kept: KeptJob, mask: Mask) -> Document:
+def document(kept: KeptJob, redaction: Redaction) -> Document:
     """A job as Marquez shows it."""
-    return documents.job(kept, None if kept.parent is None else job_uuid(kept.parent), mask)
+    return documents.job(kept, None if kept.parent is None else job_uuid(kept.parent), redaction)
 
 
 def _listing(store: Store, caller: Caller, wanted: Wanted, page: Page) -> Json:
-    mask = mask_of(caller)
     with store.read() as connection:
         found = jobs.listing(connection, wanted, page)
-    return Json({"jobs": [document(one, mask) for one in found.items], "totalCount": found.total})
+        redaction = redaction_of(caller, connection)
+        shown = [document(one, redaction) for one in found.items]
+    return Json({"jobs": shown, "totalCount": found.total})
 
 
 def _whole(connection: Connection, caller: Caller, named: Job) -> KeptJob:
@@ -151,10 +153,10 @@ def _version_documents(
     connection: Connection, caller: Caller, kept: KeptJob, found: Sequence[JobVersion]
 ) -> list[Document]:
     newest = runs.whole(connection, [one.run for one in found if one.run is not None])
-    mask = mask_of(caller)
+    redaction = redaction_of(caller, connection)
     return [
         documents.job_version(
-            kept.named, kept.location, one, newest.get(one.run) if one.run is not None else None, mask
+            kept.named, kept.location, one, newest.get(one.run) if one.run is not None else None, redaction
         )
         for one in found
     ]

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
+from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
 from headwater.server.marquez import documents, graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import mask_of, sight
+from headwater.server.marquez.asked import redaction_of, sight
 from headwater.server.marquez.documents import Document, instant
-from headwater.server.marquez.masking import Mask
 from headwater.server.marquez.nodes import Node
 from headwater.server.marquez.runs import known_run
 from headwater.server.routes import GuardedRoute
@@ -44,19 +44,19 @@ def graph(
         node = nodes.find(connection, node_id, sight(caller))
         _require_kind(node, node_id)
         found = _around(connection, node, min(depth, server.settings.depth_limit), server.settings.node_limit)
-        shown = _Shown(connection, found, mask_of(caller), with_column_lineage)
+        shown = _Shown(connection, found, redaction_of(caller, connection), with_column_lineage).nodes()
     limits = ("nodes",) if found.truncated else ()
-    return Json({"graph": shown.nodes()}, headers=truncation(limits))
+    return Json({"graph": shown}, headers=truncation(limits))
 
 
 @router.get("/runlineage/upstream", response_model=graph_schemas.UpstreamRunLineage)
 def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store: TheStore, depth: Depth = 20) -> Json:
     """A run and those that wrote what it read, and so on."""
-    mask = mask_of(caller)
     with store.read() as connection:
         start = known_run(connection, caller, run_id)
-        found = list(upstreamruns.upstream(connection, start.id, depth))
-    return Json({"runs": [_upstream_run(one, mask) for one in found]})
+        redaction = redaction_of(caller, connection)
+        shown = [_upstream_run(one, redaction) for one in upstreamruns.upstream(connection, start.id, depth)]
+    return Json({"runs": shown})
 
 
 def _require_kind(node: Node, written: str) -> None:
@@ -72,8 +72,8 @@ def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGra
 class _Shown:
     """A graph of ids as the nodes of Marquez, in the order of their ids."""
 
-    def __init__(self, connection: Connection, graph: JobGraph, mask: Mask, with_columns: bool) -> None:
-        self._graph, self._mask = graph, mask
+    def __init__(self, connection: Connection, graph: JobGraph, redaction: Redaction, with_columns: bool) -> None:
+        self._graph, self._redaction = graph, redaction
         self._jobs = jobs.outlines(connection, graph.jobs)
         self._datasets = datasets.outlines(connection, graph.datasets)
         self._facets = facets.of_jobs(connection, graph.jobs)
@@ -92,7 +92,7 @@ class _Shown:
     def _edges(self) -> "_Edges":
         edges = _Edges()
         for job, touch in self._graph.jobs.items():
-            node = nodes.of_job(self._mask.job(self._jobs[job].named))
+            node = nodes.of_job(self._redaction.job(self._jobs[job].named))
             for one in touch.read & self._graph.datasets:
                 edges.add(self._node_of(one), node)
             for one in touch.written & self._graph.datasets:
@@ -100,10 +100,10 @@ class _Shown:
         return edges
 
     def _node_of(self, dataset: int) -> str:
-        return nodes.of_dataset(self._mask.dataset(self._datasets[dataset].named))
+        return nodes.of_dataset(self._redaction.dataset(self._datasets[dataset].named))
 
     def _job(self, kept: KeptJob, edges: "_Edges") -> Document:
-        shown = self._mask.job(kept.named)
+        shown = self._redaction.job(kept.named)
         data = _hidden_job(shown, kept) if shown != kept.named else self._job_data(kept)
         return edges.node(nodes.of_job(shown), "JOB", data)
 
@@ -111,18 +111,18 @@ class _Shown:
         known = documents.with_facets(kept, self._facets[kept.id])
         run = self._runs.get(kept.id)
         return {
-            **documents.job_outline(known, None if kept.parent is None else job_uuid(kept.parent), self._mask),
-            "latestRun": None if run is None else documents.run_document(run, self._mask),
+            **documents.job_outline(known, None if kept.parent is None else job_uuid(kept.parent), self._redaction),
+            "latestRun": None if run is None else documents.run_document(run, self._redaction),
             "currentRunUuid": None if run is None else run.uuid,
         }
 
     def _dataset(self, kept: KeptDataset, edges: "_Edges") -> Document:
-        shown = self._mask.dataset(kept.named)
-        hidden = shown != kept.named
-        data = _hidden_dataset(shown, kept) if hidden else documents.dataset_outline(kept)
+        shown = self._redaction.dataset(kept.named)
+        hidden = self._redaction.hides(kept.named)
+        data = _hidden_dataset(shown, kept) if hidden else documents.dataset_outline(kept, shown)
         if self._columns is not None:
             lineage = {} if hidden else self._columns.get(kept.id, {})
-            data["columnLineage"] = documents.column_lineage(lineage, self._mask)
+            data["columnLineage"] = documents.column_lineage(lineage, self._redaction)
         return edges.node(nodes.of_dataset(shown), "DATASET", data)
 
 
@@ -146,16 +146,16 @@ class _Edges:
 
 
 def _hidden_job(shown: Job, kept: KeptJob) -> Document:
-    data = documents.job_outline(documents.bare_job(kept, shown), None, Mask(None))
+    data = documents.job_outline(documents.bare_job(kept, shown), None, Redaction(None))
     return data | {"latestRun": None, "currentRunUuid": None}
 
 
 def _hidden_dataset(shown: Dataset, kept: KeptDataset) -> Document:
-    return documents.dataset_outline(documents.bare_dataset(kept, shown))
+    return documents.dataset_outline(documents.bare_dataset(kept, shown), shown)
 
 
-def _upstream_run(kept: KeptRun, mask: Mask) -> Document:
-    job = mask.job(kept.job)
+def _upstream_run(kept: KeptRun, redaction: Redaction) -> Document:
+    job = redaction.job(kept.job)
     run: Mapping[str, Any] = {
         "id": kept.uuid,
         "start": instant(kept.started_at),
@@ -163,9 +163,9 @@ def _upstream_run(kept: KeptRun, mask: Mask) -> Document:
         "status": kept.state,
     }
     inputs = [
-        documents.dataset_name(mask.dataset(one.named))
-        | {"version": mask.version(one.named.namespace, one.version), "producedByRunId": one.run or None}
+        documents.dataset_name(redaction.dataset(one.named))
+        | {"version": redaction.version(one.named, one.version), "producedByRunId": one.run or None}
         for one in kept.inputs
     ]
-    named = {"namespace": job.namespace, "name": job.name, "version": mask.version(kept.job.namespace, kept.version)}
+    named = {"namespace": job.namespace, "name": job.name, "version": redaction.version(kept.job, kept.version)}
     return {"job": named, "run": run, "inputs": inputs}

@@ -11,7 +11,7 @@ from headwater.model import Job
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, mask_of, moment_of, now
+from headwater.server.marquez.asked import ThePage, moment_of, now, redaction_of
 from headwater.server.marquez.bodies import RunBody
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
@@ -28,10 +28,11 @@ EVENTS = {"start": "START", "complete": "COMPLETE", "fail": "FAIL", "abort": "AB
 @router.get("/namespaces/{namespace}/jobs/{job}/runs", response_model=schemas.RunList)
 def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
     """The runs of a job, the newest first."""
-    mask = mask_of(caller)
     with store.read() as connection:
         found = runs.listing(connection, known_job(connection, caller, Job(namespace, job)), page)
-    return Json({"runs": [documents.run_document(one, mask) for one in found.items], "totalCount": found.total})
+        redaction = redaction_of(caller, connection)
+        shown = [documents.run_document(one, redaction) for one in found.items]
+    return Json({"runs": shown, "totalCount": found.total})
 
 
 @router.post(
@@ -62,7 +63,7 @@ def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, 
     if kind.lower() not in ("run", "job"):
         raise HTTPException(400, f"type is {kind[:50]!r}: expected run or job.")
     told = found.told.facets if kind.lower() == "run" else found.told.job_facets
-    return Json({"runId": found.uuid, "facets": mask_of(caller).value(told)})
+    return Json({"runId": found.uuid, "facets": redaction_of(caller).json(told)})
 
 
 @router.post("/jobs/runs/{run}/{action}", response_model=schemas.Run)
@@ -106,4 +107,4 @@ def known_job(connection: Connection, caller: Caller, named: Job) -> int:
 
 def _document(store: Store, caller: Caller, uuid: str) -> documents.Document:
     with store.read() as connection:
-        return documents.run_document(known_run(connection, caller, uuid), mask_of(caller))
+        return documents.run_document(known_run(connection, caller, uuid), redaction_of(caller, connection))

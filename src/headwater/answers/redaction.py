@@ -1,0 +1,171 @@
+"""Redaction of answers for callers who may not see every namespace.
+
+The rest keeps its place in graphs, so that they stay connected, under tokens that are the same in every answer of a
+store. Whoever may see one name of a dataset may see the dataset, under that name.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from hashlib import blake2b
+from typing import Any, TypeVar
+from uuid import UUID
+
+from headwater.model import Dataset, Job, Transformation
+from headwater.store.jsonvalues import record
+from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite
+from headwater.store.sight import Sees
+
+HIDDEN = "hidden"
+"""The namespace of everything that is hidden."""
+
+Answer = TypeVar("Answer")
+
+_STEPS, _OLD = "transformations", "transformationDescription"
+"""The members of a columnLineage facet that describe steps: since 1-1-0, and in 1-0-0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """Replaces what a caller may not see.
+
+    Args:
+        sees: whether the caller may see a namespace; None where the caller may see all.
+        secret: the store's. Tokens are keyed with it, so that none can be found by trying names or ids.
+        other_names: returns the other names of a dataset by its name; looked up only where that is hidden.
+    """
+
+    sees: Sees
+    secret: bytes = b""
+    other_names: Callable[[Dataset], Iterable[Dataset]] = lambda _: ()
+    _shown: dict[Dataset, Dataset | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def hides(self, node: Column | KnownDataset | Dataset | Job) -> bool:
+        """Whether nothing of a dataset, a column or a job may be seen."""
+        if isinstance(node, Job):
+            return self._hides(node.namespace)
+        known = node.dataset if isinstance(node, Column) else node
+        return self._visible(known) is None
+
+    def dataset(self, named: Dataset) -> Dataset:
+        """Return the name of a dataset that may be seen, or a token."""
+        return self._visible(named) or Dataset(HIDDEN, self._token("dataset", named.namespace, named.name))
+
+    def field(self, owner: Dataset, name: str) -> str:
+        """Return the name of a dataset's field, or a token."""
+        return self._token("field", owner.namespace, owner.name, name) if self.hides(owner) else name
+
+    def job(self, named: Job) -> Job:
+        """Return the name of a job, or a token."""
+        return Job(HIDDEN, self._token("job", named.namespace, named.name)) if self.hides(named) else named
+
+    def version(self, of: Dataset | Job, version: UUID | None) -> str | None:
+        """Return a version of a dataset or job; of hidden ones another UUID, because a version is made from names."""
+        if version is None or not self.hides(of):
+            return None if version is None else str(version)
+        return str(UUID(bytes=blake2b(version.bytes, digest_size=16, key=self.secret).digest()))
+
+    def description(self, text: str) -> str:
+        """Return the description of a step, or nothing: the text of an expression may name what is hidden."""
+        return text if self.sees is None else ""
+
+    def json(self, value: Any) -> Any:
+        """Return JSON of events without the names of hidden objects and without descriptions of steps.
+
+        An object is hidden by its ``namespace``. All of them become ``hidden`` and not tokens: whoever sends events
+        could try names.
+        """
+        if self.sees is None:
+            return value
+        if isinstance(value, list):
+            return [self.json(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        namespace, name = value.get("namespace"), value.get("name")
+        if isinstance(namespace, str) and isinstance(name, str) and self._hides(namespace):
+            return {member: HIDDEN for member in ("namespace", "name", "field") if isinstance(value.get(member), str)}
+        return {key: self._json_member(key, one) for key, one in value.items() if key != _OLD}
+
+    def answer(self, answer: Answer) -> Answer:
+        """Return an answer with tokens for what is hidden, and without descriptions of steps."""
+        redacted: Answer = answer if self.sees is None else _Answers(self)(answer)
+        return redacted
+
+    def _hides(self, namespace: str) -> bool:
+        return self.sees is not None and not self.sees(namespace)
+
+    def _visible(self, named: Dataset | KnownDataset) -> Dataset | None:
+        """The first name of a dataset that may be seen."""
+        if isinstance(named, KnownDataset):
+            return next((one for one in (named.dataset, *named.aliases) if not self._hides(one.namespace)), None)
+        if not self._hides(named.namespace):
+            return named
+        if named not in self._shown:
+            others = (one for one in self.other_names(named) if not self._hides(one.namespace))
+            self._shown[named] = next(others, None)
+        return self._shown[named]
+
+    def _json_member(self, key: str, value: Any) -> Any:
+        if key != _STEPS or not isinstance(value, list):
+            return self.json(value)
+        steps = map(record, value)
+        return [{name: self.json(one) for name, one in step.items() if name != "description"} for step in steps]
+
+    def _token(self, *parts: str) -> str:
+        text = "\0".join(parts).encode("utf-8", "replace")
+        return f"{HIDDEN}-{blake2b(text, digest_size=6, key=self.secret).hexdigest()}"
+
+
+class _Answers:
+    """Redacts the values that answers of `headwater.store.questions` are made of."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._kinds: dict[type, Callable[[Any], Any]] = {
+            KnownDataset: self._dataset,
+            Column: self._column,
+            Job: self._job,
+            Overwrite: self._overwrite,
+            Transformation: lambda one: replace(one, description=""),
+            CompactGraph: self._compact,
+            tuple: lambda several: tuple(map(self, several)),
+            dict: lambda named: {self(key): self(one) for key, one in named.items()},
+        }
+
+    def __call__(self, value: Any) -> Any:
+        for kind, redacted in self._kinds.items():
+            if isinstance(value, kind):
+                return redacted(value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{one.name: self(getattr(value, one.name)) for one in fields(value)})
+        return value
+
+    def _dataset(self, known: KnownDataset) -> KnownDataset:
+        seen = [one for one in (known.dataset, *known.aliases) if not self._redaction.hides(one)]
+        name, *others = seen or [self._redaction.dataset(known.dataset)]
+        return KnownDataset(name, tuple(others), known.id)
+
+    def _column(self, column: Column) -> Column:
+        dataset = self._dataset(column.dataset)
+        if self._redaction.hides(column):
+            return Column(dataset, self._redaction.field(column.dataset.dataset, column.name), "", column.id)
+        return Column(dataset, column.name, column.type, column.id)
+
+    def _job(self, job: Job) -> Job:
+        if not self._redaction.hides(job):
+            return job
+        shown = self._redaction.job(job)
+        return KnownJob(shown.namespace, shown.name, job.id if isinstance(job, KnownJob) else 0)
+
+    def _overwrite(self, one: Overwrite) -> Overwrite:
+        job = self._job(one.job)
+        return Overwrite(job.name if self._redaction.hides(one.job) else one.run, job, one.at)
+
+    def _compact(self, graph: CompactGraph) -> CompactGraph:
+        owner = graph.closure.dataset_of
+        hidden = {id_: known.dataset for id_, known in graph.datasets.items() if self._redaction.hides(known)}
+        names = {
+            id_: self._redaction.field(hidden[owner[id_]], name) if owner[id_] in hidden else name
+            for id_, name in graph.fields.items()
+        }
+        datasets, transformations, jobs = self(graph.datasets), self(graph.transformations), self(graph.jobs)
+        return CompactGraph(self(graph.start), graph.direction, graph.closure, names, datasets, transformations, jobs)
