@@ -125,6 +125,17 @@ BY_HAND: list[list[dict[str, Any]]] = [
         told("empty", written("out", None, (), "TRUNCATE"), minute=3, run="3"),
         told("night 24", written("out", {"v": ["raw.name"]}, (), "SOME_ROWS"), minute=5, run="4"),
     ],
+    # A version is restored, then the one that this had replaced, then one that nobody knows; the last is late.
+    [
+        told("app.back", written("back", {"v": ["raw.email"]}, (), "ALL_ROWS @0"), minute=0, run="1"),
+        told("app.back", written("back", {"v": ["raw.name"]}, (), "ALL_ROWS @1"), minute=1, run="2"),
+        told("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @2 <0"), minute=4, run="4"),
+        told("app.back", written("back", {"v": ["raw.town"]}, (), "SOME_ROWS @3"), minute=5, run="5"),
+        told("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @4 <1"), minute=6, run="6"),
+        told("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @5 <2"), minute=7, run="7"),
+        told("other.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS <?"), minute=8, run="8"),
+        told("late", written("back", {"v": ["raw.x"]}, (), "SOME_ROWS"), minute=3, run="3"),
+    ],
     # A stream writes on after a job has overwritten its table, another one has ended before; and one is in doubt.
     [
         told("on", written("a", {"x": ["raw.x"]}), minute=0, run="1", state="RUNNING", job_facets=STREAMS),

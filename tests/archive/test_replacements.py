@@ -116,17 +116,21 @@ def test_runs_that_succeeded_replace_at_their_end_and_overwrites_count_where_the
 ) -> None:
     """The run says the columns when one of its events does; who failed replaced nothing."""
     described = [
-        ("all", "d", "ALL_ROWS", None),
-        ("all", "d", "ALL_ROWS", "columns"),
-        ("jar", "d", "SOME_ROWS", None),
-        ("failed", "d", "ALL_ROWS", "columns"),
-        ("append", "d", None, "columns"),
+        ("all", "d", "ALL_ROWS", None, None),
+        ("all", "d", "ALL_ROWS", "columns", None),
+        ("jar", "d", "SOME_ROWS", None, None),
+        ("restore", "d", "SOME_ROWS", None, ""),
+        ("failed", "d", "ALL_ROWS", "columns", None),
+        ("append", "d", None, "columns", None),
     ]
     runs = [("all", "COMPLETE", 3), ("jar", "COMPLETE", 5), ("failed", "FAIL", 4), ("append", "COMPLETE", 6)]
+    runs.append(("restore", "COMPLETE", 7))
     found = replacements(
-        spark.createDataFrame(described, "run string, dataset_id string, replaces string, schema string"),
+        spark.createDataFrame(
+            described, "run string, dataset_id string, replaces string, schema string, restores string"
+        ),
         spark.createDataFrame(runs, "run string, state string, state_at long"),
         believe_overwrite=believe,
     )
     rows = sorted((row.moment, row.by, row.certain, row.has_schema) for row in found.collect())
-    assert rows == [(3, "all", True, True), (5, "jar", believe, False)]
+    assert rows == [(3, "all", True, True), (5, "jar", believe, False), (7, "restore", False, False)]

@@ -153,6 +153,25 @@ def test_a_write_that_leaves_rows_brings_along_those_before_it_until_all_are_rep
     assert earlier("e", ReplacedRows.SOME) == {"d"}
 
 
+def test_a_restoration_is_a_job_of_its_own_and_leaves_nothing_of_before() -> None:
+    """What was written before the restored version is not known to be there; who keeps events knows of the version."""
+    writes = EarlierWrites()
+
+    def earlier(column: str, restores: str | None = None) -> bool:
+        seen = DatasetDescription(Dataset("file", "/out"), replaces=ReplacedRows.SOME)
+        statement = Statement(outputs=(Output(seen, edge(column), restores=restores),))
+        moment = RunMoment(RUN, RunState.COMPLETE, datetime(2026, 1, 1, tzinfo=UTC), statement=statement)
+        after = writes.with_earlier(moment).statement
+        return bool(after and after.outputs[0].earlier)
+
+    found = [earlier("a"), earlier("b"), earlier("v", ""), earlier("c"), earlier("v", "3")]
+    assert found == [False, True, False, True, False]
+    assert not earlier("d")
+    restoring = Statement(outputs=(Output(table("sales.orders"), ColumnLineage(), restores="3"),))
+    assert name(restoring) == "shop.restore.sales.orders"
+    assert name(restoring, "Call", BY_OPERATOR) == "shop.restore.orders"
+
+
 def plan_of(path: str, column: str) -> Plan:
     """A plan that saves a column of rows nobody knows to a folder."""
     nodes = [

@@ -104,6 +104,15 @@ def plan(name: str, values: Mapping[str, Any], condition: object = None, over: M
     return json.dumps({"nodes": [*nodes, [name, children, references, dict(values), 1]]})
 
 
+@pytest.mark.parametrize(("case", "version"), [("delta/restored", "0"), ("iceberg/rolled_back", "")])
+def test_a_statement_that_restores_says_the_version_where_the_plan_has_it(case: str, version: str) -> None:
+    """A plan of CALL that was recorded by an older headwater has no number of a snapshot."""
+    file, name = case.split("/")
+    document = read_plans(FOLDER / f"formats/{file}.jsonl.gz")[name]
+    (output,) = statement(decode_document(dict(document)), ExtractSettings()).outputs
+    assert output.restores == version
+
+
 def files(**values: Any) -> tuple[str, dict[str, Any]]:
     return "InsertIntoHadoopFsRelationCommand", {"outputPath": "file:/lake/out", "mode": "Overwrite", **values}
 

@@ -448,6 +448,18 @@ def test_an_output_says_which_rows_the_run_replaced(check: Check, replaces: Repl
         assert told["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] == replaces.value
 
 
+@pytest.mark.parametrize(("version", "expected"), [("3", {"version": "3"}), ("", {}), (None, None)])
+def test_an_output_says_which_version_the_run_restored(check: Check, version: str | None, expected: object) -> None:
+    output = Output(DatasetDescription(SALES, replaces=ReplacedRows.SOME), ColumnLineage(), restores=version)
+    begun = run_event(replace(MOMENT, statement=Statement(outputs=(output,))))
+    after = replace(output, description=replace(output.description, version="8"))
+    ended = end_event(begun, replace(MOMENT, state=RunState.COMPLETE, statement=Statement(outputs=(after,))))
+    for event in (begun, ended):
+        told = json.loads(to_json(event))
+        check(told)
+        assert told["outputs"][0]["outputFacets"]["headwater_write"].get("restores") == expected
+
+
 def test_a_run_that_adds_rows_brings_along_what_its_job_wrote_before(check: Check) -> None:
     written = DatasetDescription(SALES, replaces=ReplacedRows.SOME)
     own, before = (

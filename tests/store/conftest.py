@@ -31,7 +31,9 @@ def written(
 ) -> Json:
     """An output dataset; the field ``*`` stands for the whole dataset, no fields for no lineage.
 
-    ``write`` is ALL_ROWS or SOME_ROWS as headwater's events say it, or a change of lifecycle as others do.
+    ``write`` is ALL_ROWS or SOME_ROWS as headwater's events say it, or a change of lifecycle as others do. After the
+    former may stand the version that was made (``ALL_ROWS @3``), and one that was restored (``SOME_ROWS @4 <3``); of
+    ``<?`` it is not known which.
     """
     facets: Json = {}
     if fields is not None:
@@ -44,8 +46,15 @@ def written(
         links = [{"namespace": "hive", "name": link, "type": "TABLE"} for link in symlinks]
         facets["symlinks"] = {"identifiers": links}
     output: Json = {"namespace": "file", "name": f"/{name}", "facets": facets}
-    if write.endswith("ROWS"):
-        output["outputFacets"] = {"headwater_write": {"replaces": write}}
+    if "ROWS" in write:
+        replaces, *versions = write.split()
+        output["outputFacets"] = {"headwater_write": {"replaces": replaces}}
+        for one in versions:
+            if one.startswith("@"):
+                facets["version"] = {"datasetVersion": one[1:]}
+            else:
+                restores = {} if one == "<?" else {"version": one[1:]}
+                output["outputFacets"]["headwater_write"]["restores"] = restores
     elif write:
         facets["lifecycleStateChange"] = {"lifecycleStateChange": write}
     return output
@@ -102,7 +111,7 @@ QUESTIONS = {
     "LEFT JOIN dataset_schema s ON s.digest = t.schema_digest "
     "JOIN run r ON r.id = t.run_id JOIN dataset d ON d.id = t.dataset_id",
     "gaps": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
-    "replacements": "SELECT d.name, r.uuid, p.at, p.certain, p.has_schema FROM replacement p "
+    "replacements": "SELECT d.name, r.uuid, p.at, p.certain, p.has_schema, p.restores FROM replacement p "
     "JOIN dataset d ON d.id = p.dataset_id JOIN run r ON r.id = p.run_id",
     "lineage": "SELECT j.name, d.name, r.uuid, l.at FROM lineage l JOIN job j ON j.id = l.job_id "
     "JOIN dataset d ON d.id = l.output_id JOIN run r ON r.id = l.run_id",

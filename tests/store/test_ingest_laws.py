@@ -16,7 +16,12 @@ NAMES = st.sampled_from(["a", "b", "c"])
 COLUMNS = st.sampled_from(["x", "y", "X", "Y"])
 SOURCES = st.builds("{}.{} {}".format, NAMES, COLUMNS, st.sampled_from(["IDENTITY", "FILTER"]))
 FIELDS = st.dictionaries(st.sampled_from(["x", "y", "X", "*"]), st.lists(SOURCES, max_size=2))
-WRITE = st.sampled_from(["", "ALL_ROWS", "ALL_ROWS", "SOME_ROWS", "OVERWRITE", "TRUNCATE"])
+WRITE = st.sampled_from(
+    [
+        *("", "ALL_ROWS", "ALL_ROWS @1", "SOME_ROWS", "SOME_ROWS @2", "OVERWRITE", "TRUNCATE"),
+        *("SOME_ROWS <1", "SOME_ROWS @1 <2", "SOME_ROWS <?"),
+    ]
+)
 OUTPUT = st.tuples(NAMES, st.none() | FIELDS, st.lists(st.sampled_from(["t1", "t2"]), max_size=1), WRITE)
 PARTS = {
     "job": st.sampled_from(["j1", "j2"]),

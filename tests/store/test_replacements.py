@@ -47,6 +47,11 @@ class Write:
     early: bool
 
     @property
+    def restores(self) -> str:
+        """The version that it restored, after ``<``; empty where it restored none."""
+        return next((word for word in self.write.split() if word.startswith("<")), "")
+
+    @property
     def place(self) -> tuple[int, str]:
         return self.minute, str(uuid5(NAMESPACE_OID, self.name))
 
@@ -58,6 +63,12 @@ class Write:
         if self.early:
             yield words.told(self.job, output, minute=max(self.minute - 1, 0), run=self.name, state="START")
         yield words.told(self.job, *([] if self.early else [output]), state=self.state, **at)
+
+
+WRITES = [
+    *("ALL_ROWS", "ALL_ROWS @0", "ALL_ROWS @1", "SOME_ROWS", "SOME_ROWS @1", "SOME_ROWS @2", "", "OVERWRITE", "CREATE"),
+    *("SOME_ROWS <0", "SOME_ROWS @2 <1", "SOME_ROWS @1 <2", "SOME_ROWS <?"),
+]
 
 
 @st.composite
@@ -72,29 +83,58 @@ def histories(draw: st.DrawFn) -> list[Write]:
             state=draw(st.sampled_from([SUCCESSFUL] * 4 + ["FAIL"])),
             output=draw(st.sampled_from(["a", "a", "b"])),
             source=draw(st.sampled_from([None, "raw.x IDENTITY", "raw.y IDENTITY", "a.x IDENTITY"])),
-            write=draw(st.sampled_from(["ALL_ROWS", "ALL_ROWS", "SOME_ROWS", "", "OVERWRITE", "CREATE"])),
+            write=draw(st.sampled_from(WRITES)),
             early=draw(st.booleans()),
         )
         for number in range(count)
     ]
 
 
-def replaces(one: Write, *, believed: bool) -> bool:
-    return one.write in ("ALL_ROWS", "CREATE") or (believed and one.write == "OVERWRITE")
+class Rules:
+    """The rules of docs/current.md and nothing else, over the runs of a history that succeeded."""
 
+    def __init__(self, runs: Sequence[Write], *, believed: bool) -> None:
+        self._runs = sorted((one for one in runs if one.state == SUCCESSFUL), key=lambda one: one.place)
+        self._believed = believed
 
-def expected(runs: Sequence[Write], minute: int, *, believed: bool) -> set[tuple[str, str, str]]:
-    """The edges at the end of a minute as (job, output, source), by the rules and nothing else."""
-    known = sorted((one for one in runs if one.state == SUCCESSFUL and one.minute <= minute), key=lambda one: one.place)
-    last = {(one.job, one.output): one for one in known if one.source is not None}
-    return {
-        (one.job, f"{one.output}.x", str(one.source))
-        for one in last.values()
-        if not any(
-            other.output == one.output and replaces(other, believed=believed) and other.place > one.place
-            for other in known
-        )
-    }
+    def edges(self, minute: int) -> set[tuple[str, str, str]]:
+        """The edges at the end of a minute as (job, output, source)."""
+        known = [one for one in self._runs if one.minute <= minute]
+        last = {(one.job, one.output): one for one in known if one.source is not None or one.restores}
+        return {
+            (one.job, f"{one.output}.x", source)
+            for one in last.values()
+            if not any(
+                other.output == one.output and self._replaces(other) and other.place > one.place for other in known
+            )
+            for source in self._sources(one)
+        }
+
+    def _replaces(self, one: Write) -> bool:
+        if one.restores:
+            return self._restored_minute(one) is not None
+        return one.write.startswith(("ALL_ROWS", "CREATE")) or (self._believed and one.write == "OVERWRITE")
+
+    def _sources(self, one: Write) -> set[str]:
+        """What a run made an output of; what restored a version made it of what that was made of."""
+        own = set() if one.source is None else {one.source}
+        if not one.restores:
+            return own
+        minute = self._restored_minute(one)
+        before = [minute] if minute is not None else range(one.minute)
+        found = {source for at in before for _, output, source in self.edges(at) if output == f"{one.output}.x"}
+        return found if minute is not None else own | found
+
+    def _restored_minute(self, one: Write) -> int | None:
+        """When the last run before it had ended that made the version, and that said of rows anything."""
+        made = [
+            other.minute
+            for other in self._runs
+            if (other.minute < one.minute and other.output == one.output)
+            and (other.source is not None or other.restores or other.write.startswith("ALL_ROWS"))
+            and f"@{one.restores[1:]}" in other.write.split()
+        ]
+        return max(made, default=None)
 
 
 def edges_at(store: Store, minute: int) -> set[tuple[str, str, str]]:
@@ -180,8 +220,9 @@ def test_what_is_current_follows_from_the_events_whatever_their_order(
     with opened(believed=believed) as store:
         for begin in range(0, len(events), size):
             store.ingest(events[begin : begin + size])
+        rules = Rules(runs, believed=believed)
         for minute in range(MINUTES + 1):
-            assert edges_at(store, minute) == expected(runs, minute, believed=believed), f"minute {minute}"
+            assert edges_at(store, minute) == rules.edges(minute), f"minute {minute}"
 
 
 def night(words: Any, day: int, columns: dict[str, list[str]], write: str = "ALL_ROWS", **more: Any) -> dict[str, Any]:
@@ -338,3 +379,26 @@ def test_a_table_that_is_overwritten_by_itself_leads_to_who_filled_it(words: Any
     store.ingest([words.told("copy", words.written("c", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=5)])
     assert "people.email" in _roots(store, "t.x")
     assert "people.email" in _roots(store, "c.x")
+
+
+def test_a_restored_version_has_the_lineage_that_it_had(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"]}, "ALL_ROWS @0")])
+    store.ingest([night(words, 24, {"v": ["shop.name"]}, "ALL_ROWS @1")])
+    store.ingest([words.told("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS @2 <0"), minute=25)])
+    assert words.edges(store) == {"out.v <- people.email IDENTITY"}
+    assert [str(one.column) for one in roots_of(store, "out.v").roots] == ["file:/people.email"]
+    assert [str(one.dataset.dataset) for one in impact_of(store, "people.email").datasets] == ["file:/out"]
+    assert impact_of(store, "shop.name").datasets == ()
+    store.ingest([words.told("restore again", words.written("out", None, (), "SOME_ROWS <1"), minute=26)])
+    assert words.edges(store) == {"out.v <- shop.name IDENTITY"}
+
+
+def test_whatever_a_dataset_had_may_be_in_a_version_that_nobody_knows(words: Any, store: Store) -> None:
+    store.ingest([night(words, 23, {"v": ["people.email"]}), night(words, 24, {"v": ["shop.name"]})])
+    restoring = words.told("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS <?"), minute=25)
+    store.ingest([restoring])
+    assert words.edges(store) == {f"out.v <- {one} IDENTITY" for one in ("out.v", "people.email", "shop.name")}
+    by = [("restore", restoring["run"]["runId"])]
+    hops = walk_from(store, "out.v").hops
+    marks = {one.job.name: one.possibly_replaced and _marks([one.possibly_replaced]) for one in hops}
+    assert marks == {"restore": None, "nightly_2026-11-24": by}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive import describing, edges, folding, replacements
+from headwater.archive import describing, edges, folding, replacements, restorations
 from headwater.archive.keeping import Keep
 from headwater.archive.resolving import Resolver
 from headwater.archive.staging import Told
@@ -40,6 +40,7 @@ def parts_of(told: Told, meanings: Resolver, keep: Keep, *, believe_overwrite: b
     of_lineage = edges.told_fields(heard, told.shapes, meanings)
     fields = keep(describing.fields(described, told.schemas, of_lineage, meanings))
     replaced = replacements.replacements(described, runs, believe_overwrite=believe_overwrite)
+    heard, replaced = restorations.with_restored(heard, replaced, described, runs)
     return Parts(runs, heard, described, fields, replaced)
 
 

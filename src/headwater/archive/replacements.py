@@ -30,6 +30,7 @@ def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bo
         believe_overwrite: counts a run that overwrote as one that replaced all rows.
     """
     certain = sf.lit(True) if believe_overwrite else sf.col("replaces") == ReplacedRows.ALL.value
+    certain &= sf.col("restores").isNull()  # until `headwater.archive.restorations` knows the version
     said = described.where("replaces IS NOT NULL")
     ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", sf.col("state_at").alias("moment"))
     facts = {"certain": certain, "has_schema": sf.col("schema").isNotNull()}

@@ -119,6 +119,8 @@ def _seen(seen: DatasetDescription, at: int, written: WrittenDataset | None) -> 
         "source": seen.source,
         "lifecycle": seen.lifecycle,
         "version": seen.version,
+        "made_version": written.made_version if written is not None else "",
+        "restores": written.restores if written is not None else None,
         "description": seen.description[:_LONGEST_TEXT],
     }
 

@@ -64,13 +64,23 @@ def take(  # noqa: PLR0913 - each by its name
     """
     with few_parts(spark), closing(Kept()) as keep:
         before = place.manifest()
-        batch = Taking(spark, place, before.tables, before.taken, keep, tell, believe_overwrite)
+        batch = Taking(spark, place, before.tables, _as_of_now(place, before.taken), keep, tell, believe_overwrite)
         marks, staged, names = _taken(batch, keep(parsed(lines).select("event.*", "rejected")))
         if place.manifest() != before:
             raise ArchiveError(
                 "Another build or update has written these tables meanwhile: expected one at a time. Update again."
             )
         place.publish(marks, Taken(staged, {**batch.before.streams, **stream}, names))
+
+
+def _as_of_now(place: Lake, taken: Taken) -> Taken:
+    """What was taken, without what is staged where an older headwater did that: the events are parsed again."""
+    for name, mark in taken.staged.items():
+        if [one.dataType.simpleString() for one in place.read(name, mark).schema] != [
+            one.dataType.simpleString() for one in STAGED[name].schema
+        ]:
+            return replace(taken, staged={})
+    return taken
 
 
 def restore(place: Lake) -> None:

@@ -31,13 +31,18 @@ class EarlierWrites:
         dataset, replaces = output.description.dataset, output.description.replaces
         if replaces is None:
             return output
+        if replaces is ReplacedRows.ALL or output.restores:
+            self._forget(dataset)
+        if output.restores is not None:
+            return output
         before = self._known.get((job, dataset))
-        if replaces is ReplacedRows.ALL:
-            for key in [key for key in self._known if key[1] == dataset]:
-                del self._known[key]
-            before = None
         self._known[job, dataset] = output.lineage if before is None else _union(before, output.lineage)
         return output if before is None or _covers(output.lineage, before) else replace(output, earlier=before)
+
+    def _forget(self, dataset: Dataset) -> None:
+        """Drop what was written to a dataset: none of it is left, or what a version had that is restored."""
+        for key in [key for key in self._known if key[1] == dataset]:
+            del self._known[key]
 
 
 def _union(one: ColumnLineage, other: ColumnLineage) -> ColumnLineage:

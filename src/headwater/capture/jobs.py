@@ -83,11 +83,13 @@ class JobNamer:
         One that writes no dataset goes by what it does (``read``, ``call``, ``foreach``) and what it reads.
         """
         targets = [output.description for output in found.outputs]
+        # A job of its own, so that no later write of the application ends the lineage that a restoration brings back.
+        kind = "restore" if any(output.restores is not None for output in found.outputs) else ""
         if self.settings.by_operator:
             last = last_part(targets[0].dataset) if targets else "read" if found.inputs else "unknown"
-            return self._joined(snake(command), *([last] if self.settings.append_dataset else ()))
+            return self._joined(kind or snake(command), *([last] if self.settings.append_dataset else ()))
         if targets:
-            return self._joined(_all(targets))
+            return self._joined(kind, _all(targets))
         verb = "read" if found.inputs and command not in ("Call", *TAKEN) else snake(command)
         return self._joined(verb, _all(found.inputs))
 

@@ -54,22 +54,32 @@ def converted(table: DatasetDescription, facts: Facts, extraction: Extraction) -
 
 
 def earlier(table: DatasetDescription, facts: Facts, extraction: Extraction) -> Sequence[Output]:
-    """Rows that were written before become current, or those of a branch."""
-    return [made_current(table, table, _columns(facts["table"]), extraction)]
+    """Rows that were written before become current, or those of a branch: which version they make is not known."""
+    return [made_current(table, table, _columns(facts["table"]), "", extraction)]
+
+
+def of_snapshot(table: DatasetDescription, facts: Facts, extraction: Extraction) -> Sequence[Output]:
+    """The rows of a snapshot become current, which the call names; of ``set_current_snapshot`` perhaps by a tag."""
+    return [made_current(table, table, _columns(facts["table"]), str(facts.get("snapshot_id") or ""), extraction)]
 
 
 def made_current(
-    table: DatasetDescription, former: DatasetDescription, columns: Sequence[Attribute], extraction: Extraction
+    table: DatasetDescription,
+    former: DatasetDescription,
+    columns: Sequence[Attribute],
+    version: str,
+    extraction: Extraction,
 ) -> Output:
-    """The output of a statement that puts rows back which were written before: ``former`` is that version.
+    """The output of a statement that puts rows back which were written before: ``former`` is what is read.
 
-    It replaces no lineage: the statements that wrote those rows have said what they are made of.
+    The statements that wrote the rows have said what they are made of; who keeps events knows them by ``version``.
     """
     note(former, columns, extraction)
     schema = tuple(SchemaField(column.name, column.type) for column in columns)
     names = [column.name for column in columns]
     own = [source(InputField(table.dataset, name)) for name in names]
-    return Output(replace(table, schema=schema, version=""), lineage(names, own, NOTHING), table.version)
+    described = replace(table, schema=schema, version="")
+    return Output(described, lineage(names, own, NOTHING), table.version, restores=version)
 
 
 def convert(node: Operator, extraction: Extraction) -> Sequence[Output]:
@@ -87,7 +97,8 @@ def restore(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """Delta's ``RESTORE``: the rows of an earlier version of the same table."""
     found = naming.v2_descriptions({"table": node.facts("sourceTable")}, extraction)
     current = node.text("current")
-    return [made_current(replace(one, version=current), one, columns_of(node), extraction) for one in found]
+    columns = columns_of(node)
+    return [made_current(replace(one, version=current), one, columns, one.version, extraction) for one in found]
 
 
 def _filled(table: DatasetDescription, facts: Facts, lifecycle: str, extraction: Extraction) -> Sequence[Output]:
@@ -143,8 +154,8 @@ _PROCEDURES: Mapping[str, Procedure] = {
     "migrate": converted,
     "publish_changes": earlier,
     "register_table": converted,
-    "rollback_to_snapshot": earlier,
+    "rollback_to_snapshot": of_snapshot,
     "rollback_to_timestamp": earlier,
-    "set_current_snapshot": earlier,
+    "set_current_snapshot": of_snapshot,
     "snapshot": snapshot,
 }

@@ -28,12 +28,15 @@ class Output:
     """One dataset that a statement writes; ``previous`` is its version before, where it has versions.
 
     ``earlier`` is the lineage of what earlier runs of the job have written to it and the statement leaves there.
+    ``restores`` is the version whose rows the dataset has again after the statement, empty where it is not known which,
+    and None of statements that restore no rows.
     """
 
     description: DatasetDescription
     lineage: ColumnLineage
     previous: str = ""
     earlier: ColumnLineage | None = None
+    restores: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

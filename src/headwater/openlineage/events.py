@@ -231,7 +231,8 @@ def _one_output(first: Output, second: Output) -> Output:
         fields[name] = fields.get(name, frozenset()) | edges
     lineage = ColumnLineage(fields, first.lineage.dataset | second.lineage.dataset)
     described = _one_description(first.description, second.description)
-    return Output(described, lineage, earlier=first.earlier or second.earlier)
+    restores = second.restores if first.restores is None else first.restores
+    return Output(described, lineage, earlier=first.earlier or second.earlier, restores=restores)
 
 
 def _one_description(first: DatasetDescription, second: DatasetDescription) -> DatasetDescription:
@@ -274,7 +275,7 @@ def _of_output(output: Output, settings: FacetSettings) -> dict[str, Any] | None
     seen, earlier = output.description, None
     if output.earlier is not None:
         earlier, _ = column_lineage_facet(replace(output, lineage=output.earlier), settings)
-    own = output_facets(seen, settings.disabled, settings.producer, earlier)
+    own = output_facets(seen, settings.disabled, settings.producer, earlier, output.restores)
     return with_given(own, seen, "output", settings.disabled, settings.producer) or None
 
 

@@ -24,11 +24,12 @@ _WRITE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterWriteOutputDatasetFacet.jso
 class HeadwaterWriteOutputDatasetFacet(OutputDatasetFacet):
     """Which rows a write replaces; its schema is ``schemas/HeadwaterWriteOutputDatasetFacet.json``.
 
-    ``earlier`` is lineage in the form of ``columnLineage``.
+    ``earlier`` is lineage in the form of ``columnLineage``, ``restores`` an object that may have ``version``.
     """
 
     replaces: str
     earlier: dict[str, Any] | None = None
+    restores: dict[str, str] | None = None
 
     @staticmethod
     def _get_schema() -> str:
@@ -49,6 +50,7 @@ def output_facets(
     disabled: Set[str],
     producer: str,
     earlier: column_lineage_dataset.ColumnLineageDatasetFacet | None = None,
+    restores: str | None = None,
 ) -> dict[str, OutputDatasetFacet]:
     """The facets that only an output has (OutputSubset… 1-0-0, OutputStatisticsOutputDatasetFacet 1-0-2, our own)."""
     found: dict[str, OutputDatasetFacet] = {}
@@ -62,5 +64,6 @@ def output_facets(
         )
     if seen.replaces is not None:
         lineage = {"fields": earlier.fields, "dataset": earlier.dataset or []} if earlier else None
-        found[WRITE] = HeadwaterWriteOutputDatasetFacet(seen.replaces.value, lineage, producer=producer)
+        version = None if restores is None else {"version": restores} if restores else {}
+        found[WRITE] = HeadwaterWriteOutputDatasetFacet(seen.replaces.value, lineage, version, producer=producer)
     return {name: facet for name, facet in found.items() if name not in disabled}

@@ -38,12 +38,19 @@ class WrittenDataset:
     """An output of an event, its lineage where the event has one, and the rows it replaces where the event says so.
 
     ``partition`` says that the run was about a part of the dataset (OutputSubsetOutputDatasetFacet).
+    ``restores`` is the version whose rows it has again, empty where it is not known; None where none are restored.
     """
 
     description: DatasetDescription
     lineage: ToldLineage | None
     replaces: ReplacedRows | None = None
     partition: bool = False
+    restores: str | None = None
+
+    @property
+    def made_version(self) -> str:
+        """The version that the run made of the dataset; empty unless its producer is certain of it."""
+        return self.description.version if self.replaces is not None else ""
 
     @property
     def replaces_all(self) -> bool:
@@ -66,7 +73,7 @@ class WrittenDataset:
         """ALL where no row of before is left, SOME where nobody knows, None where the output ends no lineage."""
         if self.replaces_all:
             return ReplacedRows.ALL
-        return ReplacedRows.SOME if self.may_replace_all else None
+        return ReplacedRows.SOME if self.may_replace_all or self.restores is not None else None
 
     @property
     def renamed(self) -> bool:
@@ -261,7 +268,8 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
             lineage = None
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
         gaps += whole_sources(lineage, described.dataset)
-        told = WrittenDataset(described, lineage, *facets.replaced_rows(item))
+        restores = facets.restored_version(item)
+        told = WrittenDataset(described, lineage, *facets.replaced_rows(item), restores)
         # What a renamed column is made of is its former self: in the store they are one.
         written.append(replace(told, lineage=None) if told.renamed else told)
     return tuple(written), [*gaps, *explicit.gaps]

@@ -104,6 +104,12 @@ def replaced_rows(output: Record) -> tuple[ReplacedRows | None, bool]:
     return _REPLACED.get(text(found, _WRITE, "replaces")), bool(record(found, "subset"))
 
 
+def restored_version(output: Record) -> str | None:
+    """The version whose rows an output has again, empty where it is not known; None where none are restored."""
+    facet = record(output, "outputFacets", _WRITE)
+    return text(facet, "restores", "version") if isinstance(facet.get("restores"), dict) else None
+
+
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
     """The changes of ``headwater_names``, else the one that the standard facet of a rename tells."""
     told = records(facets, _NAMES, "names")

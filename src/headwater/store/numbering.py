@@ -28,13 +28,16 @@ class Edges:
     """The edges of one output that lineage tells between ids; made when they are asked for, which is seldom.
 
     As long as lineage is remembered, so are the ids that it had last, and the digest.
+    ``more`` are edges that the store has by their ids.
     """
 
-    def __init__(self, *told: tuple[ToldLineage, Ids]) -> None:
+    def __init__(self, *told: tuple[ToldLineage, Ids], more: Told = ((), ())) -> None:
         self._told = told
+        self._more = more
 
     def __or__(self, other: "Edges") -> "Edges":
-        return Edges(*self._told, *other._told)
+        more = tuple((*mine, *others) for mine, others in zip(self._more, other._more, strict=True))
+        return Edges(*self._told, *other._told, more=(more[0], more[1]))
 
     @property
     def fields(self) -> tuple[Edge, ...]:
@@ -49,7 +52,7 @@ class Edges:
     @cached_property
     def digest(self) -> bytes:
         """Equal for equal edges."""
-        if len(self._told) > 1:
+        if len(self._told) != 1 or any(self._more):
             return _digest(*self._all)
         [(lineage, ids)] = self._told
         key = id(lineage)
@@ -60,9 +63,10 @@ class Edges:
 
     @cached_property
     def _all(self) -> Told:
-        if len(self._told) == 1:
+        if len(self._told) == 1 and not any(self._more):
             return _edges(*self._told[0])
-        fields, datasets = zip(*(_edges(lineage, ids) for lineage, ids in self._told), strict=True)
+        each = (self._more, *(_edges(lineage, ids) for lineage, ids in self._told))
+        fields, datasets = zip(*each, strict=True)
         return _sorted(chain.from_iterable(fields)), _sorted(chain.from_iterable(datasets))
 
 

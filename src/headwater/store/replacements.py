@@ -28,7 +28,7 @@ _REPLACEMENT = schema.replacement
 _LINEAGE = schema.lineage.c
 _RUN = schema.run.c
 _ENDED = frozenset((*FINAL, *SUCCESSFUL))
-_COLUMNS = ("dataset_id", "at", "run_id", "certain", "has_schema")
+_COLUMNS = ("dataset_id", "at", "run_id", "certain", "has_schema", "restores")
 
 
 _OTHER = _REPLACEMENT.alias().c
@@ -58,11 +58,15 @@ class Run(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """The replacement of a dataset's rows by a run; ``certain`` where the run said so, or its producer is believed."""
+    """The replacement of a dataset's rows by a run; ``certain`` where the run said so, or its producer is believed.
+
+    ``restores`` says that they are those of an earlier version, which is known where it is ``certain``.
+    """
 
     at: int
     certain: bool
     has_schema: bool
+    restores: bool = False
 
 
 class RunEnd(NamedTuple):
@@ -92,13 +96,14 @@ def known_replacements(connection: Connection, runs: Collection[int]) -> dict[in
     found: dict[int, dict[int, Replacement]] = {}
     question = select(_REPLACEMENT)
     for row in rows_for(connection, runs, lambda some: question.where(_REPLACEMENT.c.run_id.in_(some))):
-        found.setdefault(row.run_id, {})[row.dataset_id] = Replacement(row.at, row.certain, row.has_schema)
+        one = Replacement(row.at, row.certain, row.has_schema, row.restores)
+        found.setdefault(row.run_id, {})[row.dataset_id] = one
     return found
 
 
 def add_replacements(connection: Connection, rows: Iterable[tuple[int, int, Replacement]]) -> None:
     """Add the replacements of datasets (first) by runs (second)."""
-    flat = ((dataset, one.at, run, one.certain, one.has_schema) for dataset, run, one in rows)
+    flat = ((dataset, one.at, run, *one[1:]) for dataset, run, one in rows)
     add_rows(connection, _REPLACEMENT, _COLUMNS, flat)
 
 

@@ -4,7 +4,8 @@ A streaming query is successful as long as it runs: it may never end, and what i
 """
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from headwater.store.index.log import Pair
 from headwater.store.naming import moment_of
 from headwater.store.numbering import Edges, Ids
 from headwater.store.replacements import Replacement, Run, jobs_of, known_replacements, retract_replacements
+from headwater.store.restorations import Restoration, earlier_writers, edges_again, later_restorations
 from headwater.store.rows import rows_for
 from headwater.store.spellings import MENTIONED, READ, WRITTEN
 from headwater.store.symlinks import dataset_id
@@ -33,6 +35,10 @@ _EVENT = schema.event.c
 _TELLING = select(_EVENT.id, _EVENT.digest, _EVENT.type, _EVENT.run_id).where(_EVENT.has_lineage)
 _HIDDEN_JOBS = select(schema.job.c.id, schema.job.c.hidden_at).where(schema.job.c.hidden_at.is_not(None))
 _TELLING = _TELLING.order_by(_EVENT.at, _EVENT.digest)
+
+
+Replaced = dict[int, Replacement]
+"""The replacements that a run made, by dataset."""
 
 
 class Heard(NamedTuple):
@@ -62,7 +68,8 @@ def settle(writer: Writer) -> None:
         cases.sort(key=lambda case: (case.run.state_at, case.run.uuid))
         forgotten = _forgotten(writer, cases)
         told = [(case, {} if case.run.id in forgotten else _told(writer, case)) for case in cases]
-        replaced = [_replaced(writer, case) for case in cases]
+        restored = _restored(writer, cases)
+        replaced = [_replaced(writer, case, restored) for case in cases]
         streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
         writer.moved |= streams | (writer.unsettled - writer.added)
         writer.unsettled.clear()
@@ -71,10 +78,15 @@ def settle(writer: Writer) -> None:
         _retract_outdated(writer, cases, replaced)
         telling = Telling(writer.connection, pairs, {dataset for some in replaced for dataset in some})
         for (case, outputs), datasets in zip(told, replaced, strict=True):
+            for dataset in datasets if restored else ():
+                if (case.run.id, dataset) in restored and case.run.id not in forgotten:
+                    telling.flush()
+                    outputs[dataset] = _with_restored(writer, case.run, dataset, restored, outputs.get(dataset))
             _settle(writer, case, outputs, telling)
             for dataset in datasets.keys() - case.replaced.keys():
                 telling.replace(case.run, dataset, datasets[dataset])
         telling.flush()
+        _restore_again(writer, told, replaced)
 
 
 def _forgotten(writer: Writer, cases: list[Case]) -> set[int]:
@@ -83,7 +95,7 @@ def _forgotten(writer: Writer, cases: list[Case]) -> set[int]:
     return {case.run.id for case in cases if case.run.state_at <= hidden.get(case.run.job_id, -1)} if hidden else set()
 
 
-def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[dict[int, Replacement]]) -> None:
+def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[Replaced]) -> None:
     """Take back replacements that runs did not make, or not then, with all lineage of their datasets."""
     outdated: set[int] = set()
     for case, now in zip(cases, replaced, strict=True):
@@ -96,6 +108,71 @@ def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[dict[int
             for dataset in outdated & now.keys():
                 del now[dataset]
                 writer.unsettled.add(case.run.id)
+
+
+def _restored(writer: Writer, cases: list[Case]) -> dict[Restoration, int | None]:
+    """The restorations by runs, each with the moment whose lineage holds again; None where it is not known."""
+    return {
+        (case.run.id, dataset): _moment_of_version(writer, cases, case.run, dataset, version) if version else None
+        for case in cases
+        for dataset, version in _restored_versions(writer, case).items()
+    }
+
+
+def _moment_of_version(writer: Writer, cases: list[Case], by: Run, dataset: int, version: str) -> int | None:
+    """When the run ended that made the version which a run restored: the last before it, None without one."""
+    made = partial(_made, writer, dataset, version)
+    ended = max((one.run.state_at for one in cases if one.run.state_at < by.state_at and made(one)), default=None)
+    looked_at = {case.run.id for case in cases}
+    for run, at in earlier_writers(writer.connection, dataset, by.state_at):
+        if ended is not None and at <= ended:
+            break
+        if run not in looked_at and any(map(made, _cases(writer, [run]))):
+            return at
+    return ended
+
+
+def _restored_versions(writer: Writer, case: Case) -> dict[int, str]:
+    """The versions that a run restored, by dataset."""
+    outputs = [(one, event.at) for event in case.heard for one in event.outputs if case.run.state in SUCCESSFUL]
+    return {
+        dataset_id(writer, one.description.dataset, moment_of(one, at)): one.restores
+        for one, at in outputs
+        if one.restores is not None
+    }
+
+
+def _made(writer: Writer, dataset: int, version: str, case: Case) -> bool:
+    """Whether a run, of which lineage or a replacement of rows is known, made a version of a dataset."""
+    outputs = [
+        one
+        for event in case.heard
+        for one in event.outputs
+        if dataset_id(writer, one.description.dataset, moment_of(one, event.at)) == dataset
+    ]
+    concerns_rows = any(one.lineage is not None or one.replacement for one in outputs)
+    return concerns_rows and case.run.state in SUCCESSFUL and any(one.made_version == version for one in outputs)
+
+
+def _with_restored(
+    writer: Writer, run: Run, dataset: int, restored: dict[Restoration, int | None], told: Told | None
+) -> Told:
+    """The lineage that a run brings back; where the version is not known, beside what the run itself says."""
+    moment = restored[run.id, dataset]
+    again = Edges(more=edges_again(writer.connection, dataset, run, moment))
+    return Told(again if told is None or moment is not None else told.edges | again, run.state_at)
+
+
+def _restore_again(writer: Writer, told: list[tuple[Case, dict[int, Told]]], replaced: list[Replaced]) -> None:
+    """Take back all lineage of datasets that were restored after runs that are looked at now, to be told in order."""
+    changed: dict[int, int] = {}
+    for (case, outputs), datasets in zip(told, replaced, strict=True):
+        for dataset in {*outputs, *datasets, *(row.output_id for row in case.known), *case.replaced}:
+            changed[dataset] = min(case.run.state_at, changed.get(dataset, case.run.state_at))
+    again = later_restorations(writer.connection, changed, {case.run.id for case, _ in told})
+    for dataset in {dataset for _, dataset in again}:
+        withdraw(writer, [(job, dataset) for job in jobs_of(writer.connection, dataset)])
+    writer.unsettled.update(run for run, _ in again)
 
 
 def add_fields(writer: Writer, events: Iterable[Event]) -> None:
@@ -223,18 +300,21 @@ def _told(writer: Writer, case: Case) -> dict[int, Told]:
     return told
 
 
-def _replaced(writer: Writer, case: Case) -> dict[int, Replacement]:
+def _replaced(writer: Writer, case: Case, restored: Mapping[Restoration, int | None]) -> Replaced:
     """The datasets whose rows a run replaced, or may have; one that has not succeeded has replaced none."""
     found: dict[int, Replacement] = {}
     run = case.run
     for event in case.heard if run.state in SUCCESSFUL else ():
         for output in event.outputs:
             if (rows := output.replacement) is not None:
-                certain = rows is ReplacedRows.ALL or writer.believe_overwrite
                 owner = dataset_id(writer, output.description.dataset, moment_of(output, event.at))
                 known = found.get(owner, Replacement(run.state_at, certain=False, has_schema=False))
                 has_schema = known.has_schema or bool(output.description.schema)
-                found[owner] = Replacement(run.state_at, known.certain or certain, has_schema)
+                restores = output.restores is not None
+                certain = rows is ReplacedRows.ALL or (writer.believe_overwrite and not restores)
+                certain |= restored.get((run.id, owner)) is not None
+                restores |= known.restores
+                found[owner] = Replacement(run.state_at, known.certain or certain, has_schema, restores)
     return found
 
 

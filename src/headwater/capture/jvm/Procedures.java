@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.StructType;
  * Spark 4 runs a procedure while it analyzes CALL, and no execution is posted; before, Iceberg has a command for it.
  */
 public class Procedures {
-  /** Arguments that name a table or a place; every other one stays in the JVM. */
+  /** Arguments that name a table or a place; every other one but the number of a snapshot stays in the JVM. */
   private static final Set TABLES = new HashSet(Arrays.asList(new Object[] {"table", "source_table"}));
   /** Formats of files that stand for a database before a path. */
   private static final Set FORMATS = new HashSet(Arrays.asList(new Object[] {"parquet", "orc", "avro"}));
@@ -26,7 +26,7 @@ public class Procedures {
 
   public static boolean isCall(Object plan) { return Reflection.simpleName(plan).equals("Call"); }
 
-  /** Writes {"name": [parts], "catalog": facts, "table": facts, "source_table": facts}. */
+  /** Writes {"name": [parts], "catalog": facts, "table": facts, "source_table": facts, "snapshot_id": text}. */
   public static void write(JsonGenerator out, FactWriter facts, Object session, Object call) throws IOException {
     Object state = Reflection.call(session, "sessionState");
     List name = new ArrayList();
@@ -84,7 +84,9 @@ public class Procedures {
     Object key = Reflection.call(argument, "key");
     String name = String.valueOf(key != null ? key : Reflection.call(parameter, "name"));
     Object value = key != null ? Reflection.call(argument, "value") : argument;
-    if (!TABLES.contains(name) || !(value instanceof Literal) || ((Literal) value).value() == null) return;
+    if (!(value instanceof Literal) || ((Literal) value).value() == null) return;
+    if (name.equals("snapshot_id")) facts.writeText(name, ((Literal) value).value());
+    if (!TABLES.contains(name)) return;
     List parts = parts(state, ((Literal) value).value().toString());
     out.writeObjectFieldStart(name);
     if (name.equals("table")) writeTarget(out, facts, catalog, parts); else writeSource(out, facts, state, parts);

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Index, Integer, MetaData, text
 
-REVISIONS = tuple(f"{number:04}" for number in range(1, 19))
+REVISIONS = tuple(f"{number:04}" for number in range(1, 20))
 """Every schema revision this version can read, oldest first."""
 
 VERSION_TABLE = "headwater_version"

@@ -56,12 +56,15 @@ replacement = Table(
     Column("run_id", ID, nullable=False),
     Column("certain", Boolean, nullable=False),
     Column("has_schema", Boolean, nullable=False),
+    Column("restores", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("dataset_id", "at", "run_id"),
     Index("replacement_run", "run_id"),
     Index("replacement_possible", "dataset_id", sqlite_where=text("NOT certain"), postgresql_where=text("NOT certain")),
+    Index("replacement_restores", "dataset_id", sqlite_where=text("restores"), postgresql_where=text("restores")),
     sqlite_with_rowid=False,
 )
 """Which successful run replaced all rows of a dataset, and when it ended; or may have, where it is not ``certain``.
+``restores`` says by those of an earlier version (`headwater.store.restorations`).
 ``has_schema`` says that it told the columns that the dataset has since."""
 
 edge_change = Table(
