@@ -402,3 +402,22 @@ def test_whatever_a_dataset_had_may_be_in_a_version_that_nobody_knows(words: Any
     hops = walk_from(store, "out.v").hops
     marks = {one.job.name: one.possibly_replaced and _marks([one.possibly_replaced]) for one in hops}
     assert marks == {"restore": None, "nightly_2026-11-24": by}
+
+
+def test_of_appends_of_one_job_the_latest_application_counts_with_all_that_it_wrote(words: Any, store: Store) -> None:
+    """What the application has appended before comes with the last run (``earlier``)."""
+
+    def append(minute: int, source: str, before: str = "") -> dict[str, Any]:
+        output = words.written("out", {"v": [source]}, (), "SOME_ROWS")
+        if before:
+            fields = words.written("out", {"v": [before]})["facets"]["columnLineage"]["fields"]
+            output["outputFacets"]["headwater_write"]["earlier"] = {"fields": fields, "dataset": []}
+        event: dict[str, Any] = words.told("shop.out", output, minute=minute)
+        return event
+
+    store.ingest([append(1, "web.x"), append(2, "shop.x", before="web.x")])
+    assert words.edges(store) == {"out.v <- web.x IDENTITY", "out.v <- shop.x IDENTITY"}
+    store.ingest([append(30, "app.x")])
+    assert words.edges(store) == {"out.v <- app.x IDENTITY"}
+    day_before = roots_of(store, "out.v", Bounds(as_of=moment_of(store, "2026-01-01T00:20:00Z")))
+    assert {str(one.column) for one in day_before.roots} == {"file:/web.x", "file:/shop.x"}
