@@ -168,6 +168,17 @@ def test_coverage(flights: TestClient, ask: Ask) -> None:
     assert flights.get("/api/v2/coverage?format=csv").text.startswith("coverage,namespace,")
 
 
+def test_coverage_comes_in_pages_that_no_other_output_shifts(served: TestClient) -> None:
+    served.post(LINEAGE, json=[told(name, written(name), minute=1) for name in "bcdf"])
+    first = served.get("/api/v2/coverage?limit=2").json()
+    served.post(LINEAGE, json=[told(name, written(name), minute=2) for name in "ae"])
+    rest = served.get(f"/api/v2/coverage?limit=9&cursor={first['next']}").json()
+    pages = [[one["output"]["name"] for one in page["outputs"]] for page in (first, rest)]
+    assert pages == [["/b", "/c"], ["/d", "/e", "/f"]]
+    assert rest["next"] is None
+    assert served.get("/api/v2/coverage?cursor=WzFd").status_code == 400
+
+
 def test_an_answer_has_a_tag_until_lineage_changes(flights: TestClient) -> None:
     def ask(tag: str = "", **parameters: Any) -> Any:
         return flights.get(

@@ -9,7 +9,7 @@ from pydantic import Field
 from headwater.answers.documents import of_column, of_coverage, of_dataset, of_found_text, of_versions
 from headwater.server.columns import list_schemas
 from headwater.server.columns.asking import Named, Parameters, Tabular, Then
-from headwater.server.columns.pages import cursor_of, page_of, place_of
+from headwater.server.columns.pages import cursor_of, page_after, place_of
 from headwater.server.columns.replies import TABULAR, Asked, Question, Reply, question_router, tabled, told, whole
 from headwater.store.questions import (
     Coverage,
@@ -21,6 +21,7 @@ from headwater.store.questions import (
     find_columns,
     find_texts,
     version_page,
+    worst_first,
 )
 
 router = question_router()
@@ -139,12 +140,15 @@ def _seen_version(one: ListedVersion, asked: Question) -> ListedVersion:
 
 
 def _coverage(wanted: CoverageParameters, asked: Question) -> Reply:
-    found = [_shown(one, asked) for one in coverage(asked.store, wanted.run) if _seen(one, asked)]
+    # By what is shown: a cursor tells its place, and hidden names would be in it.
+    found = sorted(
+        (_shown(one, asked) for one in coverage(asked.store, wanted.run) if _seen(one, asked)), key=worst_first
+    )
     if wanted.format == "csv":
         whole(wanted.limit, wanted.cursor)
         header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
         return tabled((header, [row for one in found for row in _rows(one)]))
-    page = page_of(found, wanted.limit, wanted.cursor)
+    page = page_after(found, worst_first, wanted.limit, wanted.cursor, (int, str, str, str, str))
     counts = {kind.value: sum(one.covered is kind for one in found) for kind in Covered}
     shown = [of_coverage(one) for one in page.items]
     return told({"outputs": shown, "total": counts, "next": page.next})

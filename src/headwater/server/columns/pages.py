@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -50,6 +51,30 @@ def page_of(items: Sequence[Item], limit: int | None, cursor: str | None) -> Pag
     begin = max(place_of(cursor, (int,))[0], 0) if cursor is not None else 0
     end = len(items) if limit is None else begin + limit
     return Page(items[begin:end], cursor_of([end]) if end < len(items) else None)
+
+
+def page_after(
+    items: Sequence[Item],
+    key: Callable[[Item], tuple[Any, ...]],
+    limit: int | None,
+    cursor: str | None,
+    kinds: tuple[type, ...],
+) -> Page[Item]:
+    """The items after the last one that was read, by keys in order: one that comes or goes meanwhile shifts no other.
+
+    Args:
+        items: all of them, in the order of their keys.
+        key: the place of an item, whose parts are of these ``kinds``.
+        limit: so many at most.
+        cursor: `Page.next` of the page before.
+        kinds: what `place_of` takes.
+
+    Raises:
+        QuestionError: the cursor is none.
+    """
+    begin = bisect_right(items, tuple(place_of(cursor, kinds)), key=key) if cursor is not None else 0
+    end = len(items) if limit is None else min(begin + limit, len(items))
+    return Page(items[begin:end], cursor_of(key(items[end - 1])) if begin < end < len(items) else None)
 
 
 def nearest_first(distance: Mapping[int, int]) -> list[int]:

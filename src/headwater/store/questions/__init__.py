@@ -36,7 +36,7 @@ from headwater.store.questions.columns import (
     find_columns,
 )
 from headwater.store.questions.compact import CompactGraph, Reached, compact_from, reached_from
-from headwater.store.questions.coverage import Coverage, Covered, coverage
+from headwater.store.questions.coverage import Coverage, Covered, coverage, worst_first
 from headwater.store.questions.differences import ChangedHop, Difference, difference, difference_of_job
 from headwater.store.questions.exact import Exact, Name
 from headwater.store.questions.graphs import impact_of, walk_from
@@ -129,4 +129,5 @@ __all__ = [
     "state_of",
     "version_page",
     "walk_from",
+    "worst_first",
 ]

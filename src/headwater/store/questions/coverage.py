@@ -60,7 +60,7 @@ def coverage(store: Store, run: str = "") -> tuple[Coverage, ...]:
         gaps = _gaps(connection, {row.id for row in rows})
         datasets = names.datasets(connection, {row.dataset_id for row in rows if row.dataset_id is not None})
     found = [_coverage(row, datasets.get(row.dataset_id), gaps.get(row.id, [])) for row in rows]
-    return tuple(sorted((one for one in found if one.output is not None or one.gaps), key=_worst_first))
+    return tuple(sorted((one for one in found if one.output is not None or one.gaps), key=worst_first))
 
 
 def _outputs() -> Subquery:
@@ -117,5 +117,6 @@ def _covered(gaps: tuple[Gap, ...], *, told: bool) -> Covered:
     return Covered.OPAQUE if gaps else Covered.FULL
 
 
-def _worst_first(one: Coverage) -> tuple[int, str, str]:
-    return list(Covered).index(one.covered), str(one.output or ""), one.job.name
+def worst_first(one: Coverage) -> tuple[int, str, str, str, str]:
+    """The place of an output among others: the least known first, then by name, job and run."""
+    return list(Covered).index(one.covered), str(one.output or ""), one.job.namespace, one.job.name, one.run
