@@ -86,16 +86,20 @@ def session_of_its_own(spark: Any) -> Iterator[Any]:
 
 @contextmanager
 def active(session: Any) -> Iterator[None]:
-    """PySpark's functions use the active session: let it be this one; at the end nothing is cached."""
+    """PySpark's functions use the active session: let it be this one; at the end nothing is cached.
+
+    The pandas API takes that on which ``createDataFrame`` was called last, ended or not.
+    """
     from pyspark.sql import SparkSession
 
     jvm = session._jvm.org.apache.spark.sql.SparkSession
-    before, SparkSession._instantiatedSession = SparkSession._instantiatedSession, session
+    before, last = SparkSession._instantiatedSession, SparkSession._activeSession
+    SparkSession._instantiatedSession = SparkSession._activeSession = session
     jvm.setActiveSession(session._jsparkSession)
     try:
         yield
     finally:
-        SparkSession._instantiatedSession = before
+        SparkSession._instantiatedSession, SparkSession._activeSession = before, last
         if before is not None:
             jvm.setActiveSession(before._jsparkSession)
         session.catalog.clearCache()

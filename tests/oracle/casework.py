@@ -13,8 +13,11 @@ from tests.oracle.hunt import Oracle
 from tests.oracle.judging import Experiment
 from tests.oracle.written import fresh, reads_only_the_tables
 
-TIES = {"long/scores": "ntile breaks its ties by the order in which an earlier window left the rows"}
-"""Cases whose result depends on an order that no order of the input changes: any column can show anywhere."""
+NOT_JUDGED = {
+    "long/scores": "ntile breaks its ties by the order in which an earlier window left the rows",
+    "positions/csv_table_with_header": "a row of one NULL is an empty line, which readers of CSV leave out",
+}
+"""Cases in which any column can show anywhere: an order that no order of the input changes, or a reader, decides."""
 
 CREATED = re.compile(r"CREATE TABLE out USING parquet AS\s+")
 
@@ -30,8 +33,11 @@ def runnable() -> tuple[Case, ...]:
 
 
 def as_frame(case: Case, folder: Path) -> Callable[[Any], Any] | None:
-    """How a case makes its DataFrame; a single CREATE TABLE AS SELECT counts as its SELECT; None: it needs files."""
-    if "_metadata" in case.code:
+    """How a case makes its DataFrame; a single CREATE TABLE AS SELECT counts as its SELECT; None: it needs files.
+
+    Names with a database are those of tables, never of the views that are live.
+    """
+    if "_metadata" in case.code or "default." in case.code:
         return None
     if case.frame:
         return lambda session: run(case, session, fresh(folder))
@@ -50,11 +56,11 @@ def experiment(case: Case, oracle: Oracle) -> Experiment:
     """The experiment on a case.
 
     Raises:
-        LookupError: the case reads what it wrote itself, and its own lineage does not lead to the three tables; ties
-            decide its result; or its files have no format of their own.
+        LookupError: the case reads what it wrote itself, and its own lineage does not lead to the three tables; it is
+            one of `NOT_JUDGED`; or its files have no format of their own.
     """
-    if str(case) in TIES:
-        raise LookupError(TIES[str(case)])
+    if str(case) in NOT_JUDGED:
+        raise LookupError(NOT_JUDGED[str(case)])
     build = as_frame(case, oracle.files.folder / "frames")
     found: Experiment = oracle.clean_experiment(build) if build else oracle.written_experiment(case)
     if SAVED.search(case.code) and not case.frame and tuple(found.lineage.fields) != ("value",):

@@ -4,9 +4,9 @@ Each table has rows and as many *other* rows, whose values a change may take ins
 row the value comes from: those of the table count from 0, the other ones go on from there, -1 stands for NULL. So one
 description serves rows that lie in Spark's memory and rows that are written to files, whatever their type.
 
-*Common* rows have the values that the literals of generated conditions have, the same in all tables. Scattered places
-take any of the three, so that joins match, filters pass and NULLs are met in one database or another; some have few
-values, so that rows tie and are alike.
+*Common* rows have the values that the literals of generated conditions have, the same in all tables, and texts that
+are numbers and JSON. Scattered places take any of the three, so that joins match, filters pass and NULLs are met in one
+database or another; some have few values, so that rows tie and are alike.
 """
 
 import random
@@ -74,6 +74,7 @@ TABLES: Mapping[str, Table] = {
         1, 'x', 'DE', 'DE', 2, named_struct('code', 'x', 'tier', 1), array('x', 'z'), map('k', 'x')
         2, 'DE', 'x', 'x', 30, named_struct('code', 'DE', 'tier', 30), array('DE', 'x', '2'), map('k', 'DE', 'x', 'x')
         30, 'ok', '2', 'ok', 1, named_struct('code', 'ok', 'tier', 2), array('ok'), map('k', '2', 'DE', 'ok')
+        3, '7', '{"a":1,"b":"x"}', '2', 30, named_struct('code', 'x', 'tier', 2), array('x'), map('x', '2')
         """,
     ),
     "orders": _table(
@@ -100,6 +101,7 @@ TABLES: Mapping[str, Table] = {
         1, 2, 30, 2.5D, 1, 'x', TIMESTAMP '2026-02-01 00:00:00', 'DE'
         2, 1, 2, 7.0D, 2, 'DE', TIMESTAMP '2026-02-01 00:00:00', 'x'
         30, 30, 1, 2.0D, 30, 'x', TIMESTAMP '2026-01-31 23:00:00', 'ok'
+        2, 30, 2, 2.5D, 1, 'DE', TIMESTAMP '2026-02-01 00:00:00', '{"a":2,"b":"ok"}'
         """,
     ),
     "products": _table(
@@ -122,6 +124,7 @@ TABLES: Mapping[str, Table] = {
         1, 'x', 2.5D, 'DE'
         2, 'DE', 7.0D, 'x'
         30, 'ok', 30.0D, 'ok'
+        2, 'a', 2.0D, 'a'
         """,
     ),
 }

@@ -104,6 +104,12 @@ def test_cases_have_every_edge(case: Case, live: Oracle) -> None:
     assert list(map(str, examine(looked_at).missing)) == []
 
 
+def test_the_pandas_api_reads_the_tables_of_its_own_session(live: Oracle) -> None:
+    live.clean_experiment(lambda session: session.createDataFrame([(1,)], "x int"))
+    melted = next(case for case in cases() if str(case) == "packed/melt")
+    assert not examine(experiment(melted, live)).missing
+
+
 @pytest.mark.parametrize("subtype", Subtype, ids=lambda subtype: subtype.value)
 def test_edges_that_are_taken_away_are_missed(subtype: Subtype, live: Oracle) -> None:
     case = next(case for case in cases() if str(case) == SHOWN_BY[subtype])
