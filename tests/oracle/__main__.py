@@ -1,8 +1,9 @@
 """The long run: every case, packings place by place, pipelines seed by seed; docs/oracle.md from what was seen.
 
 ``python -m tests.oracle [--pipelines 2000] [--placed 300] [--seed 1000] [--no-cases] [--log FILE]`` (``make oracle``);
-with the same file it goes on where it was broken off, and ``--logged`` writes what is in it and runs nothing.
-``--histories FILE`` is the log of a run of ``python -m tests.oracle.histories``.
+with the same file it goes on where it was broken off, and ``--logged`` writes what is in it and runs nothing. Packings
+have the seeds of pipelines, or those from ``--placed-seed`` on. ``--histories FILE`` is the log of a run of
+``python -m tests.oracle.histories``.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from itertools import count
 from pathlib import Path
 
@@ -118,7 +120,7 @@ def looked_at(asked: Namespace) -> tuple[Tally, Tally, Tally]:
     with oracle() as live, Progress() as progress:
         run = Run(live, progress, asked.log)
         cases = Tally() if asked.no_cases else run.cases()
-        return cases, run.placed(asked.seed, asked.placed), run.pipelines(asked.seed, asked.pipelines)
+        return cases, run.placed(asked.placed_seed, asked.placed), run.pipelines(asked.seed, asked.pipelines)
 
 
 def main() -> int:
@@ -127,14 +129,18 @@ def main() -> int:
     parser.add_argument("--pipelines", type=int, default=2000)
     parser.add_argument("--placed", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--placed-seed", type=int)
     parser.add_argument("--no-cases", action="store_true")
     parser.add_argument("--logged", action="store_true")
     parser.add_argument("--log", type=Path, default=Path(os.devnull))
     parser.add_argument("--histories", type=Path, default=Path(os.devnull))
     asked = parser.parse_args()
+    asked.placed_seed = asked.seed if asked.placed_seed is None else asked.placed_seed
     of_log = (logged(asked.log, kind) for kind in ("case", "placed", ""))
     tallies = *(of_log if asked.logged else looked_at(asked)), logged(asked.histories)
-    DOCUMENT.write_text(document(Seen(pyspark.__version__, asked.seed, CHUNK, *tallies)))
+    histories = tuple(sorted(seed for seed in dict(read(asked.histories)) if isinstance(seed, int)))
+    seeds = asked.seed, asked.placed_seed, histories
+    DOCUMENT.write_text(document(Seen(pyspark.__version__, f"{date.today()}", *seeds, CHUNK, *tallies)))
     missing = [missing for tally in tallies for missing in tally.missing]
     print("\n\n".join(missing) or f"No missing edge. {DOCUMENT} is written.")
     return min(len(missing), 100)

@@ -51,9 +51,9 @@ that column, on the field or on the dataset.
 - A root of a column says nothing of rows: a history whose last table has a column made of a literal is held against
   the roots of its other columns, and one with nothing but literals cannot be judged.
 
-`python -m tests.oracle --seed {seed} --pipelines {count} --placed {placed} --no-cases` runs the same queries again:
-{chunk} for each seed, from {seed} on, fewer where one comes twice. A longer run with `--log FILE` goes on where it was
-broken off. Histories: `python -m tests.oracle.histories --seed 1 --seeds 5 --count 10`.
+`python -m tests.oracle --no-cases --seed {seed} --pipelines {count} --placed-seed {placed_seed} --placed {placed}` runs
+the same queries again: {chunk} for each seed, from these on, fewer where one comes twice. A longer run with
+`--log FILE` goes on where it was broken off. Histories are those of `python -m tests.oracle.histories`{histories}.
 """
 
 TIGHTNESS = """\
@@ -77,10 +77,13 @@ again and again. An edge to the dataset that says SORT shows in the order of the
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The results of a run."""
+    """The results of a run that ended on a day; ``history_seeds`` are those of histories."""
 
     spark: str
+    day: str
     seed: int
+    placed_seed: int
+    history_seeds: tuple[int, ...]
     chunk: int
     cases: Tally
     placed: Tally
@@ -96,11 +99,13 @@ def document(seen: Seen) -> str:
 
 def _introduction(seen: Seen) -> Iterator[str]:
     counts = {"count": seen.generated.count, "placed": seen.placed.count}
-    yield INTRODUCTION.format(changes=", ".join(CHANGES), seed=seen.seed, chunk=seen.chunk, **counts)
+    seeds = {"seed": seen.seed, "placed_seed": seen.placed_seed, "chunk": seen.chunk}
+    histories = f" of the seeds {', '.join(map(str, seen.history_seeds))}" if seen.history_seeds else ""
+    yield INTRODUCTION.format(changes=", ".join(CHANGES), histories=histories, **seeds, **counts)
 
 
 def _counts(seen: Seen) -> Iterator[str]:
-    yield f"## What was seen (Spark {seen.spark})"
+    yield f"## What was seen (Spark {seen.spark}, {seen.day})"
     yield ""
     yield "| | cases | packings, placed | generated pipelines | histories |"
     yield "|---|---|---|---|---|"
