@@ -118,9 +118,9 @@ def stream(
 
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
-    """What is told to be written, anywhere in the plan, and what the command at its root writes by its rule.
+    """The outputs that extensions name, anywhere in the plan, and those of the command at its root by its rule.
 
-    What is told of a command is told instead; what is told of operators, a union of commands too, is told beside.
+    Answers about a command override its rule; those about operators, a union of commands too, stand beside it.
     """
     if not extraction.told:
         return tuple(outputs(root, extraction))
@@ -165,7 +165,7 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
 
 
 def _ask_operators(plan: Plan, extraction: Extraction) -> None:
-    """What operators told of themselves counts where headwater has no rule of its own, and nobody told of them."""
+    """Take the operators' own answers where headwater has no rule, and no extension answers."""
     for operator in plan.operators:
         if FIELD not in operator.values:
             continue
