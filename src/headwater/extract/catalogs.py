@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from headwater.extract.lifecycle import altered, columns_of, table_of
-from headwater.extract.relations import given, naming
+from headwater.extract.relations import connector_names, naming
 from headwater.extract.relations.catalog_facts import stored
 from headwater.extract.relations.leaves import note
 from headwater.extract.relations.positions import names_in_files
@@ -84,7 +84,7 @@ def _made(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     place = str(node.facts("tableSpec").get("location") or (name.text("location") if name else ""))
     found = named_in_catalog(name, place, extraction)
     found = stored(found, node.facts("tableSpec")) if found else None
-    return given.named_by(node.facts("tableSpec").get("openlineage") or {}, found, extraction)
+    return connector_names.named_by(node.facts("tableSpec").get("openlineage") or {}, found, extraction)
 
 
 def create_v2_view(node: Operator, extraction: Extraction) -> Sequence[Output]:

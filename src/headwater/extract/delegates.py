@@ -1,4 +1,4 @@
-"""Operators of a plan that stand for datasets in what is told of others: delegates."""
+"""Operators of a plan that stand for datasets in the answers about others: delegates."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -13,20 +13,20 @@ RELATIONS = {**leaves.OPERATORS, **rdds.OPERATORS, **streams.OPERATORS}
 """The rules of operators where columns begin."""
 
 
-def only_written(plan: Plan, told: Mapping[Operator, NodeLineage]) -> frozenset[Operator]:
+def only_written(plan: Plan, answers: Mapping[Operator, NodeLineage]) -> frozenset[Operator]:
     """The operators that stand for what is written, and that nothing reads.
 
     A delegate stands for it with all at its lower left; what a target that is read too reads is read.
     """
-    if not told:
+    if not answers:
         return writes.only_written(plan.operators)
-    delegates = {node: frozenset(_delegates(one.outputs)) for node, one in told.items()}
+    delegates = {node: frozenset(_delegates(one.outputs)) for node, one in answers.items()}
     targets: dict[Node, frozenset[Operator]] = {
         node: writes.targets_of(node) | delegates.get(node, frozenset()) for node in plan.operators
     }
     written = {one for node in plan.operators for one in writes.targets_of(node)}
     written.update(below for many in delegates.values() for one in many for below in down(one))
-    read = [one for lineage in told.values() for one in _delegates(lineage.inputs)]
+    read = [one for lineage in answers.values() for one in _delegates(lineage.inputs)]
     read.extend(below for node in plan.nodes if node not in written for below in _reads(node, targets.get(node, ())))
     while read:
         one = read.pop()
@@ -52,9 +52,9 @@ def datasets_of(operator: Operator, extraction: Extraction) -> tuple[DatasetDesc
     *_, operator = down(operator)
     if (known := extraction.relations.get(operator)) is not None:
         return known
-    told = extraction.told.get(operator)
-    if told is not None and told.inputs:
-        return _told_of(told, extraction)
+    answers = extraction.answers.get(operator)
+    if answers is not None and answers.inputs:
+        return _datasets_read(answers, extraction)
     aside = Extraction(extraction.settings, extraction.session, extraction.origins)
     if operator.name in RELATIONS:
         RELATIONS[operator.name](operator, (), aside)
@@ -69,10 +69,10 @@ def down(operator: Operator) -> Iterator[Operator]:
         yield operator
 
 
-def _told_of(told: NodeLineage, extraction: Extraction) -> tuple[DatasetDescription, ...]:
-    """The datasets that an operator was told to read."""
+def _datasets_read(answers: NodeLineage, extraction: Extraction) -> tuple[DatasetDescription, ...]:
+    """The datasets that an operator reads by the answers about it."""
     found: list[DatasetDescription] = []
-    for one in told.inputs:
+    for one in answers.inputs:
         own = datasets_of(one.dataset, extraction) if isinstance(one.dataset, Operator) else (one.dataset,)
         found.extend(with_added(each, one.added) for each in own)
     return tuple(found)

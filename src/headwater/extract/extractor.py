@@ -10,14 +10,14 @@ from headwater.ext.telling import finished, finished_lineage
 from headwater.extract import variables
 from headwater.extract.delegates import RELATIONS, only_written
 from headwater.extract.edges import lineage
-from headwater.extract.interfaces import FIELD, told_by_interfaces
+from headwater.extract.extension_rows import extension_outputs, extension_rows
+from headwater.extract.interfaces import FIELD, interface_answers
 from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
 from headwater.extract.relations import leaves
 from headwater.extract.scope import Extraction, ExtractSettings, Rows
 from headwater.extract.sinks import kind_of
-from headwater.extract.told import told_outputs, told_rows
 from headwater.extract.trace import Placeholder, Trace, flat, union
 from headwater.extract.variables import assigned, loop_columns
 from headwater.extract.writes import WRITES, outputs
@@ -53,7 +53,7 @@ def statement(
     """
     extraction = _extract(plan, settings, origins)
     root = plan.root
-    return _told(_outputs(root, extraction) if root else (), extraction)
+    return _statement(_outputs(root, extraction) if root else (), extraction)
 
 
 def column_lineage(
@@ -73,7 +73,7 @@ def column_lineage(
 def origin(
     plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
 ) -> Origin:
-    """What is to be remembered of a query whose rows leave its plan, for a checkpoint or as an RDD."""
+    """The origin of rows that leave the plan of a query, for a checkpoint or as an RDD."""
     extraction = _extract(plan, settings, origins)
     rows = extraction.rows(plan.root)
     columns = tuple(rows.columns.get(column.expr_id, frozenset()) for column in plan.output)
@@ -99,7 +99,7 @@ def loop_query(
 def stream(
     plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
 ) -> Stream:
-    """What a streaming query reads and writes; ``plan`` is that of its ``WriteToStream``.
+    """The datasets that a streaming query reads and writes; ``plan`` is that of its ``WriteToStream``.
 
     >>> from headwater.plan import decode
     >>> stream(decode('{"nodes": [["WriteToStream", [], {}, {"sink": "ConsoleTable"}, 1]]}')).statement
@@ -114,7 +114,7 @@ def stream(
     keys = [batch_of(column.expr_id for column in rows.output)]
     if "memory" in root.facts("sink"):
         keys.append(memory_of(root.facts("sink")["memory"]))
-    return Stream(_told(written, extraction), kind_of(root), made, tuple(keys))
+    return Stream(_statement(written, extraction), kind_of(root), made, tuple(keys))
 
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
@@ -122,23 +122,24 @@ def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:
 
     Answers about a command override its rule; those about operators, a union of commands too, stand beside it.
     """
-    if not extraction.told:
+    if not extraction.answers:
         return tuple(outputs(root, extraction))
-    found = {node: _told_outputs(node, extraction) for node, told in extraction.told.items() if told.outputs}
+    writing = [node for node, answers in extraction.answers.items() if answers.outputs]
+    found = {node: _extension_outputs(node, extraction) for node in writing}
     command = root.operator("plan") or root if root.name == "WithCTE" else root
     own = () if found.get(command) and command.name not in OPERATORS else outputs(root, extraction)
     return (*own, *(output for several in found.values() for output in several))
 
 
-def _told_outputs(node: Operator, extraction: Extraction) -> Sequence[Output]:
+def _extension_outputs(node: Operator, extraction: Extraction) -> Sequence[Output]:
     try:
-        return told_outputs(node, extraction, extraction.told[node])
+        return extension_outputs(node, extraction, extraction.answers[node])
     except Exception as error:
         extraction.report("error", node.name, f"what was told of its outputs could not be followed: {error!r}")
         return ()
 
 
-def _told(written: tuple[Output, ...], extraction: Extraction) -> Statement:
+def _statement(written: tuple[Output, ...], extraction: Extraction) -> Statement:
     found = Statement(tuple(extraction.datasets), written, tuple(extraction.gaps))
     found = renamed(found, extraction.settings.names.other_names(datasets_of(found)))
     return finished(found, extraction.settings.extensions)
@@ -155,10 +156,10 @@ def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, 
     if plan.cut:
         extraction.report("budget", "plan", f"the plan was not read in full, every input column counts: {plan.cut}")
     _ask_operators(plan, extraction)
-    written = only_written(plan, extraction.told)
-    visit = _visit_told if extraction.told or extraction.relations else _visit
+    written = only_written(plan, extraction.answers)
+    visit = _visit_answered if extraction.answers or extraction.relations else _visit
     for operator in plan.operators:
-        has_rows = operator.name not in WRITES or operator.name == "Union" or operator in extraction.told
+        has_rows = operator.name not in WRITES or operator.name == "Union" or operator in extraction.answers
         if operator not in written and has_rows:
             extraction.results[operator] = visit(operator, extraction)
     return extraction
@@ -169,26 +170,26 @@ def _ask_operators(plan: Plan, extraction: Extraction) -> None:
     for operator in plan.operators:
         if FIELD not in operator.values:
             continue
-        found = told_by_interfaces(operator, extraction)
-        known = operator in extraction.told or operator.name in OPERATORS or operator.name in WRITES
+        found = interface_answers(operator, extraction)
+        known = operator in extraction.answers or operator.name in OPERATORS or operator.name in WRITES
         if found and not known:
-            extraction.told[operator] = found
+            extraction.answers[operator] = found
 
 
 def _ask(extensions: Extensions, plan: Plan, extraction: Extraction) -> None:
-    """Note what extensions tell of a plan; they are asked now, and not while it is worked out."""
+    """Note the answers of extensions about a plan; they are asked now, and not while it is worked out."""
     found, settings = extensions.told(plan), extraction.settings
     masking = settings.masking_functions | extensions.masking_functions
     extraction.settings = replace(settings, masking_functions=masking)
-    extraction.told.update(found.operators)
+    extraction.answers.update(found.operators)
     extraction.expressions, extraction.relations = found.expressions, found.relations
     extraction.gaps.update(dict.fromkeys(found.gaps))
 
 
-def _visit_told(node: Operator, extraction: Extraction) -> Rows:
-    """One operator as others tell of it; by its own rule where they tell nothing, or nothing that can be followed."""
+def _visit_answered(node: Operator, extraction: Extraction) -> Rows:
+    """One operator by the answers of others; by its own rule where there are none, or none that can be followed."""
     try:
-        rows = _resolved(node, extraction) or _as_told(node, extraction)
+        rows = _resolved(node, extraction) or _as_answered(node, extraction)
         return rows or _visit(node, extraction)
     except Exception as error:
         extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
@@ -196,7 +197,7 @@ def _visit_told(node: Operator, extraction: Extraction) -> Rows:
 
 
 def _resolved(node: Operator, extraction: Extraction) -> Rows | None:
-    """A relation that is datasets of which others told; None of what is no relation."""
+    """A relation that is datasets by the answers of others; None of what is no relation."""
     known = extraction.relations.get(node)
     if known is not None and leaves.is_leaf(node):
         return leaves.leaf(node, known, extraction)
@@ -206,20 +207,20 @@ def _resolved(node: Operator, extraction: Extraction) -> Rows | None:
     return None
 
 
-def _as_told(node: Operator, extraction: Extraction) -> Rows | None:
-    """The rows of an operator as they are told; None where nothing is told of them, but of what it writes at most.
+def _as_answered(node: Operator, extraction: Extraction) -> Rows | None:
+    """The rows of an operator by the answers about it; None where these are about its outputs at most.
 
-    What is told is laid over what headwater's own rule says, where that looks into the operator. A command has no
-    columns: of one that only its outputs are told of, the rows are those of its query.
+    An answer overrides headwater's own rule where that looks into the operator. A command has no columns: where answers
+    are about its outputs only, its rows are those of its query.
     """
-    told = extraction.told.get(node)
+    answers = extraction.answers.get(node)
     is_command = node.name not in OPERATORS and not opaque.output_of(node)
-    if told is None or not (told.inputs or told.dependencies is not None or is_command):
+    if answers is None or not (answers.inputs or answers.dependencies is not None or is_command):
         return None
-    is_relation = node.name in RELATIONS and leaves.is_leaf(node) and bool(told.inputs)
+    is_relation = node.name in RELATIONS and leaves.is_leaf(node) and bool(answers.inputs)
     looks_into = node.name in OPERATORS and node.name not in opaque.OPERATORS and not is_relation
     own = _visit(node, extraction) if looks_into else None
-    rows = told_rows(node, tuple(map(extraction.rows, node.inputs)), extraction, told, own)
+    rows = extension_rows(node, tuple(map(extraction.rows, node.inputs)), extraction, answers, own)
     return sets.definition(node, (rows,), extraction) if node.name == "CTERelationDef" else rows
 
 

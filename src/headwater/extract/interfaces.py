@@ -1,4 +1,4 @@
-"""What an operator told by OpenLineage's JVM interfaces for Spark extensions, as `headwater.ext.NodeLineage`.
+"""The answers of operators to OpenLineage's JVM interfaces for Spark extensions, as `headwater.ext.NodeLineage`.
 
 The JVM side (``capture/jvm/Asked.java``) writes it into the field ``openlineage`` of the operator: the nodes that it
 names among the references, all else among the values. ``InputLineageNode`` tells ``inputs``, ``OutputLineageNode``
@@ -12,7 +12,7 @@ from typing import Any
 
 from headwater.ext import EVERY_ROW, ExpressionDependency, InputRelation, NodeLineage, OutputRelation
 from headwater.extract.operators.opaque import output_of
-from headwater.extract.relations.given import described, given_facets
+from headwater.extract.relations.connector_names import described, given_facets
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.plan import Expression, Operator
@@ -22,8 +22,8 @@ _UNKNOWN = -2  # the exprId of no column: a dependency upon it is one upon every
 _NOWHERE = DatasetDescription(Dataset("", ""))
 
 
-def told_by_interfaces(node: Operator, extraction: Extraction) -> NodeLineage | None:
-    """What an operator told of itself; None where it has none of the interfaces, or told nothing by them.
+def interface_answers(node: Operator, extraction: Extraction) -> NodeLineage | None:
+    """The answers of an operator; None where it has none of the interfaces, or answers nothing.
 
     What could not be asked or read is reported as a gap of the kind ``extension``.
     """
@@ -126,7 +126,7 @@ class _Answers:
             yield from given_facets(one.get(key), of, self._node.name, self._extraction)
 
     def _dependencies(self) -> tuple[ExpressionDependency, ...]:
-        """What is told of each column; what is told of an exprId that none has may be told of any."""
+        """The answers about each column; one about an exprId that no column has may be about any."""
         told = [(one["output"], self._depends_upon(one)) for one in self._facts["dependencies"]]
         found = [ExpressionDependency(output, inputs) for output, inputs in told if self._is_id(output)]
         if len(found) == len(told):

@@ -1,4 +1,4 @@
-"""What statements tell of that change a table and none of its rows: the table, its names and its columns.
+"""Statements that change a table and none of its rows: the table, its names and its columns.
 
 What the catalogs know of the table is in the command under ``changed``, its columns under ``columns``
 (``capture/jvm/Altered.java``).

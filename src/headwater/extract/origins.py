@@ -1,4 +1,4 @@
-"""What is remembered of rows that leave the plan of one query and come back in that of another.
+"""The origins of rows that leave the plan of one query and come back in that of another.
 
 A plan over a checkpoint or an RDD begins at a LogicalRDD, which does not say what the rows were made of.
 """
@@ -14,7 +14,7 @@ from headwater.model import DatasetDescription, Gap, Statement
 _MOST_PATHS = 1_000_000
 
 OriginKey: TypeAlias = int | tuple[Hashable, ...]
-"""What holds rows: the id of an RDD, or one of those below."""
+"""The holder of rows: the id of an RDD, or one of those below."""
 
 
 def batch_of(columns: Iterable[int]) -> OriginKey:

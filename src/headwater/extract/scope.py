@@ -1,4 +1,4 @@
-"""What an expression or an operator may look at while its lineage is worked out."""
+"""The scope that an expression or an operator may look at while its lineage is worked out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class Rows:
         return self.columns.get(self.output[position].expr_id, NOTHING) if position < len(self.output) else NOTHING
 
     def outer(self, placeholder: Placeholder) -> Trace | None:
-        """What an outer reference of a subquery below stands for here; None when a scope further out knows."""
+        """The paths behind an outer reference of a subquery below; None when a scope further out knows."""
         return self.columns.get(placeholder.id) if placeholder.kind == "outer" else None
 
 
@@ -74,7 +74,7 @@ class Extraction:
     gaps: dict[Gap, None] = field(default_factory=dict)
     attributes: dict[Expression, Attribute] = field(default_factory=dict)
     batches: dict[int, Origin] = field(default_factory=dict)
-    told: dict[Operator, NodeLineage] = field(default_factory=dict)
+    answers: dict[Operator, NodeLineage] = field(default_factory=dict)
     expressions: Mapping[Expression, tuple[Transformation | None, ...]] = field(default_factory=dict)
     relations: Mapping[Operator, tuple[DatasetDescription, ...]] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class Scope:
     extraction: Extraction
 
     def outer(self, placeholder: Placeholder) -> Trace | None:
-        """What an outer reference of a subquery stands for in this scope; None when a scope further out knows."""
+        """The paths behind an outer reference of a subquery; None when a scope further out knows."""
         return self.columns.get(placeholder.id) if placeholder.kind == "outer" else None
 
 

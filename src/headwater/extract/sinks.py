@@ -1,4 +1,4 @@
-"""What a streaming query writes to: the target of ``df.writeStream``."""
+"""The target of a streaming query, of ``df.writeStream``."""
 
 from headwater.extract.relations import naming
 from headwater.extract.relations.streams import streamed_table

@@ -99,7 +99,7 @@ Trace = Paths | Struct | Elements
 
 
 class _After(dict[Transformation, Transformation]):
-    """What each transformation becomes with one more step, worked out once."""
+    """The transformations with one more step, each worked out once."""
 
     def __init__(self, outer: Transformation) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from headwater.extract.changes import delete, delta_merge, delta_update, row_cha
 from headwater.extract.hudi import hudi_delete, hudi_merge, hudi_update
 from headwater.extract.procedures import call, convert, restore
 from headwater.extract.rdd_actions import READ, SAVED, TAKEN, to_function, to_hadoop, to_program
-from headwater.extract.relations import given, naming
+from headwater.extract.relations import connector_names, naming
 from headwater.extract.relations.positions import also_by_position, written_names
 from headwater.extract.replaced_rows import with_replaced_rows
 from headwater.extract.scope import Extraction, Rows
@@ -81,9 +81,9 @@ def to_directory(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
-    told, sink, options = given.of_relation(node), node.facts("sink"), node.facts("options")
+    named, sink, options = connector_names.of_relation(node), node.facts("sink"), node.facts("options")
     at = {"path": sink["path"]} if sink.get("path") else {}
-    target = told or naming.option_description({**naming.given(options), **at}, extraction)
+    target = named or naming.option_description({**naming.given(options), **at}, extraction)
     target = replace(target, version=sink.get("version") or "") if target else None
     found = written(with_columns(target, node), query(node, extraction), None, mode(node), extraction)
     return completed(found, sink, extraction)
@@ -111,8 +111,8 @@ def to_relation(node: Operator, extraction: Extraction) -> Sequence[Output]:
     known_as = naming.catalog_name(relation.facts("catalogTable"), extraction)
     table = naming.table_description(relation.facts("catalogTable"), extraction)
     own = naming.with_symlink(naming.jdbc_description(facts), known_as) if facts.get("url") else table
-    if told := given.of_relation(relation):
-        own = given.also_known_as(told, known_as)
+    if named := connector_names.of_relation(relation):
+        own = connector_names.also_known_as(named, known_as)
     target = next(iter(extraction.relations.get(relation, ())), own)
     names = [column.label for column in relation.expressions("output")]
     return written(target, query(node, extraction), names, mode(node), extraction)
@@ -174,7 +174,7 @@ def only_written(operators: Iterable[Operator]) -> frozenset[Operator]:
 
 
 def outputs(root: Operator, extraction: Extraction) -> Sequence[Output]:
-    """What the command at the root of a plan writes; empty for a query that only reads."""
+    """The outputs of the command at the root of a plan; none of a query that only reads."""
     if root.name == "WithCTE" and (plan := root.operator("plan")) is not None:
         return outputs(plan, extraction)
     write = WRITES.get(root.name) or (to_somewhere if _seems_to_write(root) else None)

@@ -1,4 +1,4 @@
-"""What every command that writes has: a query, a target, names for the columns, and what the target adds to them."""
+"""The parts of each command that writes: a query, a target, names for the columns, what the target adds to them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

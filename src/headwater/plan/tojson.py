@@ -20,7 +20,7 @@ LeafKey = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What toJSON loses: values of the command at the root, of leaves, and the types of the query's columns."""
+    """The values that toJSON loses: those of the root command, of leaves, and the types of the query's columns."""
 
     root: Mapping[str, Any] = field(default_factory=dict)
     leaves: Mapping[LeafKey, Mapping[str, Any]] = field(default_factory=dict)

@@ -56,7 +56,7 @@ class Node:
         return found if isinstance(found, str) else ""
 
     def facts(self, name: str) -> Mapping[str, Any]:
-        """What is known of the object in the field ``name``; empty when it is absent."""
+        """The facts about the object in the field ``name``; empty when it is absent."""
         found = self.values.get(name)
         return found if isinstance(found, Mapping) else NOTHING
 

@@ -44,7 +44,7 @@ def _is_same(one: Node, other: Node) -> bool:
 
 
 def _leaf_of(value: Node) -> Node:
-    """What a leaf of a struct is taken from, below casts."""
+    """The expression, below casts, that a leaf of a struct is taken from."""
     while value.children and value.name != "GetStructField":
         value = value.children[0]
     source = value.children[0] if value.children else value

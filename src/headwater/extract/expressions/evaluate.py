@@ -11,9 +11,8 @@ from headwater.extract.expressions import (
     subqueries,
 )
 from headwater.extract.expressions.table import Visitor, Visitors, merged
-from headwater.extract.expressions.told import told
 from headwater.extract.scope import Scope
-from headwater.extract.trace import NOTHING, OPAQUE, Trace, flat, step, union
+from headwater.extract.trace import NOTHING, OPAQUE, SAME, Trace, flat, step, union
 from headwater.plan import Expression, Node
 
 VISITORS: Visitors = merged(
@@ -82,9 +81,18 @@ def _visit(node: Node, children: tuple[Trace, ...], scope: Scope) -> Trace:
         return NOTHING
     visitor: Visitor = VISITORS.get(node.name, functions.function)
     if scope.extraction.expressions and node in scope.extraction.expressions:
-        visitor = told
+        visitor = _by_extension
     try:
         return visitor(node, children, scope)
     except Exception as error:
         scope.extraction.report("expression", node.name, f"reading it failed ({error!r}): every input counts")
         return step(OPAQUE, union(map(flat, children)))
+
+
+def _by_extension(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """The children as they take part by an extension's answer; a struct that is handed on stays one."""
+    steps = scope.extraction.expressions[node]
+    taking_part = [(how, trace) for how, trace in zip(steps, children, strict=True) if how is not None]
+    if len(taking_part) == 1 and taking_part[0][0] == SAME:
+        return taking_part[0][1]
+    return union(step(how, flat(trace)) for how, trace in taking_part)

@@ -40,7 +40,7 @@ def exists(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace
 
 
 def _correlation(plan: Operator | None, scope: Scope) -> Paths:
-    """What the filters of a subquery's plan compare with the query around it."""
+    """The comparisons with the query around it in the filters of a subquery's plan."""
     found: list[Paths] = []
     stack = [plan] if plan else []
     while stack:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from headwater.extract.expressions.evaluate import evaluate
-from headwater.extract.operators.table import Visitors, deciding, scope_of
+from headwater.extract.operators.table import Visitors, row_dependencies, scope_of
 from headwater.extract.scope import Extraction, Rows, Scope, attribute
 from headwater.extract.trace import (
     EACH,
@@ -36,7 +36,7 @@ def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     arguments = _arguments(generator, told, scope) if generator else []
     made = _GENERATORS.get(generator.name, _mixed) if generator and told is None else _mixed
     columns = {column.expr_id: trace for column, trace in zip(output, made(arguments, len(output)), strict=True)}
-    rows = union((deciding(children), step(FILTER, union(flat(argument) for _, argument in arguments))))
+    rows = union((row_dependencies(children), step(FILTER, union(flat(argument) for _, argument in arguments))))
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, rows)
 
 

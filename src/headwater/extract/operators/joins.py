@@ -2,7 +2,7 @@
 
 from headwater.extract.expressions.subqueries import inner
 from headwater.extract.operators.predicates import predicate
-from headwater.extract.operators.table import Visitors, deciding, scope_of
+from headwater.extract.operators.table import Visitors, row_dependencies, scope_of
 from headwater.extract.operators.watermarks import columns_of, joins_streams, without_late
 from headwater.extract.scope import Extraction, Rows, Scope
 from headwater.extract.trace import JOIN, union
@@ -40,7 +40,7 @@ def _joined(node: Operator, sides: tuple[Rows, ...], scope: Scope) -> Rows:
     condition = predicate(node.expression("condition"), JOIN, scope)
     shown = sides[:1] if node.values.get("joinType") in _LEFT_ONLY else sides
     output = tuple(column for rows in shown for column in rows.output)
-    return Rows(output, scope.columns, union((deciding(sides), condition)))
+    return Rows(output, scope.columns, union((row_dependencies(sides), condition)))
 
 
 OPERATORS: Visitors = {"Join": join, "AsOfJoin": as_of_join, "LateralJoin": lateral_join}

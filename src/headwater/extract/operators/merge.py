@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Set
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.predicates import predicate
-from headwater.extract.operators.table import Visitors, deciding, scope_of
+from headwater.extract.operators.table import Visitors, row_dependencies, scope_of
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
 from headwater.extract.trace import FILTER, NOTHING, TRANSFORMED, Trace, merge, step, union
 from headwater.plan import Expression, Node, Operator
@@ -27,7 +27,7 @@ def merge_rows(node: Operator, children: tuple[Rows, ...], extraction: Extractio
         column.expr_id: merge(row[place] for row in made if place < len(row)) for place, column in enumerate(output)
     }
     tested = union(predicate(one.expression("condition"), FILTER, scope) for one in instructions)
-    return Rows(output, columns, union((deciding(children), tested)))
+    return Rows(output, columns, union((row_dependencies(children), tested)))
 
 
 def row_level_target(root: Operator) -> Operator | None:

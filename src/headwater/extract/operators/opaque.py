@@ -6,7 +6,7 @@ such column is left, as after a count, an opaque FILTER says it (extract.edges).
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.rows import all_columns
-from headwater.extract.operators.table import Visitors, deciding, scope_of, touching
+from headwater.extract.operators.table import Visitors, row_dependencies, row_effects, scope_of
 from headwater.extract.operators.watermarks import columns_of, without_late
 from headwater.extract.scope import Extraction, Rows, attribute
 from headwater.extract.trace import GROUP_BY, OPAQUE, UNSEEN_ROWS, Paths, Trace, flat, merge, step, union
@@ -22,7 +22,7 @@ def mapped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
 def grouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``groupBy(k).applyInPandas``: opaque, and grouped by the keys."""
     rows = mapped(node, children, extraction)
-    keys = touching(GROUP_BY, node.expressions("groupingAttributes"), scope_of(children, extraction))
+    keys = row_effects(GROUP_BY, node.expressions("groupingAttributes"), scope_of(children, extraction))
     rows = Rows(rows.output, rows.columns, union((rows.deciding, keys)))
     return without_late(node, rows, columns_of(children), extraction)
 
@@ -44,12 +44,12 @@ def stateful(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     output = tuple(map(attribute, output_of(node)))
     length = node.values.get("groupingAttributesLen", 0)
     keys = step(GROUP_BY, union(flat(children[0].column(place)) for place in range(length)))
-    rows = Rows(output, {column.expr_id: received for column in output}, union((deciding(children), keys)))
+    rows = Rows(output, {column.expr_id: received for column in output}, union((row_dependencies(children), keys)))
     return without_late(node, rows, columns_of(children), extraction)
 
 
 def cut(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """What a limit left out of a plan (`Plan.cut`, which is reported once): every input column counts."""
+    """The operators that a limit left out of a plan (`Plan.cut`, which is reported once): every input column counts."""
     return _opaque(node, children, extraction)
 
 
@@ -67,7 +67,7 @@ def _opaque(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
         column.expr_id: merge((known[column.expr_id], received)) if column.expr_id in known else received
         for column in output
     }
-    return Rows(output, columns, union((deciding(children), step(UNSEEN_ROWS, received))))
+    return Rows(output, columns, union((row_dependencies(children), step(UNSEEN_ROWS, received))))
 
 
 def output_of(node: Operator) -> tuple[Expression, ...]:

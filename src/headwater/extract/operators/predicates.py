@@ -1,4 +1,4 @@
-"""What a predicate says of the rows: FILTER or JOIN, conjunct by conjunct."""
+"""Predicates and the rows that they decide on: FILTER or JOIN, conjunct by conjunct."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def predicate(condition: Expression | None, how: Step, scope: Scope) -> Paths:
 
 
 def correlation(condition: Expression | None, scope: Scope) -> Paths:
-    """What the conjuncts compare that correlate this query with the one around it."""
+    """The columns compared by the conjuncts that correlate this query with the one around it."""
     traces = (flat(evaluate(part, scope)) for part in _split(condition, ("And",)))
     return union(trace for trace in traces if has_outer(trace))
 

@@ -2,7 +2,14 @@
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.operators.predicates import correlation, predicate
-from headwater.extract.operators.table import Visitors, computed, deciding, passes_through, scope_of, touching
+from headwater.extract.operators.table import (
+    Visitors,
+    computed,
+    passes_through,
+    row_dependencies,
+    row_effects,
+    scope_of,
+)
 from headwater.extract.operators.watermarks import columns_of, watermark, without_late
 from headwater.extract.scope import Extraction, Rows, attribute
 from headwater.extract.trace import FILTER, GROUP_BY, NOTHING, SORT, Paths, flat, has_outer, merge, step, union
@@ -12,7 +19,7 @@ from headwater.plan import Operator
 def project(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``SELECT a, f(b) AS c``."""
     output, columns = computed(node.expressions("projectList"), scope_of(children, extraction))
-    return Rows(output, columns, deciding(children))
+    return Rows(output, columns, row_dependencies(children))
 
 
 def filter_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -26,13 +33,13 @@ def filter_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
 
 def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``ORDER BY``, ``SORT BY``."""
-    return _decided(children[0], touching(SORT, node.expressions("order"), scope_of(children, extraction)))
+    return _decided(children[0], row_effects(SORT, node.expressions("order"), scope_of(children, extraction)))
 
 
 def limited(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``LIMIT n``, ``OFFSET n``: a number that a variable holds decides on the rows."""
     numbers = [node.expression("limitExpr"), node.expression("offsetExpr")]
-    return _decided(children[0], touching(FILTER, filter(None, numbers), scope_of(children, extraction)))
+    return _decided(children[0], row_effects(FILTER, filter(None, numbers), scope_of(children, extraction)))
 
 
 def distinct(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -42,7 +49,7 @@ def distinct(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
 
 def deduplicate(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``dropDuplicates(keys)``: rows are grouped by the keys."""
-    keys = touching(GROUP_BY, node.expressions("keys"), scope_of(children, extraction))
+    keys = row_effects(GROUP_BY, node.expressions("keys"), scope_of(children, extraction))
     return _grouped(node, children, keys, extraction)
 
 
@@ -52,14 +59,14 @@ def expand(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
     repeated = [tuple(evaluate(value, scope) for value in row) for row in node.references.get("projections", ())]
     output = tuple(map(attribute, node.expressions("output")))
     columns = {column.expr_id: merge(row[place] for row in repeated) for place, column in enumerate(output)}
-    return Rows(output, columns, deciding(children))
+    return Rows(output, columns, row_dependencies(children))
 
 
 def numbered(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """The default index of the pandas API: a column of row numbers, which come from no column."""
     numbers = tuple(map(attribute, node.expressions("sequenceAttr")))
     columns = {**children[0].columns, **dict.fromkeys((column.expr_id for column in numbers), NOTHING)}
-    return Rows((*numbers, *children[0].output), columns, deciding(children))
+    return Rows((*numbers, *children[0].output), columns, row_dependencies(children))
 
 
 def all_columns(rows: Rows) -> Paths:

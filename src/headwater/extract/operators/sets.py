@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from headwater.extract.operators.rows import all_columns
-from headwater.extract.operators.table import Visitors, deciding
+from headwater.extract.operators.table import Visitors, row_dependencies
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
 from headwater.extract.trace import (
     GROUP_BY,
@@ -27,14 +27,14 @@ def union_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
     """``UNION ALL``, by name too: the analyzer has put the columns in order; the ids are the first child's."""
     output = children[0].output
     columns = {column.expr_id: merge(rows.column(place) for rows in children) for place, column in enumerate(output)}
-    return Rows(output, columns, deciding(children))
+    return Rows(output, columns, row_dependencies(children))
 
 
 def intersect_or_except(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``INTERSECT``, ``EXCEPT``: the left side's rows, compared with the right side's by every column."""
     compared = step(JOIN, union(map(all_columns, children)))
     grouped = frozenset() if node.values.get("isAll") else step(GROUP_BY, all_columns(children[0]))
-    return Rows(children[0].output, children[0].columns, union((deciding(children), compared, grouped)))
+    return Rows(children[0].output, children[0].columns, union((row_dependencies(children), compared, grouped)))
 
 
 def with_cte(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:

@@ -18,22 +18,22 @@ Visitors: TypeAlias = Mapping[str, Visitor]
 def scope_of(children: Iterable[Rows], extraction: Extraction) -> Scope:
     """The scope of an operator's expressions: the columns of all its children."""
     found = [rows.columns for rows in children]
-    return Scope(reduce(either, found) if found else {}, extraction)
+    return Scope(reduce(merge_columns, found) if found else {}, extraction)
 
 
-def either(first: Mapping[int, Trace], second: Mapping[int, Trace]) -> Mapping[int, Trace]:
+def merge_columns(first: Mapping[int, Trace], second: Mapping[int, Trace]) -> Mapping[int, Trace]:
     """The columns of both; one that both have may be either, as an exprId may come by two ways."""
     shared = first.keys() & second.keys()
     both = {key: merge((first[key], second[key])) for key in shared if first[key] is not second[key]}
     return {**first, **second, **both}
 
 
-def deciding(children: Iterable[Rows]) -> Paths:
-    """What decides on the rows of the children."""
+def row_dependencies(children: Iterable[Rows]) -> Paths:
+    """The dependencies that decide on the rows of the children."""
     return union(rows.deciding for rows in children)
 
 
-def touching(how: Step, expressions: Iterable[Expression], scope: Scope) -> Paths:
+def row_effects(how: Step, expressions: Iterable[Expression], scope: Scope) -> Paths:
     """The paths of expressions that touch every row in the way ``how``."""
     return union(step(how, flat(evaluate(expression, scope))) for expression in expressions)
 

@@ -1,4 +1,4 @@
-"""What decides on the rows of a query: WHERE, HAVING, ON, USING, GROUP BY, DISTINCT, ORDER BY."""
+"""The clauses that decide on the rows of a query: WHERE, HAVING, ON, USING, GROUP BY, DISTINCT, ORDER BY."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def deciding(scope: Scope, reading: Reading, *, correlated: bool = True) -> Path
 
 
 def selects(scope: Scope) -> list[exp.Expr]:
-    """What stands after SELECT; nothing in the scope of another kind of query."""
+    """The expressions after SELECT; none in the scope of another kind of query."""
     return list(scope.expression.selects) if isinstance(scope.expression, exp.Select) else []
 
 
@@ -52,7 +52,7 @@ def predicate(condition: exp.Expr, how: Step, scope: Scope, reading: Reading, *,
 
 
 def correlation(scope: Scope, reading: Reading) -> Paths:
-    """What the WHERE of a subquery compares with the query around it."""
+    """The comparisons with the query around it in the WHERE of a subquery."""
     where = scope.expression.args.get("where")
     parts = _split(where.this) if where else ()
     return union(expressions.trace(part, scope, reading) for part in parts if _is_correlated(part, scope, reading))

@@ -32,7 +32,7 @@ _STRATEGIES = {"lower": "lowercase", "upper": "uppercase", "": "case_sensitive"}
 
 
 def read(url: str, text: str, masking: frozenset[str]) -> tuple[Result, tuple[Dataset, ...], tuple[str, ...]]:
-    """What the query ``text`` puts out in the database at ``url``, its tables, and what stayed unclear.
+    """The columns of the query ``text`` in the database at ``url``, its tables, and what stayed unclear.
 
     Raises:
         PlanError: the text is no query.
@@ -48,7 +48,7 @@ def read(url: str, text: str, masking: frozenset[str]) -> tuple[Result, tuple[Da
 
 
 def read_expression(sql: str, table: Dataset, masking: frozenset[str]) -> Result:
-    """What an expression of Spark SQL gives for a row of a table; raises like `read`."""
+    """The lineage of an expression of Spark SQL over a row of a table; raises like `read`."""
     dialect = Dialect.get_or_raise("spark")
     tree = parse_one(f"SELECT {sql} AS value FROM row", dialect=dialect)
     for column in list(tree.find_all(exp.Column)):

@@ -55,7 +55,7 @@ def opaque_all(result: Result) -> Paths:
 
 
 def in_query(condition: exp.Expr, query: exp.Expr, scope: Scope, reading: Reading) -> tuple[Paths, Paths]:
-    """What ``x IN (SELECT y …)`` compares, and what decides inside."""
+    """The columns that ``x IN (SELECT y …)`` compares, and those that decide inside."""
     found = _subquery(query, scope, reading)
     compared = union(paths for _, paths in found.columns if not isinstance(paths, Star))
     return union((trace(condition.this, scope, reading), compared)), found.deciding

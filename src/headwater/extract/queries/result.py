@@ -1,4 +1,4 @@
-"""What a query or one of its parts puts out: columns by name, and stars over tables whose columns nobody told."""
+"""The output of a query or one of its parts: columns by name, and stars over tables of unknown columns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ class Reading:
         self._results: dict[int, Result] = {}
 
     def result(self, scope: Scope) -> Result:
-        """What the query of a scope puts out."""
+        """The output of the query of a scope."""
         if id(scope) not in self._results:
             self._results[id(scope)] = self._read(scope).renamed(scope.outer_columns)
         return self._results[id(scope)]
@@ -52,7 +52,7 @@ class Reading:
         return next((inner for inner in scope.subquery_scopes if inner.expression is query), None)
 
     def rows(self, origin: exp.Table | Scope, scope: Scope) -> Paths:
-        """What decides on the rows of a part of FROM; the arguments of a function decide how many it makes."""
+        """The sources that decide on the rows of a part of FROM; the arguments of a function decide on how many."""
         if isinstance(origin, Scope):
             return self.result(origin).deciding
         return NOTHING if self.dataset(origin) else step(FILTER, expressions.columns_within(origin, scope, self))

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from headwater.extract.operators.table import Visitors
 from headwater.extract.queries import is_query, query_lineage
-from headwater.extract.relations import given, naming
+from headwater.extract.relations import connector_names, naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.relations.positions import read_names
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -21,7 +21,7 @@ _OWN_NAMES: Mapping[str, str] = MappingProxyType({})
 def logical_relation(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """A table or files of the v1 API: what it says that it is, then JDBC, Kafka, the catalog, the paths."""
     relation = node.facts("relation")
-    if given.of_relation(node):
+    if connector_names.of_relation(node):
         return leaf(node, naming.relation_descriptions(node, extraction), extraction)
     if relation.get("url"):
         return _jdbc(node, relation, naming.catalog_name(node.facts("catalogTable"), extraction), extraction)

@@ -7,7 +7,7 @@ from typing import Any
 
 from headwater.extract.queries import is_query
 from headwater.extract.relations.catalog_facts import in_own_catalog, in_session_catalog, stored
-from headwater.extract.relations.given import also_known_as, named_by, of_relation
+from headwater.extract.relations.connector_names import also_known_as, named_by, of_relation
 from headwater.extract.relations.python_sources import PYTHON_TABLE, python_dataset
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
@@ -136,7 +136,7 @@ def kafka_target(options: Facts, extraction: Extraction) -> DatasetDescription:
 
 
 def option_description(options: Facts, extraction: Extraction) -> DatasetDescription | None:
-    """What a v1 source writes to: a JDBC table, a topic or a path among its options; None for other sources."""
+    """The target of a v1 source: a JDBC table, a topic or a path among its options; None for other sources."""
     by_key = given(options)
     table = by_key.get("dbtable") or by_key.get("table")
     if "url" in by_key and table:
@@ -196,10 +196,10 @@ def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[Datas
         return known
     if node.name == "DataSourceV2Relation":
         return v2_descriptions(node.values, extraction)
-    relation, told = node.facts("relation"), of_relation(node)
+    relation, named = node.facts("relation"), of_relation(node)
     table = table_description(node.facts("catalogTable") or relation.get("catalogTable") or {}, extraction)
-    if told:
-        return _at_version((also_known_as(told, table),), relation)
+    if named:
+        return _at_version((also_known_as(named, table),), relation)
     found = (table,) if table else path_descriptions(relation.get("paths") or (), extraction)
     return _at_version(found, relation)
 

@@ -91,7 +91,7 @@ def _known(rdd: int, extraction: Extraction) -> Origin | None:
 
 
 def _note(origin: Origin, extraction: Extraction) -> None:
-    """What the rows were made of is read here too, and what could not be seen then is not seen now."""
+    """Report the inputs and the gaps of the query that made the rows as inputs and gaps of this one."""
     extraction.datasets.update(dict.fromkeys(origin.datasets))
     extraction.gaps.update(dict.fromkeys(origin.gaps))
 

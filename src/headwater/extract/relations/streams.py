@@ -1,4 +1,4 @@
-"""What a stream reads: the plan of a streaming query has its sources as the user named them, not those of one batch."""
+"""The sources of a stream: the plan of a streaming query has them as the user named them, not those of one batch."""
 
 from headwater.extract.operators.table import Visitors
 from headwater.extract.origins import memory_of

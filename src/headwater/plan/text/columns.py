@@ -9,7 +9,7 @@ from headwater.plan.tree import Expression, Operator
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What an expression may refer to: names and types by exprId, and the plans of subqueries by theirs."""
+    """The columns that an expression may refer to: names and types by exprId, and the plans of subqueries by theirs."""
 
     names: Mapping[int, str]
     types: Mapping[int, str] = field(default_factory=dict)

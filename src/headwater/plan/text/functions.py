@@ -1,4 +1,4 @@
-"""What functions are called in texts, where extraction has a rule for them."""
+"""The names of functions in texts, where extraction has a rule for them."""
 
 from collections.abc import Mapping
 

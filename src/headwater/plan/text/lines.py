@@ -28,7 +28,7 @@ class Line:
 
     @property
     def rest(self) -> str:
-        """What follows the name."""
+        """The text after the name."""
         return self.text[len(self.name) :].strip()
 
 

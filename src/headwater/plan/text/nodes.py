@@ -11,7 +11,7 @@ _CHECKS = ("varcharTypeWriteSideCheck", "charTypeWriteSideCheck", "readSidePaddi
 
 
 def combined(terms: list[Expression], words: list[str]) -> Expression:
-    """What operands and operators of one level make: an operator in between makes a value of them all."""
+    """The node of operands and operators of one level: an operator in between makes a value of them all."""
     loud = [word for word in words if word not in _QUIET]
     if not terms:
         return Expression("Literal")

@@ -1,4 +1,4 @@
-"""What the text of each operator says of its fields (Spark's ``TreeNode.simpleString``)."""
+"""The fields of each operator in its text (Spark's ``TreeNode.simpleString``)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -233,4 +233,4 @@ READERS: Mapping[str, Reader] = {
         nothing,
     ),
 }
-"""What is read of each operator, by its name; any other is not read."""
+"""The readers of operators, by name; any other operator is not read."""

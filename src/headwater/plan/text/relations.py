@@ -15,7 +15,7 @@ _COLUMN = re.compile(r"(?P<name>.*?)#(?P<id>\d+)L?(?:,\s?|$)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """What a text does not say and the server was asked for.
+    """Facts that a text does not have and the server was asked for.
 
     ``tables`` has the facts of catalog tables by their full name, as extraction expects them of a ``CatalogTable``,
     with the types of the columns under ``types``. ``sources`` are the facts of the relations without a name, by the

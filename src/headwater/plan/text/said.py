@@ -1,4 +1,4 @@
-"""What the text of an operator says, as lists of items and named expressions."""
+"""The text of an operator as lists of items and named expressions."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ Fields = tuple[dict[str, Any], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What follows an operator's name, split at the commas outside of brackets; columns; children."""
+    """The text after an operator's name, split at the commas outside of brackets; columns; children."""
 
     parts: Sequence[str]
     columns: Columns

@@ -1,7 +1,7 @@
-"""What somebody told of an operator (`headwater.ext.NodeLineage`) as its rows and as the datasets that it writes.
+"""The answers of extensions about an operator (`headwater.ext.NodeLineage`) as its rows and the datasets it writes.
 
-What is told is believed; what is left open counts as not seen: opaque edges from all that the operator receives, and
-a gap. A column without a word that has the exprId of a column below is that column, as everywhere in Spark.
+Answers are believed; a question that they leave open gives opaque edges from all that the operator receives, and a gap.
+A column without an answer that has the exprId of a column below is that column, as everywhere in Spark.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from headwater.extract.dependencies import depend
 from headwater.extract.edges import lineage
 from headwater.extract.operators.opaque import output_of
 from headwater.extract.operators.rows import all_columns
-from headwater.extract.operators.table import deciding, either, scope_of
+from headwater.extract.operators.table import merge_columns, row_dependencies, scope_of
 from headwater.extract.replaced_rows import as_described
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
 from headwater.extract.trace import NOTHING, OPAQUE, SAME, UNSEEN_ROWS, Paths, Trace, flat, merge, source, step, union
@@ -26,26 +26,26 @@ _MOST_NAMES = 5
 Columns = Mapping[int, Trace]
 
 
-def told_rows(
+def extension_rows(
     node: Operator,
     children: tuple[Rows, ...],
     extraction: Extraction,
-    told: NodeLineage,
+    answers: NodeLineage,
     own: Rows | None = None,
 ) -> Rows:
-    """The rows of an operator as they are told.
+    """The rows of an operator by the answers about it.
 
     ``children`` are the rows of its child operators; those of a command's query count as such. The datasets of
-    ``told.inputs`` become inputs of the statement. ``own`` are the rows by a rule of headwater's that knows the
-    operator: what is told is laid over them.
+    ``answers.inputs`` become inputs of the statement. ``own`` are the rows by a rule of headwater's that knows the
+    operator: an answer overrides them.
     """
     sides = children or _query(node, extraction)
-    return _Teller(node, told, extraction).rows(sides, own)
+    return _AnsweredRows(node, answers, extraction).rows(sides, own)
 
 
-def told_outputs(node: Operator, extraction: Extraction, told: NodeLineage) -> Sequence[Output]:
-    """The datasets that an operator writes, as they are told; its rows are worked out already."""
-    return [found for relation in told.outputs for found in _written(node, relation, extraction)]
+def extension_outputs(node: Operator, extraction: Extraction, answers: NodeLineage) -> Sequence[Output]:
+    """The datasets that an operator writes by the answers about it; its rows are worked out already."""
+    return [found for relation in answers.outputs for found in _written(node, relation, extraction)]
 
 
 def _query(node: Operator, extraction: Extraction) -> tuple[Rows, ...]:
@@ -58,36 +58,36 @@ def _known(columns: Columns) -> Columns:
     return {key: trace for key, trace in columns.items() if key >= 0}
 
 
-def _without(own: Rows | None, told: Iterable[ExpressionDependency]) -> Columns:
-    """The columns that headwater's own rule makes, but for those that are told of."""
-    made = {one.output for one in told}
+def _without(own: Rows | None, answered: Iterable[ExpressionDependency]) -> Columns:
+    """The columns that headwater's own rule makes, but for those with an answer."""
+    made = {one.output for one in answered}
     return {key: trace for key, trace in own.columns.items() if key not in made} if own else {}
 
 
-def _reads_both(told: NodeLineage) -> bool:
-    """Whether datasets and other operators are told to be read: whose a column is does not follow from its name."""
-    return len({isinstance(one.dataset, Operator) for one in told.inputs}) > 1
+def _reads_both(answers: NodeLineage) -> bool:
+    """Whether datasets and other operators are read: whose a column is does not follow from its name then."""
+    return len({isinstance(one.dataset, Operator) for one in answers.inputs}) > 1
 
 
-def _by_name(output: Iterable[Attribute], told: NodeLineage) -> dict[int, str]:
-    """The columns of a leaf that are the fields of a dataset whose fields are not told: those nobody told of."""
-    made = {one.output for one in told.dependencies or () if one.output not in one.inputs}
+def _by_name(output: Iterable[Attribute], answers: NodeLineage) -> dict[int, str]:
+    """The columns of a leaf without an answer: they are the fields of a dataset whose fields are not listed."""
+    made = {one.output for one in answers.dependencies or () if one.output not in one.inputs}
     return {column.expr_id: column.name for column in output if column.expr_id not in made}
 
 
 def _fields(relation: InputRelation) -> Paths:
-    """The fields that a dataset is told to have, whether or not a column stands for them."""
+    """The fields that a dataset has by its answer, whether or not a column stands for them."""
     if isinstance(relation.dataset, Operator):
         return NOTHING
     described = relation.dataset
     return frozenset([(InputField(described.dataset, field.name), SAME) for field in described.schema])
 
 
-def _counts(told: NodeLineage) -> str:
-    """What becomes of columns that nobody told of; fields that nobody named cannot be counted."""
+def _counts(answers: NodeLineage) -> str:
+    """Say what stands for columns without an answer; fields that nobody named cannot be counted."""
     unnamed = [
         one.dataset.dataset.name
-        for one in told.inputs
+        for one in answers.inputs
         if isinstance(one.dataset, DatasetDescription) and not (one.fields or one.dataset.schema)
     ]
     return "every input column counts" + (f", but no field of {_listed(unnamed)} was named" if unnamed else "")
@@ -97,33 +97,35 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
 
 
-class _Teller:
-    """Makes the rows of one operator of what is told of it."""
+class _AnsweredRows:
+    """The rows of one operator by the answers about it."""
 
-    def __init__(self, node: Operator, told: NodeLineage, extraction: Extraction) -> None:
+    def __init__(self, node: Operator, answers: NodeLineage, extraction: Extraction) -> None:
         self._node = node
-        self._told = told
+        self._answers = answers
         self._extraction = extraction
 
     def rows(self, sides: tuple[Rows, ...], own: Rows | None) -> Rows:
         """The rows; ``sides`` are those that it receives."""
-        told, shown = self._told, own or Rows(tuple(map(attribute, output_of(self._node))), {}, deciding(sides))
-        others = bool(sides) or _reads_both(told)
-        names = {} if others or own else _by_name(shown.output, told)
-        read = [self._read(one, names) for one in told.inputs]
-        beside = step(OPAQUE, union((*map(_everything, read), *map(_fields, told.inputs))))
+        answers = self._answers
+        shown = own or Rows(tuple(map(attribute, output_of(self._node))), {}, row_dependencies(sides))
+        others = bool(sides) or _reads_both(answers)
+        names = {} if others or own else _by_name(shown.output, answers)
+        read = [self._read(one, names) for one in answers.inputs]
+        beside = step(OPAQUE, union((*map(_everything, read), *map(_fields, answers.inputs))))
         received = union((step(OPAQUE, union(map(all_columns, (*sides, shown)))), beside))
-        below, decided = _known(scope_of(sides, self._extraction).columns), union((shown.deciding, deciding(read)))
+        below = _known(scope_of(sides, self._extraction).columns)
+        decided = union((shown.deciding, row_dependencies(read)))
         rows = Rows(shown.output, _beside(own.columns if own else below, read), decided)
-        if told.dependencies is not None:
-            unseen = step(UNSEEN_ROWS, received) if told.unseen_rows and sides else NOTHING
-            scope = Scope(_beside(either(below, _without(own, told.dependencies)), read), self._extraction)
-            made, every_row = depend(told.dependencies, scope, received, self._node)
+        if answers.dependencies is not None:
+            unseen = step(UNSEEN_ROWS, received) if answers.unseen_rows and sides else NOTHING
+            scope = Scope(_beside(merge_columns(below, _without(own, answers.dependencies)), read), self._extraction)
+            made, every_row = depend(answers.dependencies, scope, received, self._node)
             found = Rows(rows.output, {**rows.columns, **made}, union((decided, every_row, unseen)))
             return self._complete(found, received)
         if own:
-            return self._untold(rows, beside) if told.inputs else rows
-        return self._untold(rows, received) if others and rows.output else self._complete(rows, received)
+            return self._unanswered(rows, beside) if answers.inputs else rows
+        return self._unanswered(rows, received) if others and rows.output else self._complete(rows, received)
 
     def _read(self, relation: InputRelation, by_name: Mapping[int, str]) -> Rows:
         """The columns that a relation adds to those below, by their exprIds, and what decides on its rows."""
@@ -150,7 +152,7 @@ class _Teller:
                 columns[key] = step(OPAQUE, all_columns(rows))
         for described in datasets_of(delegate, self._extraction) if relation.added else ():
             self._extraction.datasets[with_added(described, relation.added)] = None
-        return Rows((), either(columns, _known(rows.columns)), rows.deciding)
+        return Rows((), merge_columns(columns, _known(rows.columns)), rows.deciding)
 
     def _complete(self, rows: Rows, received: Paths) -> Rows:
         """The rows with conservative edges for the columns that nothing is known of, and a gap that names them."""
@@ -158,13 +160,13 @@ class _Teller:
         if not missing:
             return rows
         names = _listed([column.name for column in missing])
-        self._report(self._node, f"nobody told what {names} is made of: {_counts(self._told)}")
+        self._report(self._node, f"nobody told what {names} is made of: {_counts(self._answers)}")
         conservative = dict.fromkeys((column.expr_id for column in missing), received)
         return Rows(rows.output, {**rows.columns, **conservative}, rows.deciding)
 
-    def _untold(self, rows: Rows, received: Paths) -> Rows:
-        """Nothing is told of the columns of what reads others: any may be made of any."""
-        self._report(self._node, f"nobody told what its columns are made of: {_counts(self._told)}")
+    def _unanswered(self, rows: Rows, received: Paths) -> Rows:
+        """The rows where no answer is about the columns of an operator that reads others: any may be made of any."""
+        self._report(self._node, f"nobody told what its columns are made of: {_counts(self._answers)}")
         columns: dict[int, Trace] = {
             c.expr_id: merge((rows.columns.get(c.expr_id, NOTHING), received)) for c in rows.output
         }
@@ -180,7 +182,7 @@ def _everything(rows: Rows) -> Paths:
 
 def _beside(columns: Columns, read: Iterable[Rows]) -> Columns:
     """Columns, and those that are read beside; one that both have may be either."""
-    return reduce(either, (one.columns for one in read), columns)
+    return reduce(merge_columns, (one.columns for one in read), columns)
 
 
 def _written(node: Operator, relation: OutputRelation, extraction: Extraction) -> Iterator[Output]:
@@ -193,8 +195,8 @@ def _written(node: Operator, relation: OutputRelation, extraction: Extraction) -
     traces = [_trace(key, name, node, known, extraction) for name, key in fields]
     found = lineage((name for name, _ in fields), traces, rows.deciding)
     for target in _targets(node, relation, extraction):
-        told = with_added(replace(target, version=""), relation.added)
-        described = replace(told, schema=told.schema or schema, lifecycle=told.lifecycle or mode(node))
+        named = with_added(replace(target, version=""), relation.added)
+        described = replace(named, schema=named.schema or schema, lifecycle=named.lifecycle or mode(node))
         yield as_described(Output(described, found, target.version), node)
 
 
@@ -210,7 +212,7 @@ def _targets(node: Operator, relation: OutputRelation, extraction: Extraction) -
 def _columns(
     node: Operator, relation: OutputRelation, rows: Rows, extraction: Extraction
 ) -> tuple[tuple[str, int], ...]:
-    """The fields that are written and the exprIds behind them: those told, else the columns of the query by name."""
+    """The fields that are written and the exprIds behind them: by the answer, else the columns of the query by name."""
     written = query(node, extraction).output or rows.output
     fields = list(relation.fields)
     for one in relation.columns_of:

@@ -32,33 +32,33 @@ def described(identifier: Facts) -> DatasetDescription | None:
 
 def of_relation(node: Operator | None) -> DatasetDescription | None:
     """The dataset that the relation of an operator, or the provider of a command, says that it is; None without."""
-    told = node.facts("openlineage").get("relation") if node else None
-    return described(told) if told else None
+    identifier = node.facts("openlineage").get("relation") if node else None
+    return described(identifier) if identifier else None
 
 
 def named_by(properties: Facts, found: DatasetDescription | None, extraction: Extraction) -> DatasetDescription | None:
     """A dataset as the properties of its table name it, with their facets; the name found without them is a symlink."""
     if not properties:
         return found
-    told = described(properties)
-    if told is None and (properties.get("name") or properties.get("namespace")):
+    own = described(properties)
+    if own is None and (properties.get("name") or properties.get("namespace")):
         why = "of openlineage.dataset.name and openlineage.dataset.namespace one is missing: a table has both or none"
         extraction.report("extension", str(properties.get("name") or properties.get("namespace")), why)
-    named = also_known_as(told, found) if told else found
+    named = also_known_as(own, found) if own else found
     if named is None:
         return None
     facets = tuple(Facet(name, content) for name, content in sorted((properties.get("facets") or {}).items()))
     return replace(named, facets=(*named.facets, *facets))
 
 
-def also_known_as(told: DatasetDescription, found: DatasetDescription | None) -> DatasetDescription:
-    """The dataset that was told, with all else that was found out of it, the name too."""
+def also_known_as(named: DatasetDescription, found: DatasetDescription | None) -> DatasetDescription:
+    """The dataset as its connector names it, with all else that was found out of it, the name too."""
     if found is None:
-        return told
+        return named
     own = found.dataset
-    known = () if own == told.dataset or own.namespace.startswith(_UNNAMED) else (Symlink(own),)
-    symlinks = tuple(dict.fromkeys((*told.symlinks, *known, *found.symlinks)))
-    return replace(found, dataset=told.dataset, source=told.source, symlinks=symlinks)
+    known = () if own == named.dataset or own.namespace.startswith(_UNNAMED) else (Symlink(own),)
+    symlinks = tuple(dict.fromkeys((*named.symlinks, *known, *found.symlinks)))
+    return replace(found, dataset=named.dataset, source=named.source, symlinks=symlinks)
 
 
 def given_facets(text: object, of: str, what: str, extraction: Extraction) -> Iterator[Facet]:

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.ext import EVERY_ROW, ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.extract.extension_rows import extension_outputs, extension_rows
 from headwater.extract.operators.table import scope_of
 from headwater.extract.scope import Extraction, ExtractSettings, Rows, attribute
-from headwater.extract.told import told_outputs, told_rows
 from headwater.extract.trace import flat, source
 from headwater.model import (
     Dataset,
@@ -49,7 +49,7 @@ def extraction() -> Extraction:
 def told(node: Operator, below: Sequence[Rows], lineage: NodeLineage) -> tuple[dict[str, set[str]], set[str], set[str]]:
     """The edges of each column, those of every row, and whys of gaps."""
     state = extraction()
-    found = told_rows(node, tuple(below), state, lineage)
+    found = extension_rows(node, tuple(below), state, lineage)
     columns = {c.name: said(flat(found.columns[c.expr_id])) for c in found.output}
     return columns, said(found.deciding), {gap.why.partition(":")[0] for gap in state.gaps}
 
@@ -140,7 +140,7 @@ def test_a_field_that_no_column_stands_for_is_told_under_an_id_of_ones_own() -> 
 
 def test_datasets_that_are_read_become_inputs() -> None:
     state = extraction()
-    told_rows(operator((10, "v")), (), state, NodeLineage((InputRelation(DatasetDescription(TABLE)),)))
+    extension_rows(operator((10, "v")), (), state, NodeLineage((InputRelation(DatasetDescription(TABLE)),)))
     assert list(state.datasets) == [DatasetDescription(TABLE, (SchemaField("v"),))]
 
 
@@ -156,7 +156,7 @@ def test_a_delegate_is_read_as_it_was_worked_out() -> None:
     )
     added = DatasetDescription(Dataset("", ""), version="7", facets=(Facet("mine", "{}"),))
     inputs = (InputRelation(delegate, {10: "d", 11: "no"}, added),)
-    found = told_rows(operator((10, "v"), (11, "w"), (5, "d")), (), state, NodeLineage(inputs))
+    found = extension_rows(operator((10, "v"), (11, "w"), (5, "d")), (), state, NodeLineage(inputs))
     assert {c.name: said(flat(found.columns[c.expr_id])) for c in found.output} == {
         "v": {"delegate.d IDENTITY"},
         "w": {"delegate.d TRANSFORMATION opaque"},
@@ -173,7 +173,7 @@ def test_columns_of_one_name_that_a_delegate_puts_out_are_both_behind_it() -> No
     state.results[delegate] = rows((5, "id"), (6, "x"))
     state.results[delegate].output[1].name = "id"
     for inputs in (InputRelation(delegate), InputRelation(delegate, {10: "id"})):
-        found = told_rows(operator((10, "id")), (), state, NodeLineage((inputs,)))
+        found = extension_rows(operator((10, "id")), (), state, NodeLineage((inputs,)))
         assert said(flat(found.columns[10])) == {"below.id IDENTITY", "below.x IDENTITY"}
 
 
@@ -196,7 +196,7 @@ def test_above_others_a_column_is_not_silently_a_field_of_a_dataset_that_is_read
     assert found == {"v": {"below.a TRANSFORMATION"}, "w": {"below.a TRANSFORMATION opaque"}}
     assert gaps == {"nobody told what w is made of"}
     state = extraction()
-    told_rows(operator((10, "v"), (11, "w")), (rows((1, "a")),), state, lineage)
+    extension_rows(operator((10, "v"), (11, "w")), (rows((1, "a")),), state, lineage)
     assert next(iter(state.gaps)).why.endswith("every input column counts, but no field of table was named")
 
 
@@ -204,7 +204,7 @@ def test_a_leaf_that_reads_a_dataset_and_another_operator_is_opaque() -> None:
     delegate, state = relation(5, "v"), extraction()
     state.results[delegate] = rows((5, "v"))
     both = (InputRelation(delegate), InputRelation(DatasetDescription(TABLE, (SchemaField("v"),))))
-    found = told_rows(operator((10, "v")), (), state, NodeLineage(both))
+    found = extension_rows(operator((10, "v")), (), state, NodeLineage(both))
     assert said(flat(found.columns[10])) == {"below.v TRANSFORMATION opaque", "table.v TRANSFORMATION opaque"}
     assert len(state.gaps) == 1
 
@@ -230,8 +230,8 @@ def written(node: Operator, below: Rows, *outputs: OutputRelation, **told: objec
     state, lineage = extraction(), NodeLineage(outputs=outputs, **told)  # type: ignore[arg-type]
     if (query := node.operator("query")) is not None:
         state.results[query] = below
-    state.results[node] = told_rows(node, (), state, lineage)
-    found = list(told_outputs(node, state, lineage))
+    state.results[node] = extension_rows(node, (), state, lineage)
+    found = list(extension_outputs(node, state, lineage))
     return found, {gap.why.partition(":")[0] for gap in state.gaps}
 
 
@@ -267,8 +267,8 @@ def test_the_columns_of_operators_are_written_beside_fields() -> None:
     state.results[delegate] = rows((2, "b"), (1, "a"))
     command = Operator("com.example.Write", references={"query": query})
     lineage = NodeLineage(outputs=(OutputRelation(DatasetDescription(TABLE), (("x", 1),), columns_of=(delegate,)),))
-    state.results[command] = told_rows(command, (), state, lineage)
-    (found,) = told_outputs(command, state, lineage)
+    state.results[command] = extension_rows(command, (), state, lineage)
+    (found,) = extension_outputs(command, state, lineage)
     assert edges(found) == {"x": {"below.a IDENTITY"}, "b": {"below.b IDENTITY"}, "a": {"below.a IDENTITY"}}
     assert state.gaps == {}
 
