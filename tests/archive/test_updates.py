@@ -23,6 +23,7 @@ from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.store import read_event
+from tests.store.conftest import told, written
 
 from .test_archive_laws import worlds
 from .test_tables import edges, every_format, place
@@ -126,6 +127,29 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
         row.excerpt for row in read(spark, into).quarantine.collect()
     }
     assert ["events", str(read(spark, into).events.count())] in [line.split() for line in result.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("first", ["on", "off"])
+def test_overwrites_count_as_the_environment_of_each_update_believes(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """A build reads the variable, and so does an update: where it says otherwise, all edges are looked at."""
+    source, into = tmp_path / "events", str(tmp_path / "lineage")
+    nights = [
+        told(f"night {day}", written("out", {"v": [f"raw.{one}"]}, (), "OVERWRITE"), minute=day, run=f"{day}")
+        for day, one in enumerate("abc")
+    ]
+
+    def current(archive: Archive) -> set[str]:
+        return {row.input_field for row in archive.column_edges.where("current").collect()}
+
+    monkeypatch.setenv("HEADWATER_BELIEVE_OVERWRITE", first)
+    put(source, "one.ndjson", nights[:2])
+    build(spark, str(source), into, format="parquet")
+    assert current(read(spark, into)) == ({"b"} if first == "on" else {"a", "b"})
+    monkeypatch.setenv("HEADWATER_BELIEVE_OVERWRITE", {"on": "off", "off": "on"}[first])
+    put(source, "two.ndjson", nights[2:])
+    assert current(update(spark, str(source), into)) == ({"a", "b", "c"} if first == "on" else {"c"})
 
 
 def said(*words: str) -> Result:

@@ -373,6 +373,47 @@ def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neig
     assert end is None
 
 
+def reads_whole(job: str, output: str, source: str, owner: str) -> Any:
+    """An event by which all columns of a dataset, none of them named, feed the column ``y`` of an attacker's output."""
+    inputs = [{"namespace": owner, "name": source, "type": "DATASET"}]
+    made = named(output, MINE, schema=schema("y"), lineage={"fields": {"y": {"inputs": inputs}}, "inputs": inputs})
+    return event(job, MINE, made, inputs=(named(source, owner),), minute=9)
+
+
+def test_a_step_to_a_whole_dataset_is_for_who_may_see_both_sides(neighbours: Callable[[str], Neighbours]) -> None:
+    """Who names a dataset of an owner's as a source without a column learns and changes nothing of it."""
+    here, nobody = neighbours("whole"), neighbours("whole-alone")
+    here.settle_owner()
+    rows, seen = here.rows(), here.sees("own", OWNERS)
+    whole = [f"/api/v2/{way}?namespace={OWN}&dataset=/people&field=*" for way in ("downstream", "impact", "roots")]
+    whole += ["/api/v2/columns?q=*", f"/api/v2/columns?q={OWN}", "/api/v2/columns?q=people"]
+    owners = here.sees("own", whole)
+    for one in (here, nobody):
+        one.settle_attacker()
+        one.send("a", reads_whole("whole", "/copy", "/people", OWN))
+        one.send("a", reads_whole("whole", "/stolen", "/nowhere", OWN))
+        one.send("a", reads_whole("own", "/out", "/mine", MINE))
+    assert changed(seen, here.sees("own", OWNERS)) == {}
+    assert changed(owners, here.sees("own", whole)) == {}
+    assert lost(rows, here.rows()) == {}
+    asked = [*ATTACKERS, *OWNERS, *whole]
+    assert changed(nameless(nobody.sees("a", asked)), nameless(here.sees("a", asked))) == {}
+
+    def reached(key: str, question: str) -> set[tuple[str, str]]:
+        columns = here.ask(key, "GET", f"/api/v2/{question}").json()["columns"]
+        return {(one["name"], one["field"]) for one in columns}
+
+    here.keys["both"] = issue(here.store, "both", "read", [OWN, MINE])[1]
+    of_owner, of_attacker = (f"namespace={OWN}&dataset=/people&field=salary", f"namespace={MINE}&dataset=/mine&field=m")
+    for key in ("root", "both"):
+        assert ("/copy", "y") in reached(key, f"downstream?{of_owner}")
+        upstream = reached(key, f"upstream?namespace={MINE}&dataset=/copy&field=y")
+        assert {("/people", "salary"), ("/people", "name"), ("/raw", "x")} <= upstream
+    assert ("/out", "y") in reached("a", f"downstream?{of_attacker}")
+    assert {one for one, _ in reached("a", f"upstream?namespace={MINE}&dataset=/copy&field=y")} == {"/copy"}
+    assert {one for one, _ in reached("own", f"downstream?{of_owner}")} == {"/people", "/report"}
+
+
 def test_a_dataset_that_others_mentioned_is_the_owners_once_the_owner_describes_it(
     neighbours: Callable[[str], Neighbours],
 ) -> None:
