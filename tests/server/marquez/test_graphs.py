@@ -203,3 +203,22 @@ def test_a_run_that_alters_a_table_shows_the_version_that_it_made(world: TestCli
 def used(run: Any, side: str) -> list[str]:
     """The versions of the datasets that a run read or wrote."""
     return [one["datasetVersionId"]["version"] for one in run[f"{side}DatasetVersions"]]
+
+
+def test_what_is_possibly_replaced_is_marked_in_datasets_and_graphs(client: TestClient) -> None:
+    nights = [
+        told(f"night {day}", written("out", {"v": [f"{one}.x"], "*": [f"{one}.y FILTER"]}, (), "OVERWRITE"), minute=day)
+        for day, one in enumerate("ab")
+    ]
+    client.post("/api/v1/lineage", json=nights)
+    by = {
+        "run": nights[1]["run"]["runId"],
+        "job": {"namespace": "demo", "name": "night 1"},
+        "at": "2026-01-01T00:01:00Z",
+    }
+    dataset = client.get("/api/v1/namespaces/file/datasets/%2Fout").json()
+    graph = client.get("/api/v1/column-lineage?nodeId=datasetField:file:/out:v").json()["graph"]
+    (node,) = (one for one in graph if one["id"].endswith(":v"))
+    for inputs in (dataset["columnLineage"][0]["inputFields"], node["data"]["inputFields"]):
+        marks = {(one["dataset"], one["field"]): one.get("possiblyReplaced") for one in inputs}
+        assert marks == {("/a", "x"): by, ("/a", "y"): by, ("/b", "x"): None, ("/b", "y"): None}

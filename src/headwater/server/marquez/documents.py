@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from headwater.answers.documents import of_overwrite
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
 from headwater.store.catalog.currentjobs import JobVersion
@@ -94,15 +95,18 @@ def column_lineage(lineage: Mapping[str, tuple[Given, ...]], redaction: Redactio
 
 
 def input_field(given: Given, redaction: Redaction) -> Document:
-    """A ColumnLineageInputField."""
+    """A ColumnLineageInputField, with the run that may have replaced what was made so, where there is one."""
     owner = given.column.dataset.dataset
     shown = redaction.dataset(owner)
+    by = given.replaced_by
+    replaced = {} if by is None else {"possiblyReplaced": of_overwrite(redaction.answer(by))}
     return {
         "namespace": shown.namespace,
         "dataset": shown.name,
         "field": redaction.field(owner, given.column.name),
         "transformationDescription": redaction.description(given.description) or None,
         "transformationType": given.type,
+        **replaced,
     }
 
 

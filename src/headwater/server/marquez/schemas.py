@@ -97,12 +97,21 @@ class Transformed(Schema):
     transformation_type: str | None
 
 
+class PossiblyReplaced(Schema):
+    """A run that overwrote a dataset, perhaps all of it."""
+
+    run: str
+    job: JobId
+    at: str
+
+
 class InputField(Transformed):
     """A field that another one is made of."""
 
     namespace: str
     dataset: str
     field: str
+    possibly_replaced: PossiblyReplaced = absent("The run that may have replaced this; left out where there is none.")
 
 
 class ColumnLineage(Transformed):

@@ -1,6 +1,6 @@
 """Columns around some columns, each with what it is made of: walked by levels, never by paths."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -11,8 +11,9 @@ from headwater.store.catalog import versions
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.catalog.fields import lasting
 from headwater.store.questions import names
-from headwater.store.questions.answers import Bounds, Column, Direction
+from headwater.store.questions.answers import Bounds, Column, Direction, Overwrite
 from headwater.store.questions.closure import Closure, walk
+from headwater.store.questions.overwrites import replaced_links
 from headwater.store.rows import rows_for
 from headwater.store.sight import described_fields
 
@@ -51,9 +52,11 @@ def around(connection: Connection, seeds: Collection[int], bounds: Bounds, *, do
     datasets = {dataset for closure in closures for dataset in closure.dataset_of.values()}
     hidden = _hidden(connection, datasets)
     gone = _gone(connection, closures) if bounds.as_of is None else set()
-    links: set[Link] = set()
+    links: dict[Link, Overwrite | None] = {}
     for closure, forward in zip(closures, (False, True), strict=False):
-        links |= _reached(_field_links(closure, hidden, gone), seeds, forward=forward)
+        replaced = replaced_links(connection, closure.links, closure.dataset_of, bounds.as_of)
+        of_fields = _field_links(closure, hidden, gone, replaced)
+        links |= {link: of_fields[link] for link in _reached(of_fields, seeds, forward=forward)}
     nodes = _nodes(connection, links, bounds.as_of)
     named = {node.column.dataset.id: node.column.dataset.dataset for node in nodes}
     current = versions.latest(connection, named, bounds.as_of)
@@ -86,17 +89,23 @@ def _gone(connection: Connection, closures: Collection[Closure]) -> set[int]:
     return mine - {row.id for row in lasting(connection, wholes)}
 
 
-def _field_links(closure: Closure, hidden: Collection[int], gone: Collection[int]) -> list[Link]:
-    """The links of a closure from field to field, without those of hidden datasets and to fields that are gone."""
+def _field_links(
+    closure: Closure, hidden: Collection[int], gone: Collection[int], replaced: Mapping[Link, Overwrite]
+) -> dict[Link, Overwrite | None]:
+    """The links of a closure from field to field, without those of hidden datasets and to fields that are gone.
+
+    Each has the run that may have ``replaced`` it.
+    """
     of_dataset: dict[int, list[int]] = {}
     for field, dataset in closure.dataset_of.items():
         if dataset not in hidden and field not in gone:
             of_dataset.setdefault(dataset, []).append(field)
     shown = {field for fields in of_dataset.values() for field in fields}
-    links = []
+    links: dict[Link, Overwrite | None] = {}
     for source, output, transformation, _ in closure.links:
         outputs = [output] if output > 0 else of_dataset.get(-output, [])
-        links += [(source, one, transformation) for one in outputs if source in shown and one in shown]
+        by = replaced.get((source, output, transformation))
+        links |= {(source, one, transformation): by for one in outputs if source in shown and one in shown}
     return links
 
 
@@ -117,10 +126,10 @@ def _reached(links: Iterable[Link], seeds: Collection[int], *, forward: bool) ->
     return found
 
 
-def _nodes(connection: Connection, links: Collection[Link], at: int | None) -> tuple[ColumnNode, ...]:
+def _nodes(connection: Connection, links: Mapping[Link, Overwrite | None], at: int | None) -> tuple[ColumnNode, ...]:
     columns = names.columns(connection, {end for source, output, _ in links for end in (source, output)}, at)
     ways = names.transformations(connection, {way for *_, way in links})
     given: dict[int, set[Given]] = {}
-    for source, output, way in links:
-        given.setdefault(output, set()).add(Given.of(columns[source], ways[way]))
+    for (source, output, way), replaced_by in links.items():
+        given.setdefault(output, set()).add(Given.of(columns[source], ways[way], replaced_by))
     return tuple(ColumnNode(column, tuple(sorted(given.get(one, ())))) for one, column in columns.items())

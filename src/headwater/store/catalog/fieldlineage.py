@@ -1,7 +1,7 @@
 """What the fields of datasets are made of, one step back."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
@@ -9,28 +9,35 @@ from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.catalog.fields import lasting
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column
+from headwater.store.questions.answers import Column, Overwrite
+from headwater.store.questions.edges import Link
+from headwater.store.questions.overwrites import replaced_links
 from headwater.store.rows import rows_for
 from headwater.store.sight import references, unseen_datasets
 
 _EDGE = schema.edge
 _WHOLE = schema.dataset_edge
 _FIELD = schema.field
+_Link = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Given:
-    """A column that takes part in another, and how: ``type`` is MASKED, or the subtype of the transformation."""
+    """A column that takes part in another, and how: ``type`` is MASKED, or the subtype of the transformation.
+
+    ``replaced_by`` is the run that may have replaced the rows that were made so.
+    """
 
     column: Column
     type: str
     description: str
     direct: bool = True
+    replaced_by: Overwrite | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, column: Column, way: Transformation) -> "Given":
+    def of(cls, column: Column, way: Transformation, replaced_by: Overwrite | None = None) -> "Given":
         """In the words of columnLineage facet 1-0-0, which is what Marquez and its clients know."""
-        return cls(column, "MASKED" if way.masking else way.subtype.value, way.description, way.direct)
+        return cls(column, "MASKED" if way.masking else way.subtype.value, way.description, way.direct, replaced_by)
 
 
 def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[str, tuple[Given, ...]]]:
@@ -42,10 +49,15 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[
     of_dataset: dict[int, list[int]] = {}
     for one, (dataset, _) in fields.items():
         of_dataset.setdefault(dataset, []).append(one)
-    links = {(output, *rest) for output, *rest in _of_fields(connection, fields)}
-    for dataset, *rest in _of_wholes(connection, ids):
-        links |= {(output, *rest) for output in of_dataset.get(dataset, ())}
-    given = _named(connection, _seen(connection, links))
+    of_fields = [Link(*row) for row in _of_fields(connection, fields)]
+    of_wholes = [Link(source, -dataset, *how) for source, dataset, *how in _of_wholes(connection, ids)]
+    owners = {one: dataset for one, (dataset, _) in fields.items()}
+    replaced = replaced_links(connection, [*of_fields, *of_wholes], owners)
+    links = {(one.output, one.input, one.transformation): replaced.get(one[:3]) for one in of_fields}
+    for one in of_wholes:
+        for output in of_dataset.get(-one.output, ()):
+            links[output, one.input, one.transformation] = replaced.get(one[:3])
+    given = _named(connection, {link: links[link] for link in _seen(connection, links)})
     found: dict[int, dict[str, tuple[Given, ...]]] = {}
     for output in sorted(given, key=lambda one: fields[one]):
         dataset, name = fields[output]
@@ -53,7 +65,7 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[
     return found
 
 
-def _seen(connection: Connection, links: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _seen(connection: Connection, links: Collection[_Link]) -> list[_Link]:
     """The links without references whose input may not be seen; their outputs are what was asked for."""
     marked = references(connection)
     sources = {source for _, source, way in links if way in marked}
@@ -64,21 +76,20 @@ def _seen(connection: Connection, links: Collection[tuple[int, ...]]) -> list[tu
     return [link for link in links if link[2] not in marked or owner[link[1]] not in unseen]
 
 
-def _named(connection: Connection, links: Iterable[tuple[int, ...]]) -> dict[int, set[Given]]:
-    links = list(links)
+def _named(connection: Connection, links: Mapping[_Link, Overwrite | None]) -> dict[int, set[Given]]:
     columns = names.columns(connection, {source for _, source, _ in links})
     ways = names.transformations(connection, {way for *_, way in links})
     given: dict[int, set[Given]] = {}
-    for output, source, way in links:
-        given.setdefault(output, set()).add(Given.of(columns[source], ways[way]))
+    for (output, source, way), replaced_by in links.items():
+        given.setdefault(output, set()).add(Given.of(columns[source], ways[way], replaced_by))
     return given
 
 
-def _of_fields(connection: Connection, fields: Collection[int]) -> Iterable[tuple[int, int, int]]:
-    question = select(_EDGE.c.output_field, _EDGE.c.input_field, _EDGE.c.transformation_id)
+def _of_fields(connection: Connection, fields: Collection[int]) -> Iterable[tuple[int, int, int, int]]:
+    question = select(_EDGE.c.input_field, _EDGE.c.output_field, _EDGE.c.transformation_id, _EDGE.c.job_id)
     return rows_for(connection, fields, lambda some: question.where(_EDGE.c.output_field.in_(some)))
 
 
-def _of_wholes(connection: Connection, datasets: Collection[int]) -> Iterable[tuple[int, int, int]]:
-    question = select(_WHOLE.c.output_dataset, _WHOLE.c.input_field, _WHOLE.c.transformation_id)
+def _of_wholes(connection: Connection, datasets: Collection[int]) -> Iterable[tuple[int, int, int, int]]:
+    question = select(_WHOLE.c.input_field, _WHOLE.c.output_dataset, _WHOLE.c.transformation_id, _WHOLE.c.job_id)
     return rows_for(connection, datasets, lambda some: question.where(_WHOLE.c.output_dataset.in_(some)))

@@ -43,6 +43,20 @@ def overwrites(connection: Connection, pairs: Collection[Pair], at: int | None =
     return {pair: Overwrite(by, jobs[job], moment) for pair, (moment, by, job) in found.items()}
 
 
+def replaced_links(
+    connection: Connection, links: Collection[Link], dataset_of: Mapping[int, int], at: int | None = None
+) -> dict[tuple[int, int, int], Overwrite]:
+    """The links that are possibly replaced, whichever job's, by input, output and transformation: by the last run."""
+    found = overwrites(connection, pairs_of(links, dataset_of), at)
+    if not found:
+        return {}
+    marks: dict[tuple[int, int, int], list[Overwrite | None]] = {}
+    for one in links:
+        pair = (one.job, dataset_of[one.output] if one.output > 0 else -one.output)
+        marks.setdefault(one[:3], []).append(found.get(pair))
+    return {ends: some[0] for ends, some in marks.items() if some[0] is not None and None not in some}
+
+
 def _last(connection: Connection, datasets: Collection[int]) -> dict[int, tuple[int, str, int]]:
     """Of each dataset the last run that may have replaced its rows: when, which and of which job."""
     found: dict[int, tuple[int, str, int]] = {}
