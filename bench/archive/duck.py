@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from headwater.store.schema import FOREVER
+from headwater.model.time import FOREVER
 
 MEMORY = "4GB"
 _STEPS = Path(__file__).with_name("folding.sql")

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.archive.folding import spans
 from headwater.archive.replacements import replacements, with_ends
-from headwater.store.schema import FOREVER
+from headwater.model.time import FOREVER
 
 MOMENTS = range(9)
 WORLDS = range(300)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headwater.archive.rows import Met, row_of
-from headwater.store.events import read_event
+from headwater.openlineage.reading.events import read_event
 from tests.store.conftest import told, written
 
 

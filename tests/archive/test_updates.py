@@ -22,7 +22,7 @@ from headwater.archive.manifest import manifest_of
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
-from headwater.store import read_event
+from headwater.openlineage.reading import read_event
 from tests.store.conftest import told, written
 
 from .test_archive_laws import worlds

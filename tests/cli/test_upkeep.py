@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.store import open_store
-from headwater.store.keyring import recognized
+from headwater.store.maintenance.keyring import recognized
 
 Say = Callable[..., str]
 

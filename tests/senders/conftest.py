@@ -15,7 +15,7 @@ from tests.server.conftest import forker as forker  # noqa: PLC0414 - a fixture
 from tests.server.processes import ROOT, Forker, ServerProcess, serving
 
 from headwater.store import open_store
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 NAMESPACES = ["default", "dbt", "demo", "duckdb://*", "file"]
 """Those that the senders of these tests may write: of their jobs, and of their datasets."""

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
 from headwater.store import Store
-from headwater.store.keyring import issue, revoke
+from headwater.store.maintenance.keyring import issue, revoke
 
 AUDIENCE = "headwater"
 

@@ -20,7 +20,7 @@ from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 MEGABYTE = 2**20
 BOMB = gzip.compress(b"[" + b"[]," * (21 * MEGABYTE) + b"[]]")

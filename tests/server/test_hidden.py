@@ -13,7 +13,7 @@ from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 WORD = "zzhush"
 """Stands in every name and text of what is hidden, and in nothing else."""

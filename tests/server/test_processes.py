@@ -29,7 +29,7 @@ from tests.sources.postgres import PASSWORD, running_postgres
 from tests.store.conftest import told, written
 
 from headwater.store import open_store
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 ROUNDS = int(os.environ.get("HEADWATER_KILL_ROUNDS", "20"))  # `make soak` kills it 50 times
 

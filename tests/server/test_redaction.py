@@ -12,7 +12,7 @@ from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 ALIAS = {"namespace": "sales", "name": "shop.middle", "type": "TABLE"}
 

@@ -15,10 +15,11 @@ from starlette.routing import Route
 from tests.store.conftest import told, written
 
 from headwater.errors import StoreLocked
+from headwater.openlineage.reading import event_of
 from headwater.server import ServerSettings, create_app, health
 from headwater.server.deadline import Deadline
 from headwater.server.intake import Intake
-from headwater.store import event_of, open_store
+from headwater.store import open_store
 
 LINEAGE = "/api/v1/lineage"
 

@@ -35,7 +35,7 @@ from tests.server.attacks import (
 from headwater.server import ServerSettings, create_app
 from headwater.server.columns.changes import Permutation
 from headwater.store import schema as tables
-from headwater.store.keyring import issue, revoke
+from headwater.store.maintenance.keyring import issue, revoke
 
 SPECIFICATION = Path(__file__).parents[1] / "openlineage" / "spec" / "facets"
 FORMS = ("&collapse=dataset", "&guess=true", "&format=csv")

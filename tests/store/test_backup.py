@@ -12,11 +12,11 @@ from alembic.config import Config
 
 from headwater.errors import SettingError, StoreCorrupt, StoreTooNew, StoreUnavailable
 from headwater.store import Store, open_store
-from headwater.store import engine as connections
-from headwater.store.backup import back_up, restore
-from headwater.store.inspection import inspect
-from headwater.store.keyring import issue, recognized
+from headwater.store.maintenance.backup import back_up, restore
+from headwater.store.maintenance.inspection import inspect
+from headwater.store.maintenance.keyring import issue, recognized
 from headwater.store.schema import REVISIONS
+from headwater.store.sql import engine as connections
 
 
 def fill(store: Store, words: Any, minutes: range = range(5)) -> None:

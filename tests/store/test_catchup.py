@@ -15,10 +15,11 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.server import ServerSettings, create_app
-from headwater.store import Store, catchup, open_store, schema
-from headwater.store import engine as connections
+from headwater.store import Store, open_store, schema
 from headwater.store.catalog import tags
-from headwater.store.retention import prune
+from headwater.store.maintenance import catchup
+from headwater.store.maintenance.retention import prune
+from headwater.store.sql import engine as connections
 
 SAID = {
     "facets": "SELECT d.name, j.name, f.name, f.at, f.event_digest FROM facet f "

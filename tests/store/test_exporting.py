@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
-from headwater.store import Store, open_store, read_event
-from headwater.store.exporting import export
+from headwater.openlineage.reading import read_event
+from headwater.store import Store, open_store
+from headwater.store.maintenance.exporting import export
 
 READERS = {"gz": gzip.open, "zst": lambda raw: BufferedReader(zstandard.ZstdDecompressor().stream_reader(raw))}
 

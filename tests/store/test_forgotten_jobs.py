@@ -7,7 +7,7 @@ from tests.store.conftest import renamed
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.store import Store
-from headwater.store.forgotten_jobs import forget_job
+from headwater.store.maintenance.forgotten_jobs import forget_job
 from headwater.store.questions import coverage, jobs, roots_of, search
 from headwater.store.questions.answers import Bounds
 

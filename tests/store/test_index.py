@@ -13,13 +13,13 @@ from sqlalchemy import Connection, select
 from headwater.errors import SettingError
 from headwater.model import Subtype
 from headwater.store import Store, open_store, schema
-from headwater.store.backup import back_up, restore
-from headwater.store.copying import empty
-from headwater.store.index import OPTION
-from headwater.store.index.log import MOST
-from headwater.store.index.memory import EdgeIndex
+from headwater.store.graph.index import OPTION
+from headwater.store.graph.index.log import MOST
+from headwater.store.graph.index.memory import EdgeIndex
+from headwater.store.maintenance.backup import back_up, restore
 from headwater.store.questions import Bounds, Direction, EdgeType
 from headwater.store.questions.closure import Closure, reach, walk
+from headwater.store.sql.copying import empty
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 COLUMNS = st.sampled_from(["x", "y"])

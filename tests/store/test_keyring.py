@@ -4,7 +4,7 @@ import pytest
 
 from headwater.errors import SettingError, UnknownName
 from headwater.store import Store
-from headwater.store.keyring import issue, issued, recognized, revoke
+from headwater.store.maintenance.keyring import issue, issued, recognized, revoke
 
 
 def test_a_key_is_recognized_by_its_token_only(store: Store) -> None:

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
-from headwater.store import Store, event_of, in_parts, read_event
-from headwater.store.bulk import add_rows
-from headwater.store.json_text import canonical
-from headwater.store.jsonvalues import remembered_by_content
-from headwater.store.lineage_facets import column_lineage
-from headwater.store.numbering import Edges, Ids
+from headwater.openlineage.reading import event_of, in_parts, read_event
+from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.json_text import canonical
+from headwater.openlineage.reading.json_values import remembered_by_content
+from headwater.openlineage.reading.lineage_facets import column_lineage
+from headwater.store import Store
+from headwater.store.graph.numbering import Edges, Ids
 from headwater.store.schema import field, field_name
-from headwater.store.told import ToldLineage
+from headwater.store.sql.bulk import add_rows
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3),

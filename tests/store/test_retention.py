@@ -12,8 +12,8 @@ from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, event
 
 from headwater.errors import HeadwaterError
 from headwater.store import Store, open_store
+from headwater.store.maintenance.retention import Pruned, prune, would_prune
 from headwater.store.questions import Bounds, Direction, coverage, datasets, jobs, roots_of, walk_from
-from headwater.store.retention import Pruned, prune, would_prune
 
 NEW_YEAR = 1_767_225_600_000_000
 MINUTE = 60_000_000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from headwater.store import Store, open_store
-from headwater.store.taggings import Tagging, put
+from headwater.store.ingest.taggings import Tagging, put
 
 Json = dict[str, Any]
 NAMES = st.sampled_from(["a", "b"])

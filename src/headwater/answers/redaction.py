@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from headwater.model import Dataset, Job, Transformation
-from headwater.store.jsonvalues import record
+from headwater.openlineage.reading.json_values import record
+from headwater.store.catalog.sight import Sees
 from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite
-from headwater.store.sight import Sees
 
 HIDDEN = "hidden"
 """The namespace of everything that is hidden."""

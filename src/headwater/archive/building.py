@@ -18,7 +18,7 @@ from headwater.archive.staging import Told, told_by
 from headwater.archive.table import Table, require_version, version_of
 from headwater.archive.tables import ROOTS, TABLES
 from headwater.errors import ArchiveError
-from headwater.store.replacements import believes_overwrite
+from headwater.store.ingest.replacements import believes_overwrite
 
 Progress = Callable[[str], None]
 

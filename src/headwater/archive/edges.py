@@ -7,7 +7,7 @@ from headwater.archive.folding import JOB
 from headwater.archive.replacements import MARKS
 from headwater.archive.resolving import Resolver
 from headwater.model import Subtype
-from headwater.store.schema import FOREVER
+from headwater.model.time import FOREVER
 
 _DIRECT = [one.value for one in Subtype if one.type.value == "DIRECT"]
 _WAY = ("subtype", "masking", "opaque", "description")

@@ -1,4 +1,4 @@
-"""Which run told what of a job's output, folded to spans of time: the rules of `headwater.store.settling`.
+"""Which run told what of a job's output, folded to spans of time: the rules of `headwater.store.ingest.settling`.
 
 Nothing here looks at an edge. What a run tells of an output is one or more *shapes*, digests of lineage; runs that tell
 the same one after the other are one span. So the cost goes by distinct lineage, not by runs.
@@ -9,8 +9,8 @@ from pyspark.sql import functions as sf
 
 from headwater.archive.replacements import ENDS, MARKS
 from headwater.archive.resolving import Resolver, epoch_at
-from headwater.store.events import FINAL, SUCCESSFUL
-from headwater.store.schema import BEGINNING, FOREVER
+from headwater.model.time import BEGINNING, FOREVER
+from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 
 _RUNNING = "RUNNING"
 _ENDED = {*FINAL, *SUCCESSFUL}
@@ -22,7 +22,7 @@ PAIR = (*JOB, *OUTPUT)
 def runs_of(events: DataFrame) -> DataFrame:
     """The runs of events with job, state, and since when they are in that state.
 
-    An end outweighs everything before it (`headwater.store.recording`).
+    An end outweighs everything before it (`headwater.store.ingest.recording`).
     """
     weight = sf.struct(sf.col("state").isin(*FINAL).alias("final"), "at", "state", *JOB)
     best = events.groupBy("run").agg(
@@ -95,8 +95,8 @@ def spans(tellings: DataFrame) -> DataFrame:
     """From when until when a job's output was made so: ``since``, ``until`` (NULL when it still is), ``shapes``.
 
     Each run's telling holds until the next one's, or until another run replaced all rows; equal times go by run id
-    (`headwater.store.telling`). ``runs`` is how many runs told the same in a row, without a time between in which it
-    was replaced.
+    (`headwater.store.ingest.lineage_writer`). ``runs`` is how many runs told the same in a row, without a time between
+    in which it was replaced.
 
     Args:
         tellings: with what `headwater.archive.replacements.with_ends` adds.

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from headwater.model import Dataset
-from headwater.store import open_store, read_event, schema
-from headwater.store.fieldnames import FieldRename, first_name, own_name, own_renames, present_name
-from headwater.store.keys import key_of
-from headwater.store.schema import BEGINNING, FOREVER
+from headwater.model.field_names import FieldRename, first_name, own_name, own_renames, present_name
+from headwater.model.name_keys import key_of
+from headwater.model.time import BEGINNING, FOREVER
+from headwater.openlineage.reading import read_event
+from headwater.store import open_store, schema
 
 _AT_ONCE = 500  # events in one transaction
 _LINKED = 200  # datasets in one event
@@ -98,7 +99,7 @@ class FieldMeaning(NamedTuple):
     """From a moment on, up to but not including another, a name means a field of a dataset.
 
     The field is known by its ``first`` name and since when that is its own; ``present`` is what it is called now. All
-    of these are own names (`headwater.store.fieldnames.own_name`).
+    of these are own names (`headwater.model.field_names.own_name`).
     """
 
     dataset: Dataset
@@ -264,7 +265,7 @@ def _renamed_fields(
     renames: Sequence[FieldRename],
     own: Callable[[str], str],
 ) -> Iterator[RenamedField]:
-    """The fields that events gave other names, by what these call them (`headwater.store.describing`)."""
+    """The fields that events gave other names, by what these call them (`headwater.store.ingest.describing`)."""
     for one in spelled:
         former = own(one.former)
         first, since = first_name(renames, former, one.at - 1)

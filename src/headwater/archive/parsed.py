@@ -90,7 +90,7 @@ EVENT = columns(
 
 ``shapes`` and ``schemas`` have what ``told`` and ``datasets`` refer to, at least once in each part of the archive.
 ``own`` is the name of a field in lower case. ``links`` are other names, ``twins`` fields that differ in case only.
-``replaces``, ``made_version`` and ``restores`` of a dataset are as `headwater.store.events.WrittenDataset` has them.
+``replaces``, ``made_version`` and ``restores`` of a dataset are as `reading.events.WrittenDataset` has them.
 ``renames`` is the event itself where it changes names, without all else.
 """
 

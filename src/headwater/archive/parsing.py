@@ -11,7 +11,7 @@ from headwater.archive.parsed import PARSED
 from headwater.archive.rows import Met, Row, row_of
 from headwater.archive.unpacking import Line, packed_lines
 from headwater.errors import EventError
-from headwater.store.events import read_event
+from headwater.openlineage.reading.events import read_event
 
 _ROWS = 2_000  # in one Arrow batch
 _BYTES = 1 << 24  # of text in one Arrow batch

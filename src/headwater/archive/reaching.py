@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.openlineage.naming import FILE_SYSTEMS
-from headwater.store.explicit_lineage import WHOLE
+from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store.questions.format_steps import BYTES, STRINGS, TEXT
 
 UP, DOWN = "up", "down"

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.model import ReplacedRows
-from headwater.store.events import SUCCESSFUL
+from headwater.openlineage.reading.events import SUCCESSFUL
 
 MARKS = ("replaced_at", "replaced_by")
 """The end of the last run that may have replaced all rows, and that run."""

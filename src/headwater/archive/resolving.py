@@ -10,7 +10,7 @@ from headwater.archive.keeping import Keep
 from headwater.archive.names import Cuts, FieldMeaning, Links, Meaning, Names, Twins, changed_names, names
 from headwater.archive.parsed import COUNT, TEXT, columns
 from headwater.model import Dataset
-from headwater.store.schema import BEGINNING, FOREVER
+from headwater.model.time import BEGINNING, FOREVER
 
 _MEANING = columns(
     m_namespace=TEXT, m_name=TEXT, m_since=COUNT, m_until=COUNT, p_namespace=TEXT, p_name=TEXT, p_begun=COUNT

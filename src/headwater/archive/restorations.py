@@ -1,4 +1,4 @@
-"""Runs that restored a version of a dataset: what they tell, by the store's rules (`headwater.store.restorations`).
+"""Runs that restored a version of a dataset: what they tell, by the store's rules (`store.ingest.restorations`).
 
 The runs of datasets that were restored are few: they are looked at in order, in the driver.
 """
@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
 from headwater.archive.folding import JOB, OUTPUT, tellings
-from headwater.store.events import SUCCESSFUL
-from headwater.store.schema import FOREVER
+from headwater.model.time import FOREVER
+from headwater.openlineage.reading.events import SUCCESSFUL
 
 Shapes = frozenset[tuple[str, int]]
 """Digests of lineage, each with the epoch of its names."""

@@ -1,7 +1,7 @@
 """An event as a row of plain values, of which Spark makes the tables; what repeats is told once.
 
 The rules are those of the store, for the events are read by its code; what a row says of datasets is what
-`headwater.store.describing` and `headwater.store.naming` take from an event.
+`headwater.store.ingest.describing` and `headwater.store.ingest.naming` take from an event.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwater.model import Dataset, DatasetDescription, SchemaField
-from headwater.store.events import SUCCESSFUL, Event, WrittenDataset
-from headwater.store.facets import twins_of
-from headwater.store.fieldnames import caseless
-from headwater.store.json_text import canonical, read_json
-from headwater.store.jsonvalues import Record, record, records
-from headwater.store.keys import key_of
-from headwater.store.naming import moment_of
-from headwater.store.told import Named, ToldLineage
+from headwater.model.field_names import caseless
+from headwater.model.name_keys import key_of
+from headwater.openlineage.reading.dataset_facets import twins_of
+from headwater.openlineage.reading.encoded_lineage import Named, ToldLineage
+from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.openlineage.reading.json_text import canonical, read_json
+from headwater.openlineage.reading.json_values import Record, record, records
+from headwater.store.ingest.naming import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
@@ -135,7 +135,7 @@ def _links(event: Event) -> Iterator[Row]:
 
 
 def _twins(event: Event) -> Iterator[Row]:
-    """The fields of datasets that differ in case only (`headwater.store.naming.joined_twins`)."""
+    """The fields of datasets that differ in case only (`headwater.store.ingest.naming.joined_twins`)."""
     if not event.twins or (event.renames and event.state not in SUCCESSFUL):
         return
     for seen in () if event.renames else event.inputs:

@@ -20,8 +20,8 @@ from headwater.archive.manifest import Stream
 from headwater.archive.sources import reason
 from headwater.archive.taking import restore, take
 from headwater.errors import ArchiveError
-from headwater.store.keys import key_of
-from headwater.store.replacements import believes_overwrite
+from headwater.model.name_keys import key_of
+from headwater.store.ingest.replacements import believes_overwrite
 
 FILES_AT_ONCE = 100_000
 """How many files are taken in one batch at most: the driver holds their names."""

@@ -16,7 +16,7 @@ from headwater.openlineage.delivery import (
     unusable_targets,
 )
 from headwater.redaction import redact
-from headwater.store.location import sqlite_path, store_url
+from headwater.store.sql.location import sqlite_path, store_url
 
 # Events that a locked store does not take go to the spool, so that the end of a job need not wait for another's.
 _PATIENCE = 3.0

@@ -163,7 +163,8 @@ def lineage(data_frame: Any) -> FrameLineage:
 
 def _roots_in(url: str | None, inputs: tuple[InputField, ...], *, indirect: bool) -> tuple[InputField, ...]:
     """The roots of columns in a store; of those that it does not know they are themselves."""
-    from headwater.store import location, open_store, questions  # a program that asks for no roots needs no database
+    from headwater.store import open_store, questions  # a program that asks for no roots needs no database
+    from headwater.store.sql import location
 
     address = location.store_url(url)
     file = location.sqlite_path(address)

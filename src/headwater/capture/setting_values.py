@@ -10,7 +10,7 @@ from typing import Any
 from headwater.errors import SettingError
 from headwater.openlineage.delivery import read_config
 from headwater.redaction import redact
-from headwater.store.location import require_store_url
+from headwater.store.sql.location import require_store_url
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _JOB_NAMES = ("target", "operator")

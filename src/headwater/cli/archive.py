@@ -13,7 +13,7 @@ from headwater.cli.options import StoreOption
 from headwater.cli.output import note, print_lines, table
 from headwater.cli.steps import from_time_to_time
 from headwater.store import open_store
-from headwater.store.garbage import collect_seldom
+from headwater.store.ingest.garbage import collect_seldom
 
 if TYPE_CHECKING:
     from headwater.archive import Archive

@@ -10,13 +10,13 @@ from rich.text import Text
 from headwater.cli import times
 from headwater.cli.options import StoreOption
 from headwater.cli.output import aligned, note, print_lines
-from headwater.store import backup as backups
 from headwater.store import open_store
-from headwater.store.catchup import catch_up
-from headwater.store.forgotten_jobs import forget_job
-from headwater.store.inspection import StoreInfo, inspect
-from headwater.store.retention import Pruned, would_prune
-from headwater.store.retention import prune as prune_store
+from headwater.store.maintenance import backup as backups
+from headwater.store.maintenance.catchup import catch_up
+from headwater.store.maintenance.forgotten_jobs import forget_job
+from headwater.store.maintenance.inspection import StoreInfo, inspect
+from headwater.store.maintenance.retention import Pruned, would_prune
+from headwater.store.maintenance.retention import prune as prune_store
 
 app = typer.Typer(no_args_is_help=True, help="The upkeep of a store: upgrade, back up, restore, and what it is.")
 

@@ -9,7 +9,7 @@ import typer
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import print_lines
 from headwater.cli.steps import from_time_to_time
-from headwater.store.exporting import export as export_events
+from headwater.store.maintenance.exporting import export as export_events
 
 _MIB = 1 << 20
 

@@ -9,7 +9,8 @@ import typer
 from headwater.cli import times
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, table
-from headwater.store import keyring, open_store
+from headwater.store import open_store
+from headwater.store.maintenance import keyring
 
 app = typer.Typer(no_args_is_help=True, help="Who may use a server: make, list and revoke API keys.")
 

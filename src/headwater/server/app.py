@@ -25,7 +25,7 @@ from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
 from headwater.server.turns import Turns
 from headwater.store import open_store
-from headwater.store.secret import secret_of
+from headwater.store.maintenance.secret import secret_of
 
 ROUTERS = (events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
 

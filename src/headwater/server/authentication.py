@@ -13,7 +13,8 @@ from headwater.server.access import ANYBODY, Caller, Scope
 from headwater.server.proxies import caller_of, is_trusted
 from headwater.server.settings import ServerSettings
 from headwater.server.tokens import Verifier
-from headwater.store import Store, keyring
+from headwater.store import Store
+from headwater.store.maintenance import keyring
 
 REMEMBERED = 3.0
 """Seconds for which a key that was looked up is believed. A stream asks again each second, and must end within five."""

@@ -6,7 +6,8 @@ import threading
 import structlog
 
 from headwater.errors import StoreError
-from headwater.store import Store, catchup
+from headwater.store import Store
+from headwater.store.maintenance import catchup
 
 PAUSE = 0.1
 """Seconds between two transactions, in which events that arrive are written."""

@@ -9,13 +9,13 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from headwater.errors import EventError
+from headwater.openlineage.reading import Event, event_of, in_parts, packed, read_json
 from headwater.server.access import Caller
 from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
 from headwater.server.writing import of_caller, require_own
-from headwater.store import Event, event_of, in_parts, packed, read_json
 
 router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from headwater.errors import HeadwaterError, StoreLocked, StoreUnavailable
+from headwater.openlineage.reading import Event
 from headwater.server.metrics import Metrics
 from headwater.server.turns import Turns
-from headwater.store import Event, Store
+from headwater.store import Store
 
 Value = TypeVar("Value")
 

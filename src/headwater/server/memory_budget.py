@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 
-from headwater.store.garbage import give_memory_back
+from headwater.store.ingest.garbage import give_memory_back
 
 PATIENCE = 10.0
 """Seconds for which a body waits until those of other requests are done with."""

@@ -27,9 +27,9 @@ from headwater.server.metrics import SHARED_FOLDER
 from headwater.server.proxies import host_patterns, networks_of
 from headwater.server.settings import LOOPBACK, ServerSettings
 from headwater.store import open_store, store_url
-from headwater.store.engine import shown
-from headwater.store.garbage import collect_seldom
-from headwater.store.index import require_arrays
+from headwater.store.graph.index import require_arrays
+from headwater.store.ingest.garbage import collect_seldom
+from headwater.store.sql.engine import shown
 
 LAST_ANSWERS = 30
 """Seconds for requests that run when the server is told to end."""

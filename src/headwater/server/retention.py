@@ -9,9 +9,9 @@ import structlog
 
 from headwater.errors import StoreError
 from headwater.store import Store
-from headwater.store.catchup import remaining
+from headwater.store.maintenance.catchup import remaining
+from headwater.store.maintenance.retention import begin_scheduled, prune
 from headwater.store.questions import iso
-from headwater.store.retention import begin_scheduled, prune
 
 LOOK = 600.0
 """Seconds between two looks whether it is time."""

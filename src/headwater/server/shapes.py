@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from headwater.errors import EventError
-from headwater.store.jsonvalues import UNFIT, Record, record, records, remembered_by_content
+from headwater.openlineage.reading.json_values import UNFIT, Record, record, records, remembered_by_content
 
 LONGEST_NAME = 4_000
 """Characters of a namespace, a name or a field: four times what object stores allow."""

@@ -1,7 +1,7 @@
 """What a caller may write: only what is in the namespaces of their key, and what nobody shares.
 
 An event of a key with limits is kept with these, so that what it says of others' datasets stays a reference
-(`headwater.store.grants`).
+(`headwater.openlineage.reading.grants`).
 """
 
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from headwater.openlineage.reading import Event
+from headwater.openlineage.reading.grants import granted
 from headwater.server.access import Caller
-from headwater.store import Event
-from headwater.store.grants import granted
 
 Json = dict[str, Any]
 

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any, Self
 from sqlalchemy import Connection, Engine, or_, select
 
 from headwater.errors import EventError
-from headwater.store import engine as connections
+from headwater.openlineage.reading.events import Event, read_event
 from headwater.store import schema
-from headwater.store.events import Event, read_event
-from headwater.store.ids import Writer
-from headwater.store.index import OPTION, require_arrays
-from headwater.store.location import require_file, sqlite_path, store_url
-from headwater.store.recording import record
-from headwater.store.replacements import believes_overwrite
-from headwater.store.settling import settle
-from headwater.store.sight import OPTION as SIGHT
-from headwater.store.sight import Sees
-from headwater.store.stamping import stamp
-from headwater.store.upgrade import require_current, revision_of, upgrade
+from headwater.store.catalog.sight import OPTION as SIGHT
+from headwater.store.catalog.sight import Sees
+from headwater.store.graph.index import OPTION, require_arrays
+from headwater.store.ingest.ids import Writer
+from headwater.store.ingest.recording import record
+from headwater.store.ingest.replacements import believes_overwrite
+from headwater.store.ingest.settling import settle
+from headwater.store.ingest.stamping import stamp
+from headwater.store.maintenance.upgrade import require_current, revision_of, upgrade
+from headwater.store.sql import engine as connections
+from headwater.store.sql.location import require_file, sqlite_path, store_url
 
 if TYPE_CHECKING:  # it needs numpy, which may not be installed
-    from headwater.store.index.memory import EdgeIndex
+    from headwater.store.graph.index.memory import EdgeIndex
 
 RawEvent = Mapping[str, Any] | str | bytes
 
@@ -84,7 +84,7 @@ class Store:
             SettingError: numpy is not installed.
         """
         require_arrays()
-        from headwater.store.index.memory import EdgeIndex
+        from headwater.store.graph.index.memory import EdgeIndex
 
         self._index = EdgeIndex(self._reading)
         return self._index

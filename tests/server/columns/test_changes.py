@@ -17,7 +17,7 @@ from tests.server.processes import PATIENCE, Forker, ServerProcess, serving
 from tests.store.conftest import told, written
 
 from headwater.store import Store, open_store
-from headwater.store.keyring import issue, revoke
+from headwater.store.maintenance.keyring import issue, revoke
 from headwater.store.questions import changes_after, latest_event
 
 CHANGES = "/api/v2/changes"

@@ -12,9 +12,9 @@ from tests.store.conftest import told, written
 from headwater.server.access import Caller, Scope
 from headwater.server.server import Reader
 from headwater.store import open_store, schema
-from headwater.store.backup import back_up, restore
+from headwater.store.maintenance.backup import back_up, restore
 from headwater.store.questions import find_texts
-from headwater.store.text_search import with_words
+from headwater.store.sql.text_search import with_words
 
 Json = dict[str, Any]
 

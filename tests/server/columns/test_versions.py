@@ -11,7 +11,7 @@ from sqlalchemy import text
 from tests.server.columns.conftest import LINEAGE
 from tests.store.conftest import renamed, told, written
 
-from headwater.store.retention import prune
+from headwater.store.maintenance.retention import prune
 
 NEW_YEAR, MINUTE = 1_767_225_600_000_000, 60_000_000
 MARQUEZ = "/api/v1/namespaces/file/datasets/%2Fout/versions"

@@ -13,7 +13,7 @@ from tests.store.conftest import new_database as new_database  # noqa: PLC0414 -
 from tests.store.conftest import url as url  # noqa: PLC0414
 
 from headwater.server import ServerSettings, create_app
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 EVENTS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "world.json").read_text())
 

@@ -10,7 +10,7 @@ from tests.store.conftest import told, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
-from headwater.store.keyring import issue
+from headwater.store.maintenance.keyring import issue
 
 GRAPH = "/api/v1/lineage?nodeId=dataset:sales:/out"
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading.json_values import text
 from headwater.server.marquez import documents, graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import redaction_of, sight
@@ -22,7 +23,6 @@ from headwater.store.catalog.hits import Sought
 from headwater.store.catalog.jobs import KeptJob
 from headwater.store.catalog.pages import among
 from headwater.store.catalog.runs import STATES
-from headwater.store.jsonvalues import text
 
 router = APIRouter(prefix="/api/v2beta/search", tags=["search"], route_class=GuardedRoute)
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from headwater.store.jsonvalues import text
+from headwater.openlineage.reading.json_values import text
 
 Name = Annotated[str, Field(min_length=1, max_length=10_000)]
 

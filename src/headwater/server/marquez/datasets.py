@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends
 from sqlalchemy import Connection
 
 from headwater.model import Dataset
+from headwater.model.field_names import place_of
 from headwater.server.access import Caller
 from headwater.server.marquez import documents, schemas, tellings
 from headwater.server.marquez.answers import Json, missing
@@ -21,7 +22,6 @@ from headwater.store.catalog import datasets, known, runs, sources, tags, versio
 from headwater.store.catalog.datasets import KeptDataset
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.versions import Version
-from headwater.store.fieldnames import place_of
 
 router = APIRouter(
     prefix="/api/v1/namespaces/{namespace}/datasets", tags=["datasets"], responses={404: {}}, route_class=NamedRoute

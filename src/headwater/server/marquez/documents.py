@@ -9,6 +9,7 @@ from uuid import UUID
 from headwater.answers.documents import of_overwrite
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading.json_values import text
 from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.datasets import DatasetField, KeptDataset
 from headwater.store.catalog.fieldlineage import Given
@@ -18,7 +19,6 @@ from headwater.store.catalog.runs import KeptRun
 from headwater.store.catalog.sources import UNTOLD
 from headwater.store.catalog.touched import Used
 from headwater.store.catalog.versions import Version
-from headwater.store.jsonvalues import text
 
 Document = dict[str, Any]
 

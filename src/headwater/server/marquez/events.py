@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
+from headwater.openlineage.reading.grants import GRANT
 from headwater.server.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
@@ -14,7 +15,6 @@ from headwater.store import Store
 from headwater.store.catalog import eventlog
 from headwater.store.catalog.eventlog import During
 from headwater.store.catalog.pages import Page
-from headwater.store.grants import GRANT
 
 router = APIRouter(prefix="/api/v1/events", tags=["events"], responses={400: {}}, route_class=NamedRoute)
 

@@ -25,7 +25,7 @@ from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.identities import job_uuid
 from headwater.store.catalog.jobs import KeptJob, Wanted
 from headwater.store.catalog.pages import Page
-from headwater.store.forgotten_jobs import forget
+from headwater.store.maintenance.forgotten_jobs import forget
 
 router = APIRouter(prefix="/api/v1", tags=["jobs"], responses={404: {}}, route_class=NamedRoute)
 

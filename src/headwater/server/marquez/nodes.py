@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading.json_values import text
 from headwater.store.catalog import known
 from headwater.store.catalog.pages import Sees
-from headwater.store.jsonvalues import text
 
 KINDS = ("dataset", "datasetField", "job", "run")
 _MOST_COLONS = 60  # each is a place where a name may end; of a field's id there are as many readings as pairs

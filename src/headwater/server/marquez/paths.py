@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from starlette.routing import Match
 
+from headwater.openlineage.reading.json_values import text
 from headwater.server.routes import GuardedRoute
-from headwater.store.jsonvalues import text
 
 
 class NamedRoute(GuardedRoute):

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query
 
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading.json_values import text
 from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.asked import MOST, microseconds, sight
@@ -14,7 +15,6 @@ from headwater.server.marquez.paths import NamedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import hits
 from headwater.store.catalog.hits import Hit, Sought
-from headwater.store.jsonvalues import text
 
 router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=NamedRoute)
 

@@ -4,15 +4,15 @@ from glob import escape
 from typing import Any
 
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading import event_of
+from headwater.openlineage.reading.grants import granted
 from headwater.server.access import Caller
 from headwater.server.marquez.bodies import DatasetBody, JobBody, RunBody
 from headwater.server.marquez.documents import instant
 from headwater.server.server import Server
 from headwater.server.writing import of_caller, require_own
-from headwater.store import event_of
 from headwater.store.catalog.runevents import ARGUMENTS
 from headwater.store.catalog.runs import KeptRun
-from headwater.store.grants import granted
 
 PRODUCER = "urn:headwater:producer:headwater-server"
 

@@ -10,12 +10,12 @@ from headwater.store import schema
 from headwater.store.catalog import versions
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.catalog.fields import lasting
+from headwater.store.catalog.sight import described_fields
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Column, Direction, Overwrite
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.overwrites import replaced_links
-from headwater.store.rows import rows_for
-from headwater.store.sight import described_fields
+from headwater.store.sql.rows import rows_for
 
 _DATASET = schema.dataset
 _WRITES = schema.run_dataset

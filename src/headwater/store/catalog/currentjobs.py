@@ -8,13 +8,13 @@ from uuid import UUID
 from sqlalchemy import CTE, Connection, Select, func, select
 
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading.events import DECLARED
 from headwater.store import schema
 from headwater.store.catalog import touched
 from headwater.store.catalog.identities import job_version
 from headwater.store.catalog.pages import Listing, Page, paged
 from headwater.store.catalog.touched import Touched
-from headwater.store.events import DECLARED
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
 _JOB = schema.job

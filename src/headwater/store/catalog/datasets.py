@@ -7,15 +7,15 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from headwater.model import Dataset
+from headwater.openlineage.reading.json_values import records, text
 from headwater.store import schema
 from headwater.store.catalog import facets, fieldlineage, fields, moments, tags
 from headwater.store.catalog.facets import Facets
 from headwater.store.catalog.fieldlineage import Given
 from headwater.store.catalog.pages import Listing, Page, among, paged
 from headwater.store.catalog.versions import Fields, Version, latest
-from headwater.store.jsonvalues import records, text
 from headwater.store.questions import names
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 _DATASET = schema.dataset
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from headwater.openlineage.reading.events import DECLARED
 from headwater.store import schema
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.catalog.payloads import unpacked
-from headwater.store.events import DECLARED
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 _EVENT = schema.event
 _RUN = schema.run

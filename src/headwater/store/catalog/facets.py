@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
 from headwater.store.catalog.payloads import by_digest
-from headwater.store.jsonvalues import Record, record, records, text
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 Facets = dict[str, Any]
 

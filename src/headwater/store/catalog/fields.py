@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.rows import rows_for
-from headwater.store.sight import described_fields, references
+from headwater.store.catalog.sight import described_fields, references
+from headwater.store.sql.rows import rows_for
 
 _FIELD = schema.field
 _DATASET = schema.dataset

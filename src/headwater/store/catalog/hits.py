@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, union_all
 
+from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.catalog.pages import Sees, seen
-from headwater.store.events import NO_JOB
 from headwater.store.questions.names import listed
-from headwater.store.text_search import tagged_with_words, with_words, words_of
+from headwater.store.sql.text_search import tagged_with_words, with_words, words_of
 
 DATASET = "DATASET"
 JOB = "JOB"

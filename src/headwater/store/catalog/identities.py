@@ -3,7 +3,7 @@
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 from headwater.model import Dataset, Job
-from headwater.store.keys import key_of
+from headwater.model.name_keys import key_of
 
 
 def dataset_version(dataset: Dataset, run: str) -> UUID:

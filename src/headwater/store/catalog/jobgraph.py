@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
+from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.catalog import currentjobs
 from headwater.store.catalog.touched import Touched
-from headwater.store.events import NO_JOB
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
 _JOB = schema.job

@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select, true, update
 
 from headwater.model import Dataset, Job
+from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.catalog import currentjobs, facets, moments, runs, tags, touched
 from headwater.store.catalog.facets import Facets
@@ -15,9 +16,8 @@ from headwater.store.catalog.identities import job_version
 from headwater.store.catalog.pages import Listing, Page, Sees, among, paged, seen
 from headwater.store.catalog.runs import KeptRun
 from headwater.store.catalog.touched import Touched
-from headwater.store.events import NO_JOB
 from headwater.store.questions import names
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 NEWEST = 10
 """As many runs come with a job as in Marquez (JobDao.findAllWithRun)."""

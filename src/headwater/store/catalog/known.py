@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, or_, select
 
 from headwater.model import Dataset, Job
+from headwater.model.field_names import place_of
+from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.fieldnames import place_of
-from headwater.store.keys import key_of
-from headwater.store.rows import rows_for
-from headwater.store.sight import described_datasets, described_fields
+from headwater.store.catalog.sight import described_datasets, described_fields
+from headwater.store.sql.rows import rows_for
 
 _NAME = schema.dataset_name
 _DATASET = schema.dataset

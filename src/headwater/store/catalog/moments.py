@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
-from headwater.store.rows import rows_for
-from headwater.store.sight import references
+from headwater.store.catalog.sight import references
+from headwater.store.sql.rows import rows_for
 
 Span = tuple[int, int]
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Select, and_, func, insert, select, union_all, update
 
+from headwater.model.name_keys import key_of
 from headwater.store import schema
 from headwater.store.catalog import datasets, jobs
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.keys import key_of
-from headwater.store.sight import described_datasets
+from headwater.store.catalog.sight import described_datasets
 
 _NAMESPACE = schema.namespace
 _JOB = schema.job

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator
 
 from sqlalchemy import Connection, select
 
+from headwater.openlineage.reading.json_text import read_json
+from headwater.openlineage.reading.json_values import Record, record
 from headwater.store import schema
-from headwater.store.json_text import read_json
-from headwater.store.jsonvalues import Record, record
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 _EVENT = schema.event
 

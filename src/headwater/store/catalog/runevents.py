@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, select
 
+from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
 from headwater.store.catalog.facets import Facets, merged
 from headwater.store.catalog.payloads import unpacked
-from headwater.store.jsonvalues import Record, record, records, text
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 ARGUMENTS = "marquez_run"
 """The facet in which a run that is made over HTTP keeps what Marquez calls its arguments."""

@@ -8,17 +8,17 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from headwater.model import Dataset, Job
+from headwater.model.time import BEGINNING
+from headwater.openlineage.reading.events import DECLARED, FINAL
+from headwater.openlineage.reading.json_values import text
 from headwater.store import schema
 from headwater.store.catalog import runevents, touched, versions
 from headwater.store.catalog.identities import job_version
 from headwater.store.catalog.pages import Listing, Page, among, paged
 from headwater.store.catalog.runevents import ToldRun
+from headwater.store.catalog.sight import runs_seen
 from headwater.store.catalog.touched import Touched, Used, VersionsThen
-from headwater.store.events import DECLARED, FINAL
-from headwater.store.jsonvalues import text
-from headwater.store.rows import rows_for
-from headwater.store.schema import BEGINNING
-from headwater.store.sight import runs_seen
+from headwater.store.sql.rows import rows_for
 
 NEW = "NEW"
 STATES = {"START": "RUNNING", "RUNNING": "RUNNING", "COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}

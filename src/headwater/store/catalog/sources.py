@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, insert, literal, select, union_all, update
 
+from headwater.model.name_keys import key_of
+from headwater.openlineage.reading.json_values import text
 from headwater.store import schema
 from headwater.store.catalog import facets
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.jsonvalues import text
-from headwater.store.keys import key_of
-from headwater.store.sight import described_datasets
+from headwater.store.catalog.sight import described_datasets
 
 _SOURCE = schema.source
 _DATASET = schema.dataset

@@ -7,8 +7,8 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal,
 
 from headwater.store import schema
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.rows import rows_for
-from headwater.store.taggings import Owner, Tagging, put, tag_key
+from headwater.store.ingest.taggings import Owner, Tagging, put, tag_key
+from headwater.store.sql.rows import rows_for
 
 _TAG = schema.tag
 _TAGGING = schema.tagging

@@ -10,9 +10,9 @@ from headwater.model import Dataset
 from headwater.store import schema
 from headwater.store.catalog import versions
 from headwater.store.catalog.identities import dataset_version
+from headwater.store.catalog.sight import referred_reads
 from headwater.store.catalog.versions import Place
-from headwater.store.rows import rows_for
-from headwater.store.sight import referred_reads
+from headwater.store.sql.rows import rows_for
 
 _TOUCH = schema.run_dataset
 _DATASET = schema.dataset

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.catalog import runs
 from headwater.store.catalog.runs import KeptRun
-from headwater.store.rows import rows_for
-from headwater.store.sight import runs_seen
+from headwater.store.catalog.sight import runs_seen
+from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
 

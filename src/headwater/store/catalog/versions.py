@@ -8,13 +8,14 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, Table, and_, exists, or_, select
 
 from headwater.model import Dataset
+from headwater.model.time import FOREVER
+from headwater.openlineage.reading.events import DECLARED, SUCCESSFUL
+from headwater.openlineage.reading.version_schema import VersionField
 from headwater.store import schema
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.pages import Listing, Page, paged
-from headwater.store.events import DECLARED, SUCCESSFUL
-from headwater.store.rows import pairs_for, rows_for
-from headwater.store.schema import FOREVER
-from headwater.store.schemas import VersionField, by_digest
+from headwater.store.ingest.schemas import by_digest
+from headwater.store.sql.rows import pairs_for, rows_for
 
 _RUN = schema.run
 _WRITTEN = schema.run_dataset

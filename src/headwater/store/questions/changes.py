@@ -8,11 +8,11 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from headwater.model import Job
 from headwater.store import schema
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 
 _EVENT = schema.event
 _LINEAGE = schema.lineage

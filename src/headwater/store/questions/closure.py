@@ -14,13 +14,13 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.lookup import Lookup
+from headwater.store.catalog.sight import sight_of
+from headwater.store.ingest.replacements import any_replacement
+from headwater.store.ingest.spellings import READ
 from headwater.store.questions.answers import Bounds, Direction, Sides
 from headwater.store.questions.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.past import PastLinks
-from headwater.store.replacements import any_replacement
-from headwater.store.sight import sight_of
-from headwater.store.spellings import READ
+from headwater.store.sql.lookup import Lookup
 
 _FIELD = schema.field
 _DATASET = schema.dataset

@@ -6,15 +6,15 @@ from enum import Enum
 
 from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, true, tuple_
 
+from headwater.model.name_keys import key_of
 from headwater.store import schema
 from headwater.store.catalog.fields import ended_fields
-from headwater.store.keys import key_of
+from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.rarity import Sought, Wanted, datasets_named, few, first_fields
 from headwater.store.questions.versions import columns_then
-from headwater.store.rows import rows_for
-from headwater.store.sight import described_datasets, described_fields
+from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 
 _FIELD = schema.field

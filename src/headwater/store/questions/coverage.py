@@ -7,13 +7,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, func, or_, select
 
 from headwater.model import Gap, Job
+from headwater.openlineage.reading.events import SUCCESSFUL
 from headwater.store import schema
-from headwater.store.events import SUCCESSFUL
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset, KnownJob
 from headwater.store.questions.endings import fit
 from headwater.store.questions.listing import find_run
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 
 _RUN = schema.run

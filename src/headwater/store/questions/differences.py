@@ -16,7 +16,7 @@ from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.graphs import named_hops
 from headwater.store.questions.versions import NO_CHANGES, ColumnChanges, column_changes
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 
 Ends = tuple[int, int, int]

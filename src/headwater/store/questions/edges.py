@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 
 from headwater.errors import UnknownName
+from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.index import OPTION
-from headwater.store.keys import key_of
-from headwater.store.lookup import Lookup
+from headwater.store.catalog.sight import references, unseen_datasets
+from headwater.store.graph.index import OPTION
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
 from headwater.store.questions.format_steps import OTHER_FORMAT_ID, format_steps, has_file_contents
 from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
@@ -20,12 +21,11 @@ from headwater.store.questions.whole_sources import (
     has_whole_sources,
     whole_source_steps,
 )
-from headwater.store.sight import references, unseen_datasets
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
+from headwater.store.sql.lookup import Lookup
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed
-    from headwater.store.index.arrays import EdgeArrays
-    from headwater.store.index.memory import Known
+    from headwater.store.graph.index.arrays import EdgeArrays
+    from headwater.store.graph.index.memory import Known
 
 _WAY = schema.transformation
 _JOB = schema.job

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headwater.model import Dataset
-from headwater.store.keys import folded
+from headwater.model.name_keys import folded
 
 _PIECE = re.compile(r"`(?P<quoted>(?:[^`]|``)+)`|(?P<separator>[./])|(?P<plain>[^`./]+|`)")
 _BOUNDARIES = "./:"

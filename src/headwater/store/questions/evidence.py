@@ -7,16 +7,16 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, func, select
 
 from headwater.model import Dataset
+from headwater.model.name_keys import keys_of
+from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.catalog.fields import ended_fields
-from headwater.store.events import FINAL, SUCCESSFUL
-from headwater.store.keys import keys_of
+from headwater.store.ingest.replacements import latest_replacements, writers_since
+from headwater.store.ingest.spellings import READ
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, Evidence, Sees
 from headwater.store.questions.endings import fit, tail
-from headwater.store.replacements import latest_replacements, writers_since
-from headwater.store.rows import rows_for
-from headwater.store.spellings import READ
+from headwater.store.sql.rows import rows_for
 
 _FIELD = schema.field
 _DATASET = schema.dataset

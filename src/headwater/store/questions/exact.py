@@ -6,13 +6,13 @@ from sqlalchemy import Connection, LargeBinary, bindparam, or_, select
 
 from headwater.errors import UnknownName
 from headwater.model import Dataset
+from headwater.model.field_names import place_of
+from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.fieldnames import place_of
-from headwater.store.keys import key_of
+from headwater.store.catalog.sight import described_datasets, sight_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
 from headwater.store.questions.near import like
-from headwater.store.sight import described_datasets, sight_of
 
 _NAME = schema.dataset_name
 _KEY = bindparam("the_key", type_=LargeBinary())

@@ -7,17 +7,17 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, 
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
+from headwater.model.field_names import former_name
+from headwater.model.name_keys import key_of
+from headwater.model.time import FOREVER
 from headwater.store import schema
-from headwater.store.fieldnames import former_name
-from headwater.store.keys import key_of
+from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.endings import ENDING, FOLDED_ENDING, FOLDED_WHOLE, Typed, fit, tail, typed
 from headwater.store.questions.exact import Exact, Name, find_exact
 from headwater.store.questions.near import near_names
-from headwater.store.rows import rows_for
-from headwater.store.schema import FOREVER
-from headwater.store.sight import described_datasets, described_fields
+from headwater.store.sql.rows import rows_for
 
 _NAME = schema.dataset_name
 _FIELD = schema.field

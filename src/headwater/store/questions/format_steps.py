@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from headwater.model import Dataset, Subtype, Transformation
+from headwater.model.field_names import caseless
+from headwater.model.name_keys import key_of
 from headwater.openlineage.naming import holds_paths
 from headwater.store import schema
-from headwater.store.fieldnames import caseless
-from headwater.store.keys import key_of
-from headwater.store.lookup import Lookup
-from headwater.store.rows import rows_for
-from headwater.store.spellings import CURRENT
+from headwater.store.ingest.spellings import CURRENT
+from headwater.store.sql.lookup import Lookup
+from headwater.store.sql.rows import rows_for
 
 TEXT, BYTES = "value", "content"
 """The columns of files that are read as text, and as binary files."""

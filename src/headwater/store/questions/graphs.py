@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from headwater.model import Job, Transformation
-from headwater.store.index.log import Pair
+from headwater.store.graph.index.log import Pair
 from headwater.store.questions import names
 from headwater.store.questions.answers import (
     UNBOUNDED,

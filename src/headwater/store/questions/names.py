@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
+from headwater.model.field_names import FieldRename, former_name
+from headwater.model.time import FOREVER
 from headwater.store import schema
 from headwater.store.catalog.fields import ended_fields
-from headwater.store.fieldnames import FieldRename, former_name
-from headwater.store.lookup import Lookup
+from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.format_steps import OTHER_FORMAT, OTHER_FORMAT_ID
 from headwater.store.questions.guesses import GUESS, GUESS_ID
 from headwater.store.questions.whole_sources import ANY_COLUMN, ANY_COLUMN_ID
-from headwater.store.rows import rows_for
-from headwater.store.schema import FOREVER
-from headwater.store.sight import described_datasets, described_fields
+from headwater.store.sql.lookup import Lookup
+from headwater.store.sql.rows import rows_for
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)

@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection
 
+from headwater.store.catalog.sight import references
 from headwater.store.questions.answers import Bounds, Column, Direction, End, Evidence
 from headwater.store.questions.closure import Closure
 from headwater.store.questions.cycles import closed_cycles
 from headwater.store.questions.edges import edges_within
 from headwater.store.questions.evidence import evidence, near_columns
 from headwater.store.questions.steps import Steps
-from headwater.store.sight import references
 
 TO_GUESS = (Evidence.UNNAMED, Evidence.UNWRITTEN)
 """Of a column that was asked for, where another may be meant; of others `Evidence.UNNAMED` alone."""

@@ -6,12 +6,12 @@ from typing import Any
 from sqlalchemy import Connection, FromClause, Select, and_, select
 
 from headwater.store import schema
-from headwater.store.index.log import Pair
+from headwater.store.graph.index.log import Pair
+from headwater.store.ingest.replacements import Run
 from headwater.store.questions import names
 from headwater.store.questions.answers import Overwrite
 from headwater.store.questions.edges import Link
-from headwater.store.replacements import Run
-from headwater.store.rows import pairs_for, rows_for
+from headwater.store.sql.rows import pairs_for, rows_for
 
 _REPLACEMENT = schema.replacement.c
 _LINEAGE = schema.lineage.c

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, FromClause, Select, and_, func, select
 
 from headwater.store import schema
-from headwater.store.index.log import Pair
-from headwater.store.lookup import Lookup
+from headwater.store.graph.index.log import Pair
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
+from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.edges import Row, job_ids, kinds
-from headwater.store.replacements import RunEnd, latest_replacements
-from headwater.store.rows import pairs_for, rows_for
-from headwater.store.timeline import DATASET_EDGES, FIELD_EDGES, Tables
+from headwater.store.sql.lookup import Lookup
+from headwater.store.sql.rows import pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
 _REPLACEMENT = schema.replacement.c

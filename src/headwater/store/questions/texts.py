@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, select, true
 
 from headwater.model import Job
+from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.catalog.pages import seen
-from headwater.store.events import NO_JOB
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.names import listed
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
+from headwater.store.sql.text_search import tagged_with_words, with_words, words_of
 from headwater.store.store import Store
-from headwater.store.text_search import tagged_with_words, with_words, words_of
 
 _DATASET, _JOB, _FIELD, _NAME, _TAGGING = schema.dataset, schema.job, schema.field, schema.dataset_name, schema.tagging
 _BEFORE, _AROUND = 60, 160

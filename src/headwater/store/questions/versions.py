@@ -8,13 +8,13 @@ from sqlalchemy import Connection
 
 from headwater.errors import QuestionError
 from headwater.model import Job
+from headwater.model.field_names import place_of
+from headwater.model.time import FOREVER
 from headwater.store.catalog import versions
-from headwater.store.fieldnames import place_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
-from headwater.store.schema import FOREVER
 from headwater.store.store import Store
 
 

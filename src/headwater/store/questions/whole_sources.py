@@ -1,4 +1,4 @@
-"""Steps from the columns of a dataset to the field that stands for all of them (`headwater.store.explicit_lineage`).
+"""Steps from the columns of a dataset to the field that stands for all of them (`explicit_lineage`).
 
 They are not stored, so that a column that becomes known later is among them, whatever the order of events.
 """
@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, select
 
 from headwater.model import Subtype, Transformation
+from headwater.model.name_keys import keys_of
+from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store import schema
-from headwater.store.explicit_lineage import WHOLE
-from headwater.store.keys import keys_of
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
-from headwater.store.rows import rows_for
+from headwater.store.sql.rows import rows_for
 
 ANY_COLUMN = Transformation(Subtype.TRANSFORMATION, opaque=True, description="one of the columns of the dataset")
 ANY_COLUMN_ID = -1

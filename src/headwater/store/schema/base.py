@@ -8,9 +8,6 @@ REVISIONS = tuple(f"{number:04}" for number in range(1, 20))
 VERSION_TABLE = "headwater_version"
 ID = BigInteger().with_variant(Integer(), "sqlite")
 
-FOREVER = 2**63 - 1
-BEGINNING = -FOREVER
-
 metadata = MetaData()
 
 

@@ -29,7 +29,7 @@ transformation = Table(
     Column("reference", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("key", name="transformation_key"),
 )
-"""``reference`` is of edges from a dataset that whoever told them only names: `headwater.store.grants`."""
+"""``reference`` is of edges from a dataset that the sender of the event does not own (`openlineage.reading.grants`)."""
 
 # Without foreign keys, which PostgreSQL takes ten times as long to look up as to write an edge: one transaction writes
 # at a time, takes ids from rows that it has, and tests count that each row names what there is.
@@ -64,7 +64,7 @@ replacement = Table(
     sqlite_with_rowid=False,
 )
 """Which successful run replaced all rows of a dataset, and when it ended; or may have, where it is not ``certain``.
-``restores`` says by those of an earlier version (`headwater.store.restorations`).
+``restores`` says by those of an earlier version (`headwater.store.ingest.restorations`).
 ``has_schema`` says that it told the columns that the dataset has since."""
 
 edge_change = Table(
@@ -75,7 +75,7 @@ edge_change = Table(
     Column("job_id", ID, nullable=False),
     Column("output_id", ID, nullable=False),
 )
-"""Of which (job, output dataset) the edges were written, in the order of writing: `headwater.store.index.log`.
+"""Of which (job, output dataset) the edges were written, in the order of writing: `headwater.store.graph.index.log`.
 
 They may be gone by now, both. ``mark`` is a number by chance."""
 

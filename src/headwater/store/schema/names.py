@@ -14,7 +14,8 @@ from sqlalchemy import (
     text,
 )
 
-from headwater.store.schema.base import BEGINNING, FOREVER, ID, metadata, of_the_few
+from headwater.model.time import BEGINNING, FOREVER
+from headwater.store.schema.base import ID, metadata, of_the_few
 
 dataset = Table(
     "dataset",
@@ -92,8 +93,8 @@ field = Table(
     Index("field_folded", "folded_key"),
 )
 
-"""``key`` is of the field's own name (`headwater.store.fieldnames.own_name`), ``name`` is shown; ``spelling`` and
-``spelled_by`` decide how: `headwater.store.spellings`."""
+"""``key`` is of the field's own name (`headwater.model.field_names.own_name`), ``name`` is shown; ``spelling`` and
+``spelled_by`` decide how: `headwater.store.ingest.spellings`."""
 
 field_twin = Table(
     "field_twin",

@@ -76,7 +76,7 @@ tag_text = Table(
     Column("value", Text, nullable=False),
     UniqueConstraint("key", name="tag_text_key"),
 )
-"""Every tag with every value that it has or had, once: what a search looks at (`headwater.store.text_search`)."""
+"""Every tag with every value that it has or had, once: what a search looks at (`headwater.store.sql.text_search`)."""
 
 api_key = Table(
     "api_key",

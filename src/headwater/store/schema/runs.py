@@ -64,7 +64,7 @@ run = Table(
 )
 """``touched`` is equal for runs that read and wrote the same datasets, and missing for those that did neither.
 ``shown`` is the id of a run that a key with limits told of, whose ``uuid`` has the namespace in it too
-(`headwater.store.grants`)."""
+(`headwater.openlineage.reading.grants`)."""
 
 # Without foreign keys, for the same reason as edges.
 run_dataset = Table(
@@ -89,7 +89,7 @@ dataset_schema = Table(
     Column("digest", LargeBinary, primary_key=True),
     Column("fields", Text, nullable=False),
 )
-"""Every schema that a version of a dataset has, once: the JSON of its fields (`headwater.store.schemas`)."""
+"""Every schema that a version of a dataset has, once: the JSON of its fields (`headwater.store.ingest.schemas`)."""
 
 gap = Table(
     "gap",

@@ -1,7 +1,7 @@
 """One field for each name in lower case, shown as the latest writer spells it.
 
 Datasets with fields that differ in case only, or were renamed, are read again from their events after the migrations:
-`headwater.store.respelling`.
+`headwater.store.maintenance.respelling`.
 """
 
 from collections.abc import Iterator

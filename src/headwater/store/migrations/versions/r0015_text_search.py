@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from alembic import op
 
-from headwater.store.keys import key_of
+from headwater.model.name_keys import key_of
 
 revision = "0015"
 down_revision = "0014"

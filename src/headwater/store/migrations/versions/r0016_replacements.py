@@ -1,4 +1,4 @@
-"""Which runs replaced all rows of a dataset; events that are there are read for that by `headwater.store.catchup`."""
+"""Which runs replaced all rows of a dataset; events that are there are read for that by `maintenance.catchup`."""
 
 import sqlalchemy as sa
 from alembic import op

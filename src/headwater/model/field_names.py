@@ -1,0 +1,119 @@
+"""Names of fields: which of them are one name, which field a name meant at a moment, and its name at another.
+
+Spark's resolver compares names in lower case (``toLowerCase(Locale.ROOT)``), so one dataset has one field per name in
+lower case. The exception are *twins*: names of one dataset that one event spells in two ways side by side, which only a
+case-sensitive session can have made.
+
+A field is known by its first name and the moment since when that name was its own: all renames that happen at one
+moment happen at once, so that the order of events does not matter.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from headwater.model.time import BEGINNING, FOREVER
+
+
+class FieldRename(NamedTuple):
+    """From a moment on (microseconds since 1970) a field has another name."""
+
+    at: int
+    former: str
+    present: str
+
+
+def caseless(name: str) -> str:
+    """A field's name as Spark's resolver compares it: in lower case, by Unicode's rules and no language's.
+
+    Not ``casefold``, for which ``ß`` is ``ss``: in Spark those are two columns.
+
+    >>> caseless("GRÖSSE") == caseless("größe")
+    False
+    """
+    return name.lower()
+
+
+def own_name(name: str, twins: Collection[str]) -> str:
+    """The same text for all spellings of one field: in lower case, unless its dataset has twins of that name.
+
+    >>> own_name("Id", ()), own_name("Id", {"id"})
+    ('id', 'Id')
+    """
+    folded = caseless(name)
+    return name if folded in twins else folded
+
+
+def place_of(names: Sequence[str], wanted: str) -> int | None:
+    """The place of a name among those of a dataset: spelled so, else the only one that differs in case alone.
+
+    >>> place_of(["id", "Name"], "NAME"), place_of(["a", "A"], "A"), place_of(["ab", "Ab"], "AB")
+    (1, 1, None)
+    """
+    if wanted in names:
+        return names.index(wanted)
+    near = [place for place, name in enumerate(names) if caseless(name) == caseless(wanted)]
+    return near[0] if len(near) == 1 else None
+
+
+def twins_among(names: Iterable[str]) -> frozenset[str]:
+    """The names in lower case of which several spellings stand side by side.
+
+    >>> sorted(twins_among(["a", "A", "b", "b"]))
+    ['a']
+    """
+    distinct = set(names)
+    folded = sorted(map(caseless, distinct))
+    if len(set(folded)) == len(folded):
+        return frozenset()
+    return frozenset(one for one, other in pairwise(folded) if one == other)
+
+
+def own_renames(renames: Iterable[FieldRename], twins: Collection[str]) -> Iterator[FieldRename]:
+    """The renames in own names; one that changes the case alone leaves a field what it was."""
+    for at, former, present in renames:
+        own = FieldRename(at, own_name(former, twins), own_name(present, twins))
+        if own.former != own.present:
+            yield own
+
+
+def first_name(renames: Sequence[FieldRename], name: str, at: int) -> tuple[str, int]:
+    """The first name of the field that ``name`` meant at a moment, and since when that was its name.
+
+    >>> first_name([FieldRename(5, "x", "y")], "y", 7)[0]
+    'x'
+    >>> first_name([FieldRename(5, "x", "y")], "x", 7)
+    ('x', 5)
+    """
+    while True:
+        moment = max((one.at for one in renames if one.at <= at and name in one[1:]), default=BEGINNING)
+        formers = [one.former for one in renames if one.at == moment and one.present == name]
+        if not formers:
+            return name, moment
+        name, at = min(formers), moment - 1
+
+
+def present_name(renames: Sequence[FieldRename], first: str, since: int, at: int = FOREVER) -> str:
+    """What a field is called at a moment, from its first name.
+
+    >>> swapped = [FieldRename(5, "x", "tmp"), FieldRename(6, "y", "x"), FieldRename(7, "tmp", "y")]
+    >>> present_name(swapped, "x", BEGINNING), present_name(swapped, "x", BEGINNING, at=5)
+    ('y', 'tmp')
+    """
+    name, moment = first, since
+    while later := [one for one in renames if one.former == name and moment < one.at <= at]:
+        moment = min(one.at for one in later)
+        name = min(one.present for one in later if one.at == moment)
+    return name
+
+
+def former_name(renames: Iterable[FieldRename], present: str, at: int, twins: Collection[str] = ()) -> str:
+    """The name of a field at a moment, from the name that it has now.
+
+    >>> former_name([FieldRename(5, "x", "y"), FieldRename(9, "y", "z")], "z", 6)
+    'y'
+    """
+    name = present
+    for one in sorted((one for one in renames if one.at > at), reverse=True):
+        name = one.former if own_name(one.present, twins) == own_name(name, twins) else name
+    return name

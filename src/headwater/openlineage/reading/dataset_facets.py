@@ -1,0 +1,144 @@
+"""Dataset facets as values, of any producer and of older versions of the specification."""
+
+from collections.abc import Iterable
+
+from headwater.errors import EventError
+from headwater.model import (
+    Dataset,
+    DatasetDescription,
+    FieldChange,
+    NameChange,
+    ReplacedRows,
+    SchemaField,
+    Symlink,
+)
+from headwater.model.field_names import twins_among
+from headwater.openlineage.reading.json_values import Record, record, records, remembered, remembered_by_content, text
+from headwater.openlineage.reading.version_schema import VersionSchema, version_schema
+
+_LIFECYCLE = "lifecycleStateChange"
+_NAMES = "headwater_names"
+_WRITE = "headwater_write"
+_REPLACED = {one.value: one for one in ReplacedRows}
+
+
+class Schema(tuple[SchemaField, ...]):
+    """The fields of a schema facet; ``twins`` are the names in lower case that several of them have.
+
+    ``whole`` has nested fields and descriptions too, as a version of the dataset keeps them.
+    """
+
+    twins: frozenset[str]
+    whole: VersionSchema
+
+    @classmethod
+    def of(cls, fields: Iterable[SchemaField], whole: VersionSchema) -> "Schema":
+        """A schema of these fields."""
+        made = cls(fields)
+        made.twins = twins_among(field.name for field in made)
+        made.whole = whole
+        return made
+
+
+def twins_of(seen: DatasetDescription) -> frozenset[str]:
+    """The names in lower case that several fields of a schema facet have."""
+    return seen.schema.twins if isinstance(seen.schema, Schema) else frozenset()
+
+
+def schema_of_version(seen: DatasetDescription) -> VersionSchema | None:
+    """The schema of a dataset's version as its facet has it; None without fields."""
+    return seen.schema.whole if seen.schema and isinstance(seen.schema, Schema) else None
+
+
+def dataset(value: Record) -> Dataset:
+    """The dataset that ``namespace`` and ``name`` of a JSON object name.
+
+    Raises:
+        EventError: one of them is missing, empty or no string.
+    """
+    return _dataset(value.get("namespace"), value.get("name"))
+
+
+@remembered(1000)
+def _dataset(namespace: object, name: object) -> Dataset:
+    named = Dataset(text(namespace), text(name))
+    if not named.namespace or not named.name:
+        raise EventError(
+            f"A dataset has namespace {namespace!r} and name {name!r}: "
+            "expected two strings that are not empty. Correct the producer."
+        )
+    return named
+
+
+def description(value: Record) -> DatasetDescription:
+    """A dataset of an event with its schema, other names, source, lifecycle, version and description.
+
+    Raises:
+        EventError: the dataset has no name.
+    """
+    facets = record(value, "facets")
+    named = dataset(value)
+    if not facets:  # as those of most inputs
+        return DatasetDescription(named)
+    return DatasetDescription(
+        named,
+        _schema(facets.get("schema")),
+        tuple(_symlinks(facets)),
+        text(facets, _LIFECYCLE, _LIFECYCLE),
+        text(facets, "dataSource", "name"),
+        text(facets, "version", "datasetVersion") or text(facets, "datasetVersion", "datasetVersion"),
+        tuple(_name_changes(facets, named)),
+        tuple(_field_changes(facets)),
+        text(facets, "documentation", "description"),
+    )
+
+
+def replaced_rows(output: Record) -> tuple[ReplacedRows | None, bool]:
+    """The rows that an output replaces by its facet ``headwater_write``, and whether it was a part of the dataset.
+
+    None without the facet, and for a value that nobody knows.
+    """
+    found = record(output, "outputFacets")
+    if not found:
+        return None, False
+    return _REPLACED.get(text(found, _WRITE, "replaces")), bool(record(found, "subset"))
+
+
+def restored_version(output: Record) -> str | None:
+    """The version whose rows an output has again, empty where it is not known; None where none are restored."""
+    facet = record(output, "outputFacets", _WRITE)
+    return text(facet, "restores", "version") if isinstance(facet.get("restores"), dict) else None
+
+
+def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
+    """The changes of ``headwater_names``, else the one that the standard facet of a rename tells."""
+    told = records(facets, _NAMES, "names")
+    if told or text(facets, _LIFECYCLE, _LIFECYCLE) != "RENAME":
+        pairs = [(record(one, "previous"), record(one, "current")) for one in told]
+        return [NameChange(dataset(former), dataset(present) if present else None) for former, present in pairs]
+    former = record(facets, _LIFECYCLE, "previousIdentifier")
+    if not text(former, "namespace") or not text(former, "name") or dataset(former) == named:
+        return []
+    return [NameChange(dataset(former), named)]
+
+
+def _field_changes(facets: Record) -> list[FieldChange]:
+    told = [FieldChange(text(one, "previous"), text(one, "current")) for one in records(facets, _NAMES, "fields")]
+    return [change for change in told if change.former and change.present and change.former != change.present]
+
+
+@remembered_by_content(4 << 20)
+def _schema(facet: object) -> Schema:
+    fields = [field for field in records(facet, "fields") if text(field, "name")]
+    plain = [_schema_field(field.get("name"), field.get("type")) for field in fields]
+    return Schema.of(plain, version_schema(fields))
+
+
+@remembered(5000)
+def _schema_field(name: object, kind: object) -> SchemaField:
+    return SchemaField(text(name), text(kind))
+
+
+def _symlinks(facets: Record) -> list[Symlink]:
+    named = [value for value in records(facets, "symlinks", "identifiers") if text(value, "name")]
+    return [Symlink(dataset(value), text(value, "type") or "TABLE") for value in named if text(value, "namespace")]

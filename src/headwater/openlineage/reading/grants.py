@@ -1,0 +1,102 @@
+"""Events of keys with limits: what a key owns they change, what they name beside it is a reference and changes nothing.
+
+Such an event carries the namespaces that its key was granted, so that it means the same whenever it is read again. A
+reference is a name alone: no facet of it counts, and the edges and fields that it needs are marked as mentioned.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from headwater.model import Dataset, DatasetDescription, NameChange
+from headwater.model.name_keys import key_of
+from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.json_values import Record
+from headwater.openlineage.reading.run_and_job import About, Parent
+
+GRANT = "headwater_grant"
+"""The member of an event that lists the patterns of its key's namespaces; an event without it has no limits."""
+
+_SCOPED = " @"
+_IDENTITY = re.compile(rf"(.*){_SCOPED}[0-9a-f]{{32}}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The namespaces that a key owns, as patterns of the shell (``s3://sales-*``)."""
+
+    namespaces: tuple[str, ...]
+
+    def covers(self, namespace: str) -> bool:
+        """Whether a namespace is among them."""
+        return any(fnmatchcase(namespace, pattern) for pattern in self.namespaces)
+
+    def owns(self, dataset: Dataset) -> bool:
+        """Whether a dataset is in one of them."""
+        return self.covers(dataset.namespace)
+
+
+def granted(value: Mapping[str, Any], namespaces: Collection[str]) -> dict[str, Any]:
+    """An event's JSON with the namespaces of the key that sent it; what the sender wrote there is replaced."""
+    return {**value, GRANT: sorted(namespaces)}
+
+
+def grant_of(value: Record) -> Grant | None:
+    """The grant that an event was sent under, None for one without limits."""
+    told = value.get(GRANT)
+    return None if told is None else Grant(tuple(map(str, told if isinstance(told, list) else ())))
+
+
+def run_within(run: str, namespace: str) -> str:
+    """The identity of a run that a key with limits tells of: its id is unique among the jobs of one namespace alone.
+
+    Whoever knows the id of another's run, or sends it first, has a run of their own.
+    """
+    return f"{run}{_SCOPED}{key_of(namespace).hex()}"
+
+
+def shown_run(run: str) -> str | None:
+    """The id in such an identity, None for a run without limits."""
+    identity = _IDENTITY.fullmatch(run) if _SCOPED in run else None
+    return None if identity is None else identity[1]
+
+
+def own_names(described: DatasetDescription, grant: Grant) -> DatasetDescription:
+    """A dataset of the key without other names that the key does not own, and without changes of such names."""
+    return replace(
+        described,
+        symlinks=tuple(link for link in described.symlinks if grant.owns(link.dataset)),
+        names=tuple(change for change in described.names if _owns_change(change, grant)),
+    )
+
+
+def _owns_change(change: NameChange, grant: Grant) -> bool:
+    return grant.owns(change.former) and (change.present is None or grant.owns(change.present))
+
+
+def own_about(about: About, grant: Grant) -> About:
+    """What an event says of its run and job; a parent of another's job is left out."""
+    parent = about.parent
+    if parent is None:
+        return about
+    if not grant.covers(parent.job.namespace):
+        return replace(about, parent=None)
+    return replace(about, parent=Parent(run_within(parent.run, parent.job.namespace), parent.job))
+
+
+def own_lineage(lineage: ToldLineage, grant: Grant) -> ToldLineage:
+    """Lineage in which the edges from datasets of others are marked as references."""
+    foreign = frozenset(source for source in lineage.sources if not grant.owns(source))
+    if not foreign:
+        return lineage
+    sources, known = tuple(lineage.sources), len(lineage.transformations)
+    marked = [sources[place] in foreign for place, _ in lineage.inputs]
+    return replace(
+        lineage,
+        transformations=(*lineage.transformations, *(replace(one, reference=True) for one in lineage.transformations)),
+        edges=tuple((field, source, way + known * marked[source]) for field, source, way in lineage.edges),
+        dataset=tuple((source, way + known * marked[source]) for source, way in lineage.dataset),
+        references=foreign,
+    )

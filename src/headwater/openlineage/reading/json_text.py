@@ -1,0 +1,67 @@
+"""Events as JSON texts: read, and written so that equal ones are equal."""
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from headwater.errors import EventError
+from headwater.openlineage.reading.json_values import Part
+
+
+def read_json(source: str | bytes) -> Any:
+    """The value that a JSON text stands for.
+
+    Raises:
+        EventError: it is no JSON.
+    """
+    try:
+        try:
+            return orjson.loads(source)
+        except orjson.JSONDecodeError:
+            return json.loads(source)  # which knows NaN and halves of characters
+    except (ValueError, RecursionError) as fault:
+        raise EventError(
+            f"Not JSON ({fault}): expected one OpenLineage event. Correct or leave out the line."
+        ) from None
+
+
+def digest_of(canonical: bytes) -> bytes:
+    """What makes an event known again."""
+    return blake2b(canonical, digest_size=16).digest()
+
+
+def canonical(value: Mapping[str, Any]) -> bytes:
+    """The JSON text that is the same for equal events.
+
+    Raises:
+        EventError: it is no JSON.
+    """
+    try:
+        return orjson.dumps(value, _fragment, orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        return _spelled_out(value)
+
+
+def _spelled_out(value: Mapping[str, Any]) -> bytes:
+    """The same for what has large integers or halves of characters in it."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_whole).encode()
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise EventError(f"An event that is not JSON ({fault}): expected dicts, lists, strings and numbers.") from None
+
+
+def _fragment(value: object) -> orjson.Fragment:
+    return orjson.Fragment(_of(value).text)
+
+
+def _whole(value: object) -> Any:
+    return _of(value).value
+
+
+def _of(value: object) -> Part:
+    if isinstance(value, Part):
+        return value
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -1,0 +1,235 @@
+"""The facets that say what columns are made of, as values: columnLineage of all versions, and explicit lineage."""
+
+from typing import Any
+
+import orjson
+
+from headwater.errors import EventError
+from headwater.model import Dataset, Subtype, Transformation
+from headwater.model.field_names import twins_among
+from headwater.openlineage.reading.dataset_facets import dataset
+from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.explicit_lineage import WHOLE
+from headwater.openlineage.reading.json_values import Part, Record, record, records, remembered_by_content, text
+
+_OLD_TYPES = {"IDENTITY": ("IDENTITY", False), "MASKED": ("TRANSFORMATION", True)}
+
+Told = tuple[Any, ...]
+"""What a JSON text says of an input, or of a transformation."""
+
+
+def column_lineage(output: Record, entry: Record) -> ToldLineage | None:
+    """What an event says an output is made of, None when it does not say.
+
+    The explicit ``lineage``, of which ``entry`` is what it says of this output, goes before columnLineage (LineageFacet
+    1-0-0, "Consumers"); where it names no column it goes after.
+
+    Raises:
+        EventError: a facet is there but is not what the specification says.
+    """
+    facet = record(output, "facets").get("columnLineage")
+    if earlier := record(output, "outputFacets", "headwater_write", "earlier"):
+        return _with_earlier(entry, facet, earlier)
+    if _names_columns(entry):
+        return _explicit(entry)
+    wholes = records(entry, "inputs")
+    if facet is None:
+        return _explicit(entry) if any(text(one, "field") for one in wholes) else None
+    lineage = _column_lineage(facet)
+    others = [one for one in wholes if text(one, "field") and dataset(one) not in lineage.sources]
+    return _with_wholes(facet.value if isinstance(facet, Part) else facet, others) if others else lineage
+
+
+def _with_earlier(told: Record, facet: object, earlier: Record) -> ToldLineage | None:
+    """The lineage of a run, and of those of its job before it whose rows it has left there (``headwater_write``)."""
+    if _names_columns(told):
+        own = told
+    elif facet is None:
+        return None
+    else:
+        facet = facet.value if isinstance(facet, Part) else facet
+        _require_fields(facet)
+        own = record(facet)
+    reading, names = _Reading(), record(own, "fields")
+    spelled = {name.casefold(): name for name in names}
+    for one in (own, earlier):
+        for name, field in record(one, "fields").items():
+            of_field = record(field)
+            inputs = records(of_field.get("inputFields")) or _columns(records(of_field, "inputs"))
+            reading.field(text(name if name in names else spelled.get(name.casefold(), name)), inputs, of_field)
+    return reading.lineage([*_columns(records(own, "inputs")), *records(own, "dataset"), *records(earlier, "dataset")])
+
+
+def _with_wholes(facet: Record, wholes: list[Record]) -> ToldLineage:
+    """The columnLineage facet, and datasets that it does not name and that feed the output all the same."""
+    return _column_lineage({**facet, "dataset": [*records(facet, "dataset"), *wholes]})
+
+
+def _names_columns(told: Record) -> bool:
+    """An entry may say of datasets alone what feeds them; lineage of columns goes before that."""
+    return bool(record(told, "fields")) or any(text(one, "field") not in ("", WHOLE) for one in records(told, "inputs"))
+
+
+@remembered_by_content(48 << 20)
+def _explicit(told: Record) -> ToldLineage:
+    reading = _Reading()
+    for name, field in record(told, "fields").items():
+        reading.field(text(name), _columns(records(field, "inputs")), {})
+    return reading.lineage(_columns(records(told, "inputs")))
+
+
+def _columns(inputs: list[Record]) -> list[Record]:
+    """Those that are a column."""
+    return [one for one in inputs if text(one, "field")]
+
+
+@remembered_by_content(48 << 20)
+def _column_lineage(facet: object) -> ToldLineage:
+    """The columnLineage facet of an output dataset.
+
+    Versions 1-0-0 to 1-2-0 are read; an input field without transformations counts as TRANSFORMATION,
+    because its producer says that the value depends on it and not how.
+
+    Raises:
+        EventError: the facet is not an object with ``fields`` or ``dataset``.
+    """
+    _require_fields(facet)
+    reading = _Reading()
+    for name, field in record(facet, "fields").items():
+        told = record(field)
+        reading.field(text(name), records(told.get("inputFields")), told)
+    return reading.lineage(records(facet, "dataset"))
+
+
+def _require_fields(facet: object) -> None:
+    if not isinstance(record(facet).get("fields", {}), dict) or not isinstance(facet, dict):
+        raise EventError("The columnLineage facet is no object with an object `fields`. Correct the producer.")
+
+
+class _Reading:
+    """Reads a facet, in which the same few datasets and transformations stand again and again."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, int] = {}
+        self._inputs = _Inputs()
+        self._ways: dict[Transformation, int] = {}
+        self._lists = _Lists(self._ways, "CONDITIONAL")
+        self._edges: list[tuple[int, int, int]] = []
+
+    def field(self, name: str, inputs: list[Record], field: Record) -> None:
+        """Reads what a field is made of; ``field`` is what is told of it besides."""
+        place = self._fields.setdefault(name, len(self._fields))
+        self._edges += [(place, source, way) for source, way in self._pairs(inputs, field, self._lists)]
+
+    def lineage(self, inputs: list[Record]) -> ToldLineage:
+        """The lineage of the fields that were read, and of inputs that act on all of them."""
+        of_all = self._pairs(inputs, {}, _Lists(self._ways, "FILTER"))
+        return ToldLineage(
+            tuple(self._fields),
+            self._inputs.sources,
+            tuple(self._inputs.all),
+            tuple(self._ways),
+            tuple(dict.fromkeys(self._edges)),
+            tuple(dict.fromkeys(of_all)),
+            twins_among(self._fields),
+        )
+
+    def _pairs(self, inputs: list[Record], field: Record, lists: "_Lists") -> list[tuple[int, int]]:
+        """The place of each input with that of each of its transformations."""
+        return [
+            (self._inputs.place(told), way)
+            for told in inputs
+            for way in lists.places(told.get("transformations")) or lists.old(field)
+        ]
+
+
+class _Inputs:
+    """The input fields that were read, each with its place: that of its dataset, and its name."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[int, str]] = []
+        self._known: dict[Told, int] = {}
+        self._names: dict[Dataset, tuple[int, dict[str, None]]] = {}
+        self._sources: dict[Told, tuple[int, dict[str, None]]] = {}
+
+    @property
+    def sources(self) -> dict[Dataset, tuple[str, ...]]:
+        """The names of the fields by dataset."""
+        return {owner: tuple(names) for owner, (_, names) in self._names.items()}
+
+    def place(self, told: Record) -> int:
+        """The place of an input field.
+
+        Raises:
+            EventError: it is told of no dataset or no field.
+        """
+        named = told.get("namespace"), told.get("name"), told.get("field")
+        try:
+            place = self._known.get(named)
+        except TypeError:  # a list or an object, which has no hash
+            raise EventError(
+                f"An input field is {str(named)[:60]}: expected a column's name and those of its dataset."
+            ) from None
+        if place is None:
+            place = self._known[named] = self._add(*named)
+        return place
+
+    def _add(self, namespace: Any, name: Any, field: Any) -> int:
+        named = text(field)
+        if not named:
+            raise EventError(
+                f"An input field of {namespace}/{name} has field {field!r}: "
+                "expected a column's name. Correct the producer."
+            )
+        place, names = self._sources.get((namespace, name)) or self._source(namespace, name)
+        names[named] = None
+        self.all.append((place, named))
+        return len(self.all) - 1
+
+    def _source(self, *named: Any) -> tuple[int, dict[str, None]]:
+        owner = dataset(dict(zip(("namespace", "name"), named, strict=True)))
+        source = self._sources[named] = self._names.setdefault(owner, (len(self._names), {}))
+        return source
+
+
+class _Lists:
+    """Lists of transformations that were read, each of which has a place; without a subtype they are ``unnamed``."""
+
+    def __init__(self, places: dict[Transformation, int], unnamed: str) -> None:
+        self._places = places
+        self._unnamed = unnamed
+        self._known: dict[bytes, list[int]] = {}
+
+    def places(self, told: object) -> list[int]:
+        """The places of a list of them."""
+        try:
+            key = orjson.dumps(told)  # which is quicker than to read it
+        except orjson.JSONEncodeError:
+            return self._read(told)
+        if key not in self._known:
+            self._known[key] = self._read(told)
+        return self._known[key]
+
+    def old(self, field: Record) -> list[int]:
+        """That of `transformationType` and `transformationDescription` of facet 1-0-0, which stand on the field."""
+        subtype, masking = _OLD_TYPES.get(text(field, "transformationType").upper(), ("TRANSFORMATION", False))
+        way = Transformation(Subtype(subtype), masking, False, text(field, "transformationDescription"))
+        return [self._place(way)]
+
+    def _read(self, told: object) -> list[int]:
+        return [self._place(_transformation(one, self._unnamed)) for one in records(told)]
+
+    def _place(self, way: Transformation) -> int:
+        return self._places.setdefault(way, len(self._places))
+
+
+def _transformation(told: Record, unnamed: str) -> Transformation:
+    found = _subtype(text(told, "type"), text(told, "subtype"), unnamed)
+    return Transformation(found, told.get("masking") is True, told.get("opaque") is True, text(told, "description"))
+
+
+def _subtype(kind: str, subtype: str, unnamed: str) -> Subtype:
+    try:
+        return Subtype(subtype.upper())
+    except ValueError:
+        return Subtype(unnamed) if kind.upper() == "INDIRECT" else Subtype.TRANSFORMATION

@@ -1,0 +1,1 @@
+"""Lineage as a graph of ids: edges over time, and the current ones in memory."""

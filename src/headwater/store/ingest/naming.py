@@ -1,0 +1,123 @@
+"""What an event says of names: other names of a dataset, and that from its time on a name means another dataset."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import select
+
+from headwater.model import Dataset, Symlink
+from headwater.model.field_names import FieldRename
+from headwater.openlineage.reading.dataset_facets import twins_of
+from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.store import schema
+from headwater.store.ingest.ids import Writer
+from headwater.store.ingest.symlinks import claim, dataset_id, end, meanings, name_by_location, touching
+
+_EVENT = schema.event.c
+
+
+def name(writer: Writer, events: Sequence[Event]) -> None:
+    """Makes the names of an event's datasets known, or the changes of names of all events that tell some of one moment.
+
+    What happens at one moment happens at once: former names are those of just before it, whoever tells them first.
+    """
+    changes = [(output, event.at) for event in events if event.state in SUCCESSFUL for output in event.outputs]
+    if any(event.renames for event in events):
+        formers = [_former(writer, output, at) for output, at in changes]
+        for output, at in changes:
+            _end(writer, output, at)
+        for former, (output, at) in zip(formers, changes, strict=True):
+            _begin(writer, former, output, at)
+        return
+    for event in events:
+        for seen in (*event.inputs, *(output.description for output in event.outputs)):
+            dataset_id(writer, seen.dataset, event.at, seen.symlinks)
+
+
+def moment_of(output: WrittenDataset, at: int) -> int:
+    """When the name of an event's output means that dataset: of one that is dropped, until just before."""
+    return at - 1 if any(change.present is None for change in output.description.names) else at
+
+
+def straddling(writer: Writer, event: Event) -> set[int]:
+    """The datasets of which events are known that are later than a change of names that is told only now."""
+    if not event.renames or event.state not in SUCCESSFUL:
+        return set()
+    owners = {one.dataset for named in _changed(event) for one in meanings(writer, named) if one.straddles(event.at)}
+    for output in event.outputs:
+        if output.description.fields:
+            known = meanings(writer, output.description.dataset)
+            # What has the name from that very moment on is the dataset whose fields are renamed, too.
+            owners |= {one.dataset for one in known if one.covers(event.at - 1) or one.covers(event.at)}
+    return {owner for owner in owners if _has_later(writer, owner, event)}
+
+
+def joined_twins(writer: Writer, event: Event) -> set[int]:
+    """The datasets whose fields were taken for one so far, though an event shows that they differ in case only.
+
+    Of datasets without fields it is noted at once, so that nothing has to be read again.
+    """
+    if not event.twins or (event.renames and event.state not in SUCCESSFUL):
+        return set()
+    seen = [(one.dataset, event.at, twins_of(one)) for one in (() if event.renames else event.inputs)]
+    seen += [(one.description.dataset, moment_of(one, event.at), one.twins) for one in event.outputs]
+    joined: set[int] = set()
+    for named, at, twins in seen:
+        owner = dataset_id(writer, named, at)
+        if twins <= writer.twins(owner):
+            continue
+        if writer.has_fields(owner):
+            joined.add(owner)
+        else:
+            writer.add_twins(owner, twins)
+    return joined
+
+
+def _former(writer: Writer, output: WrittenDataset, at: int) -> Dataset:
+    """A name of the dataset just before, which all its former names mean."""
+    described = output.description
+    former_of = {change.present: change.former for change in described.names}
+    former = former_of.get(described.dataset, described.dataset)
+    dataset_id(writer, former, at - 1, [Symlink(change.former) for change in described.names])
+    return former
+
+
+def _end(writer: Writer, output: WrittenDataset, at: int) -> None:
+    for change in output.description.names:
+        for ended in filter(None, (change.former, change.present)):
+            end(writer, ended, at)
+
+
+def _begin(writer: Writer, former: Dataset, output: WrittenDataset, at: int) -> None:
+    described = output.description
+    for change in described.names:
+        if change.present is not None:
+            claim(writer, change.present, at, dataset_id(writer, former, at - 1))
+    if moment_of(output, at) == at:
+        dataset_id(writer, described.dataset, at, described.symlinks)
+    owner = dataset_id(writer, former, at - 1)
+    name_by_location(writer, owner)
+    for renamed in described.fields:
+        writer.rename_field(owner, FieldRename(at, renamed.former, renamed.present))
+
+
+def _changed(event: Event) -> Iterator[Dataset]:
+    for output in event.outputs:
+        for change in output.description.names:
+            yield from filter(None, (change.former, change.present))
+
+
+def _has_later(writer: Writer, owner: int, event: Event) -> bool:
+    """Whether another event from that moment on, or lineage told from then on, is about a dataset."""
+    writer.flush()
+    lineage, touched, changed = schema.lineage.c, schema.run_dataset.c, schema.dataset_change.c
+    later = select(_EVENT.id).where(_EVENT.at >= event.at, _EVENT.digest != event.digest)
+    questions = [
+        later.join(table, of_run == _EVENT.run_id).where(of_dataset == owner)
+        for table, of_run, of_dataset in (
+            (schema.run_dataset, touched.run_id, touched.dataset_id),
+            (schema.dataset_change, changed.run_id, changed.dataset_id),
+        )
+    ]
+    outputs = {output for _, output in touching(writer, owner)}
+    questions.append(select(lineage.run_id).where(lineage.output_id.in_(outputs), lineage.at >= event.at))
+    return any(writer.connection.execute(question.limit(1)).first() for question in questions)

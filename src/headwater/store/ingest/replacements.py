@@ -1,0 +1,182 @@
+"""Replacements of all rows of a dataset: by which runs, and which lineage of other runs they end.
+
+Lineage holds until the next run of its job, or until another run has replaced all rows of the output. Runs go by when
+they ended; of equal times by their ids. A stream that still runs may write again after everything.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, Connection, FromClause, Select, and_, bindparam, delete, or_, select
+
+from headwater.errors import SettingError
+from headwater.model.time import FOREVER
+from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
+from headwater.store import schema
+from headwater.store.ingest.ids import Writer
+from headwater.store.sql.bulk import add_rows
+from headwater.store.sql.lookup import Lookup
+from headwater.store.sql.rows import pairs_for, rows_for
+
+BELIEVE_OVERWRITE = "HEADWATER_BELIEVE_OVERWRITE"
+"""The variable of the environment that says whether OVERWRITE of other producers replaces all rows."""
+
+_FLAGS = {"": False, **dict.fromkeys(("1", "true", "yes", "on"), True)}
+_FLAGS |= dict.fromkeys(("0", "false", "no", "off"), False)
+_REPLACEMENT = schema.replacement
+_LINEAGE = schema.lineage.c
+_RUN = schema.run.c
+_ENDED = frozenset((*FINAL, *SUCCESSFUL))
+_COLUMNS = ("dataset_id", "at", "run_id", "certain", "has_schema", "restores")
+
+
+_OTHER = _REPLACEMENT.alias().c
+_LAST = select(_OTHER.at).where(_OTHER.dataset_id == _REPLACEMENT.c.dataset_id, _OTHER.certain)
+_LAST = _LAST.order_by(_OTHER.at.desc()).limit(1).correlate(_REPLACEMENT)
+_LATEST = Lookup(
+    select(_REPLACEMENT.c.dataset_id, _REPLACEMENT.c.at, _REPLACEMENT.c.run_id).where(
+        _REPLACEMENT.c.certain, _REPLACEMENT.c.at == _LAST.scalar_subquery()
+    ),
+    _REPLACEMENT.c.dataset_id,
+)
+
+
+class Run(NamedTuple):
+    """A run's row, as far as its lineage goes."""
+
+    id: int
+    uuid: str
+    job_id: int
+    state: str
+    state_at: int
+
+    @property
+    def last(self) -> int:
+        """When it can have written last."""
+        return self.state_at if self.state in _ENDED else FOREVER
+
+
+class Replacement(NamedTuple):
+    """The replacement of a dataset's rows by a run; ``certain`` where the run said so, or its producer is believed.
+
+    ``restores`` says that they are those of an earlier version, which is known where it is ``certain``.
+    """
+
+    at: int
+    certain: bool
+    has_schema: bool
+    restores: bool = False
+
+
+class RunEnd(NamedTuple):
+    """A run and when it ended; the run is None where several ended then."""
+
+    at: int
+    run: int | None
+
+
+def believes_overwrite(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether OVERWRITE of producers who do not say which rows they replaced counts as a replacement of all.
+
+    Raises:
+        SettingError: the variable is neither yes nor no.
+
+    >>> believes_overwrite({}), believes_overwrite({BELIEVE_OVERWRITE: "on"})
+    (False, True)
+    """
+    value = (os.environ if environment is None else environment).get(BELIEVE_OVERWRITE, "")
+    if value.lower() not in _FLAGS:
+        raise SettingError(f"{BELIEVE_OVERWRITE} is {value!r}: expected 1, true, yes, on, 0, false, no or off.")
+    return _FLAGS[value.lower()]
+
+
+def known_replacements(connection: Connection, runs: Collection[int]) -> dict[int, dict[int, Replacement]]:
+    """The replacements that the store has of runs: by run and dataset."""
+    found: dict[int, dict[int, Replacement]] = {}
+    question = select(_REPLACEMENT)
+    for row in rows_for(connection, runs, lambda some: question.where(_REPLACEMENT.c.run_id.in_(some))):
+        one = Replacement(row.at, row.certain, row.has_schema, row.restores)
+        found.setdefault(row.run_id, {})[row.dataset_id] = one
+    return found
+
+
+def add_replacements(connection: Connection, rows: Iterable[tuple[int, int, Replacement]]) -> None:
+    """Add the replacements of datasets (first) by runs (second)."""
+    flat = ((dataset, one.at, run, *one[1:]) for dataset, run, one in rows)
+    add_rows(connection, _REPLACEMENT, _COLUMNS, flat)
+
+
+def retract_replacements(writer: Writer, datasets: Collection[int]) -> None:
+    """Remove the replacements of datasets; the runs that made them are looked at again."""
+    question = select(_REPLACEMENT.c.run_id)
+    rows = rows_for(writer.connection, datasets, lambda some: question.where(_REPLACEMENT.c.dataset_id.in_(some)))
+    writer.unsettled.update(row.run_id for row in rows)
+    writer.connection.execute(delete(_REPLACEMENT).where(_REPLACEMENT.c.dataset_id.in_(datasets)))
+
+
+def any_replacement(connection: Connection) -> bool:
+    """Whether a run is known to have replaced all rows of any dataset."""
+    question = select(_REPLACEMENT.c.run_id).where(_REPLACEMENT.c.certain).limit(1)
+    return connection.execute(question).first() is not None
+
+
+def latest_replacements(connection: Connection, datasets: Collection[int]) -> dict[int, RunEnd]:
+    """The last certain replacement of each dataset that has one."""
+    found: dict[int, RunEnd] = {}
+    for dataset, at, run in _LATEST.bare(connection, datasets):
+        found[dataset] = RunEnd(at, None if dataset in found else run)
+    return found
+
+
+Writers = dict[int, tuple[int, Run]]
+"""Of each job that wrote a dataset, the last run with lineage of it, and from when on that holds (first)."""
+
+
+def with_writer(writers: Writers, at: int, run: Run) -> None:
+    """Add a run to the writers of a dataset, unless a later one of its job is known."""
+    known = writers.get(run.job_id)
+    if known is None or (known[0], known[1].uuid) < (at, run.uuid):
+        writers[run.job_id] = (at, run)
+
+
+def writers_since(connection: Connection, moments: Collection[tuple[int, int]]) -> dict[int, Writers]:
+    """The writers of datasets (first) whose lineage holds from a moment (second) on, or from a later one."""
+    found: dict[int, Writers] = {}
+    for dataset, at, *run in pairs_for(connection, moments, _since):
+        with_writer(found.setdefault(dataset, {}), at, Run(*run))
+    return found
+
+
+def _since(pair: FromClause) -> Select[Any]:
+    mine = and_(_LINEAGE.output_id == pair.c.one, _LINEAGE.at >= pair.c.other)
+    question = select(_LINEAGE.output_id, _LINEAGE.at, _RUN.id, _RUN.uuid, _LINEAGE.job_id, _RUN.state, _RUN.state_at)
+    return question.select_from(pair).join(schema.lineage, mine).join(schema.run, _RUN.id == _LINEAGE.run_id)
+
+
+_MOMENT, _UUID = bindparam("moment", type_=BigInteger()), bindparam("the_uuid", type_=_RUN.uuid.type)
+_FIRST_AFTER = (
+    select(_REPLACEMENT.c.at)
+    .join(schema.run, _RUN.id == _REPLACEMENT.c.run_id)
+    .where(
+        _REPLACEMENT.c.dataset_id == bindparam("dataset"),
+        _REPLACEMENT.c.certain,
+        _REPLACEMENT.c.run_id != bindparam("row"),
+        or_(_REPLACEMENT.c.at > _MOMENT, and_(_REPLACEMENT.c.at == _MOMENT, _RUN.uuid > _UUID)),
+    )
+    .order_by(_REPLACEMENT.c.at)
+    .limit(1)
+)
+
+
+def first_after(connection: Connection, dataset: int, run: Run) -> int:
+    """When another run than this first replaced a dataset after it; FOREVER where none has."""
+    place = {"dataset": dataset, "row": run.id, "moment": run.last, "the_uuid": run.uuid}
+    found = connection.execute(_FIRST_AFTER, place).scalar()
+    return FOREVER if found is None else int(found)
+
+
+def jobs_of(connection: Connection, dataset: int) -> list[int]:
+    """The jobs of which lineage of a dataset is known."""
+    question = select(_LINEAGE.job_id).where(_LINEAGE.output_id == dataset).distinct()
+    return list(connection.execute(question).scalars())

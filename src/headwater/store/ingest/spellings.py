@@ -1,0 +1,156 @@
+"""How the name of a field is spelled: as the latest schema of a writer has it, else as writers do, else as readers do.
+
+Those who read a table may spell its names as they like, and so may those who append to it. Every rule here is a
+maximum, so that the order of events does not matter.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Text, Update, select, update
+
+from headwater.model.name_keys import keys_of
+from headwater.store import schema
+from headwater.store.ingest.upserts import ToldSchema
+from headwater.store.sql.bulk import Change, Given
+from headwater.store.sql.rows import rows_for
+
+MENTIONED, READ, WRITTEN, CURRENT = range(-1, 3)
+"""Who spells a name so: only those who do not own the dataset, readers, a writer, the latest schema of a writer."""
+
+_FIELD = schema.field
+_DATASET = schema.dataset
+
+
+class Spelling(NamedTuple):
+    """The columns of a field's row: the name that is shown, the best one without the latest schema, and whose it is."""
+
+    name: str
+    best: str
+    by: int
+
+    def offered(self, by: int, name: str) -> "Spelling":
+        """The spelling after a reader or a writer spelled the name so; of equals the greater text stays."""
+        if (by, name) <= (min(self.by, WRITTEN), self.best):
+            return self
+        return Spelling(self.name, name, CURRENT) if self.by == CURRENT else Spelling(name, name, by)
+
+    def left(self) -> "Spelling":
+        """The spelling when the latest schema of a writer is another."""
+        return Spelling(self.best, self.best, min(self.by, WRITTEN))
+
+    def called(self, name: str) -> "Spelling":
+        """The spelling when the latest schema of a writer has it."""
+        return Spelling(name, self.best, CURRENT)
+
+
+@dataclass(slots=True)
+class Spellings:
+    """The spellings that a batch of events has, by fields; and the schemas of writers, by datasets."""
+
+    _offers: dict[int, tuple[int, str]] = field(default_factory=dict)
+    _schemas: dict[int, ToldSchema] = field(default_factory=dict)
+    _current: dict[int, str] = field(default_factory=dict)
+
+    def offer(self, field_id: int, by: int, name: str) -> None:
+        """Notes that a reader or a writer spells the name of a field so."""
+        known = self._offers.get(field_id)
+        if known is None or known < (by, name):
+            self._offers[field_id] = (by, name)
+
+    def schema(self, dataset: int, latest: ToldSchema) -> None:
+        """Notes the schema that a writer has of a dataset."""
+        known = self._schemas.get(dataset, latest)
+        self._schemas[dataset] = max(known, latest, key=_moment_of)
+
+    def of_new_dataset(self, dataset: int) -> tuple[bytes | None, int | None]:
+        """The digest and the moment for the row of a new dataset; its fields are spelled so."""
+        latest = self._schemas.pop(dataset, None)
+        if latest is None:
+            return None, None
+        self._current |= latest.names
+        return latest.digest, latest.at
+
+    def of_new_field(self, field_id: int) -> Spelling:
+        """The spelling for the row of a new field."""
+        by, name = self._offers.pop(field_id)
+        spelling = Spelling(name, name, by)
+        current = self._current.pop(field_id, None)
+        return spelling if current is None else spelling.called(current)
+
+    def write(self, connection: Connection, new: Collection[int]) -> None:
+        """Writes the spellings of fields that are there; those of ``new`` ones are for `of_new_field`."""
+        left = self._changed_schemas(connection)
+        known = [one for one in {**self._offers, **self._current} if one not in new]
+        if not known and not left:
+            return
+        rows = {row.id: row for row in rows_for(connection, known, lambda some: _ROWS.where(_FIELD.c.id.in_(some)))}
+        for row in rows_for(connection, left, lambda some: _CURRENT_ROWS.where(_FIELD.c.dataset_id.in_(some))):
+            rows[row.id] = row
+        changed = []
+        for row in rows.values():
+            before = Spelling(row.name, row.spelling, row.spelled_by)
+            after = self._after(before.left() if row.dataset_id in left else before, row.id)
+            if after != before:
+                changed.append((row.id, after.name, keys_of(after.name)[1], after.best, after.by))
+        _SPELL(connection, changed)
+
+    def clear(self) -> None:
+        """Forgets all of it."""
+        for one in (self._offers, self._schemas, self._current):
+            one.clear()
+
+    def _after(self, spelling: Spelling, field_id: int) -> Spelling:
+        offer, current = self._offers.pop(field_id, None), self._current.pop(field_id, None)
+        spelling = spelling if offer is None else spelling.offered(*offer)
+        return spelling if current is None else spelling.called(current)
+
+    def _changed_schemas(self, connection: Connection) -> set[int]:
+        """The datasets of which the latest schema of a writer is another now."""
+        later: dict[int, ToldSchema] = {}
+        left: set[int] = set()
+        for dataset, at, digest in rows_for(
+            connection, self._schemas, lambda some: _LATEST.where(_DATASET.c.id.in_(some))
+        ):
+            latest = self._schemas[dataset]
+            if at is None or _moment_of(latest) > (at, digest or b""):
+                later[dataset] = latest
+                if latest.digest != digest:
+                    left.add(dataset)
+                    self._current |= latest.names
+        _NOTE(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
+        self._schemas.clear()
+        return left
+
+
+def spelled(connection: Connection, dataset: int) -> Iterator[tuple[int, Spelling]]:
+    """The fields of a dataset with their spellings."""
+    for row in connection.execute(_ROWS.where(_FIELD.c.dataset_id == dataset)).all():
+        yield row.id, Spelling(row.name, row.spelling, row.spelled_by)
+
+
+def _moment_of(latest: ToldSchema) -> tuple[int, bytes]:
+    return latest.at, latest.digest
+
+
+_ROWS = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name, _FIELD.c.spelling, _FIELD.c.spelled_by)
+_CURRENT_ROWS = _ROWS.where(_FIELD.c.spelled_by == CURRENT)
+_LATEST = select(_DATASET.c.id, _DATASET.c.written_at, _DATASET.c.written_digest)
+
+
+def _spell(given: Given) -> Update:
+    values = {name: given[name] for name in ("name", "folded_key", "spelling", "spelled_by")}
+    return update(_FIELD).where(_FIELD.c.id == given["row"]).values(values)
+
+
+def _note(given: Given) -> Update:
+    dataset = update(_DATASET).where(_DATASET.c.id == given["dataset"])
+    return dataset.values(written_digest=given["digest"], written_at=given["moment"])
+
+
+_SPELL = Change(
+    {"row": BigInteger(), "name": Text(), "folded_key": LargeBinary(), "spelling": Text(), "spelled_by": Integer()},
+    _spell,
+)
+_NOTE = Change({"dataset": BigInteger(), "digest": LargeBinary(), "moment": BigInteger()}, _note)

@@ -1,0 +1,1 @@
+"""Care of a store: copies, retention, upgrades, keys, inspection."""

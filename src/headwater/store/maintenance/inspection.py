@@ -1,0 +1,76 @@
+"""What a store is: where, of which schema, how much is in it."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from headwater.store import schema
+from headwater.store.maintenance.upgrade import revision_of
+from headwater.store.schema import REVISIONS
+from headwater.store.sql import engine as connections
+from headwater.store.sql.location import sqlite_path, store_url
+from headwater.store.store import open_store
+
+_COUNTED = (schema.dataset, schema.field, schema.job, schema.run, schema.event, schema.edge, schema.edge_history)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """A store without its password; ``rows`` is empty when its schema is not this version's.
+
+    ``earliest`` and ``latest`` are the times of events in microseconds since 1970, ``size`` is in bytes.
+    """
+
+    place: str
+    kind: str
+    revision: str
+    size: int
+    rows: tuple[tuple[str, int], ...] = ()
+    earliest: int | None = None
+    latest: int | None = None
+
+    @property
+    def current(self) -> bool:
+        """Whether this version of headwater can use it without an upgrade."""
+        return self.revision == REVISIONS[-1]
+
+
+def inspect(url: str | None) -> StoreInfo:
+    """What a store is; nothing is changed.
+
+    Raises:
+        StoreError: it is missing, cannot be read, or is no headwater store.
+    """
+    url = store_url(url)
+    revision, size = _revision_and_size(url)
+    place, kind = connections.shown(url), "PostgreSQL" if sqlite_path(url) is None else "SQLite"
+    if revision != REVISIONS[-1]:
+        return StoreInfo(place, kind, revision, size)
+    with open_store(url, create=False, read_only=True) as store, store.read() as connection:
+        return StoreInfo(place, kind, revision, size, _rows(connection), *_times(connection))
+
+
+def _revision_and_size(url: str) -> tuple[str, int]:
+    path = sqlite_path(url)
+    engine = connections.connect(url, read_only=True, timeout=30)
+    try:
+        with connections.told_plainly(url):
+            revision = revision_of(engine, url)
+            if path is not None:
+                return revision, path.stat().st_size
+            with connections.reading(engine) as connection:
+                question = select(func.pg_database_size(func.current_database()))
+                return revision, int(connection.execute(question).scalar_one())
+    finally:
+        engine.dispose()
+
+
+def _rows(connection: Connection) -> tuple[tuple[str, int], ...]:
+    questions = {table.name: select(func.count()).select_from(table) for table in _COUNTED}
+    return tuple((name, int(connection.execute(question).scalar_one())) for name, question in questions.items())
+
+
+def _times(connection: Connection) -> tuple[int | None, int | None]:
+    at = schema.event.c.at
+    earliest, latest = connection.execute(select(func.min(at), func.max(at))).one()
+    return earliest, latest

@@ -1,0 +1,1 @@
+"""The databases that hold a store: connections, statements for many rows, and what differs between them."""
