@@ -13,7 +13,8 @@ from headwater.store.questions import Exact, Root, roots_of
 def lineage_in(store: Store, folder: Path, names: tuple[str, ...]) -> ColumnLineage:
     """All roots of the columns ``names`` of ``out``; what acts on the rows of each of them acts on the dataset.
 
-    A literal has no roots: what decides on its rows is held against those of the other columns.
+    A literal has no roots, and changes with the rows alone: where there is one, a source of every other column counts as
+    acting on the rows, since the way to it may begin with a value and go on with rows.
 
     Raises:
         LookupError: every column is a literal.
@@ -23,7 +24,12 @@ def lineage_in(store: Store, folder: Path, names: tuple[str, ...]) -> ColumnLine
     of_rows = [frozenset(_dependencies(roots[name], rows=True)) for name, found in fields.items() if found]
     if not of_rows:
         raise LookupError("every column is a literal; roots are of columns, none of them says what decides on rows")
-    return ColumnLineage(fields, frozenset.intersection(*of_rows))
+    on_all = frozenset.intersection(*of_rows)
+    if len(of_rows) < len(fields):
+        found = [edges for edges in fields.values() if edges]
+        shared = frozenset.intersection(*(frozenset(edge.input for edge in edges) for edges in found))
+        on_all |= {edge for edges in found for edge in edges if edge.input in shared}
+    return ColumnLineage(fields, on_all)
 
 
 def _dependencies(roots: tuple[Root, ...], rows: bool) -> Iterator[Dependency]:
