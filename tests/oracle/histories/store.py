@@ -13,8 +13,8 @@ from headwater.store.questions import Exact, Root, roots_of
 def lineage_in(store: Store, folder: Path, names: tuple[str, ...]) -> ColumnLineage:
     """All roots of the columns ``names`` of ``out``; what acts on the rows of each of them acts on the dataset.
 
-    A literal has no roots, and changes with the rows alone: where there is one, a source of every other column counts as
-    acting on the rows, since the way to it may begin with a value and go on with rows.
+    A literal has no roots, and changes with the rows alone: where there is one, a source of every other column counts
+    as acting on the rows, since the way from it may begin with rows and go on with a value.
 
     Raises:
         LookupError: every column is a literal.
