@@ -205,7 +205,7 @@ def test_who_was_granted_other_namespaces_cannot_write_here(asked: TestClient, t
 
 
 def test_a_revoked_key_stops_working(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.server.authentication.REMEMBERED", 0.0)
+    monkeypatch.setattr("headwater.server.authentication.CACHE_SECONDS", 0.0)
     with open_store(asked.app.state.server.store.url) as store:
         from headwater.store.maintenance.keyring import issue, revoke
 

@@ -1,1 +1,1 @@
-"""Answers in the forms that people and programs take them in: documents, rows, drawings."""
+"""Answers as documents, rows and drawings, for people and programs."""

@@ -11,7 +11,7 @@ _LINK = ("input", "output", "transformation", "job")
 
 
 def of_reached(answer: Reached, columns: Collection[int]) -> Document:
-    """Ids of columns with their distances, and whether only a guess leads there where one does."""
+    """Return ids of columns with their distances, and which are reached by guesses only."""
     arrays = {"id": list(columns), "distance": [answer.distance[one] for one in columns]}
     return {
         "start": of_start(answer.start),
@@ -22,11 +22,11 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
 
 
 def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection[tuple[int, ...]]) -> Document:
-    """Some columns and links of a graph with everything that they name."""
+    """Return some columns and links of a graph with the names of all that they refer to."""
     owner, distance, fields = answer.closure.dataset_of, answer.closure.distance, answer.fields
     # Not by zip(*links): its iterators, one for each link, set off the garbage collector.
     arrays = [[link[place] for link in links] for place in range(len(_LINK))]
-    _, outputs, ways, jobs = arrays
+    _, outputs, transformations, jobs = arrays
     owners = [owner[one] for one in columns]
     named = {*owners, *(-one for one in outputs if one < 0)}
     return {
@@ -40,7 +40,7 @@ def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection
             "distance": [distance[one] for one in columns],
             **_sides(answer.closure.sides, columns),
         },
-        "transformations": _transformations((id_, answer.transformations[id_]) for id_ in sorted(set(ways))),
+        "transformations": _transformations((id_, answer.transformations[id_]) for id_ in sorted(set(transformations))),
         "jobs": _jobs((id_, answer.jobs[id_]) for id_ in sorted(set(jobs))),
         "edges": dict(zip(_LINK, arrays, strict=True)),
         "truncated": list(answer.closure.truncated),
@@ -53,12 +53,12 @@ def _datasets(named: Iterable[tuple[int, KnownDataset]]) -> dict[str, Any]:
 
 
 def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
-    given = list(named)
+    named = list(named)
     rows = [
-        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in given
+        (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in named
     ]
     arrays = _arrays(("id", "type", "subtype", "masking", "opaque", "description"), rows)
-    return arrays | _guesses(one.guess for _, one in given)
+    return arrays | _guesses(one.guess for _, one in named)
 
 
 def _jobs(named: Iterable[tuple[int, Job]]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _guessed(guessed: Collection[int], columns: Collection[int]) -> dict[str, li
 
 
 def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:
-    """Which are guesses; nothing where none is."""
+    """Return the flags of guesses; nothing where none is one."""
     guesses = list(which)
     return {"guess": guesses} if any(guesses) else {}
 

@@ -1,4 +1,4 @@
-"""Answers as JSON documents, with the field's words as keys."""
+"""Answers as JSON documents."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -29,22 +29,22 @@ Document = dict[str, Any]
 
 
 def of_dataset(known: KnownDataset) -> Document:
-    """A dataset with its other names."""
+    """Return a dataset with its other names."""
     return _named(known.dataset) | {"symlinks": [_named(alias) for alias in known.aliases]}
 
 
 def of_column(column: Column) -> Document:
-    """A column with the name of its dataset."""
+    """Return a column with the name of its dataset."""
     return _named(column.dataset.dataset) | {"field": column.name}
 
 
 def of_job(job: Job) -> Document:
-    """A job's name."""
+    """Return the name of a job."""
     return {"namespace": job.namespace, "name": job.name}
 
 
 def of_transformation(one: Transformation) -> Document:
-    """A transformation as the columnLineage facet writes it; with ``guess`` where it is one."""
+    """Return a transformation as the columnLineage facet writes it, with ``guess`` where it is one."""
     document = {
         "type": one.subtype.type.value,
         "subtype": one.subtype.value,
@@ -55,31 +55,31 @@ def of_transformation(one: Transformation) -> Document:
     return document | {"guess": True} if one.guess else document
 
 
-def of_way(way: Way) -> Document:
-    """A transformation over several steps."""
-    return of_kind(way.transformation) | {"wholeDataset": way.whole_dataset}
+def of_path_transformation(one: Way) -> Document:
+    """Return the transformation of a path."""
+    return of_kind(one.transformation) | {"wholeDataset": one.whole_dataset}
 
 
 def of_kind(one: Transformation) -> Document:
-    """A transformation without its description."""
+    """Return a transformation without its description."""
     document = of_transformation(one)
     del document["description"]
     return document
 
 
 def of_overwrite(run: Overwrite) -> Document:
-    """A run that overwrote a dataset."""
+    """Return a run that overwrote a dataset."""
     return {"run": run.run, "job": of_job(run.job), "at": iso(run.at)}
 
 
 def _overwritten(runs: Iterable[Overwrite]) -> Document:
-    """The runs that may have replaced what is shown; nothing where there are none."""
+    """Return the runs that may have replaced the rows; nothing where there are none."""
     found = [of_overwrite(run) for run in runs]
     return {"possiblyReplaced": found} if found else {}
 
 
 def of_hop(hop: Hop) -> Document:
-    """A step; its output has no ``field`` when it acts on every column of the dataset."""
+    """Return a step; its output has no ``field`` when it acts on every column of the dataset."""
     output = of_column(hop.output) if hop.output is not None else _named(hop.output_dataset.dataset)
     return {
         "input": of_column(hop.input),
@@ -90,7 +90,7 @@ def of_hop(hop: Hop) -> Document:
 
 
 def of_roots(answer: Roots) -> Document:
-    """The roots of a column."""
+    """Return the roots of a column."""
     return {
         "column": of_column(answer.column),
         "origin": answer.origin.value if answer.origin is not None else None,
@@ -102,7 +102,7 @@ def of_roots(answer: Roots) -> Document:
                 "origin": root.origin.value,
                 "evidence": root.evidence.value if root.evidence is not None else None,
                 "near": [of_column(one) for one in root.near],
-                "transformations": [of_way(way) for way in root.ways],
+                "transformations": [of_path_transformation(way) for way in root.ways],
                 "distance": root.distance,
                 "jobs": [of_job(job) for job in root.jobs],
                 "applications": [of_job(application) for application in root.applications],
@@ -115,7 +115,7 @@ def of_roots(answer: Roots) -> Document:
 
 
 def of_graph(answer: Graph) -> Document:
-    """A walk."""
+    """Return a walk."""
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
@@ -129,12 +129,12 @@ def of_graph(answer: Graph) -> Document:
 
 
 def _of_end(end: End | None) -> Document:
-    """The evidence on a column that nothing stands before; of others nothing."""
+    """Return the evidence on a column that nothing is before; of others nothing."""
     return {} if end is None else {"evidence": end.evidence.value, "near": [of_column(one) for one in end.near]}
 
 
 def of_dataset_graph(answer: DatasetGraph) -> Document:
-    """A walk collapsed to datasets; ``edges`` counts those between columns."""
+    """Return a walk collapsed to datasets; ``edges`` counts those between columns."""
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
@@ -156,19 +156,19 @@ def of_dataset_graph(answer: DatasetGraph) -> Document:
 
 
 def of_sides(sides: Sides | None, id_: int) -> Document:
-    """The distances of a walk both ways, None on the side where it is not; of another walk nothing."""
+    """Return the distances of a walk both ways, None on the side where the node is not; of another walk nothing."""
     return {} if sides is None else {"up": sides.up.get(id_), "down": sides.down.get(id_)}
 
 
 def of_difference(answer: Difference) -> Document:
-    """What came, went and changed."""
+    """Return a difference: what was added, removed and changed."""
     about = answer.about
     return {
         "about": {"job": of_job(about)} if isinstance(about, Job) else of_start(about),
         "added": [of_hop(hop) for hop in answer.added],
         "removed": [of_hop(hop) for hop in answer.removed],
         "changed": [
-            of_hop(one.after) | {"before": [of_transformation(way) for way in one.before.transformations]}
+            of_hop(one.after) | {"before": [of_transformation(before) for before in one.before.transformations]}
             for one in answer.changed
         ],
         "columns": {
@@ -184,7 +184,7 @@ def of_difference(answer: Difference) -> Document:
 
 
 def of_versions(answer: VersionPage) -> Document:
-    """The versions of a dataset."""
+    """Return the versions of a dataset."""
     return {
         "dataset": of_dataset(answer.dataset),
         "versions": [
@@ -202,7 +202,7 @@ def of_versions(answer: VersionPage) -> Document:
 
 
 def of_found_text(one: FoundText) -> Document:
-    """A dataset, a column or a job that was found, where, and a piece of the text."""
+    """Return a search result: a dataset, a column or a job, the place of the match, and an excerpt."""
     place = {"in": one.place.value, "excerpt": redact(one.excerpt)}
     if isinstance(one.about, Job):
         return {"kind": "job", **of_job(one.about), **place}
@@ -216,7 +216,7 @@ def _typed(column: Column) -> Document:
 
 
 def of_coverage(one: Coverage) -> Document:
-    """How much is known of an output, and what is missing."""
+    """Return the coverage of an output, and its gaps."""
     return {
         "coverage": one.covered.value,
         "output": _named(one.output.dataset) if one.output is not None else None,
@@ -227,7 +227,7 @@ def of_coverage(one: Coverage) -> Document:
 
 
 def of_impact(answer: Impact) -> Document:
-    """Everything downstream."""
+    """Return everything that depends on the start."""
     return {
         "start": of_start(answer.start),
         "datasets": [
@@ -239,12 +239,12 @@ def of_impact(answer: Impact) -> Document:
                     {
                         "field": impacted.column.name,
                         "distance": impacted.distance,
-                        "transformations": [of_way(way) for way in impacted.ways],
+                        "transformations": [of_path_transformation(way) for way in impacted.ways],
                     }
                     for impacted in one.columns
                 ],
             }
-            | ({} if one.columns else {"transformations": [of_way(way) for way in one.ways]})
+            | ({} if one.columns else {"transformations": [of_path_transformation(way) for way in one.ways]})
             | _overwritten(one.possibly_replaced)
             for one in answer.datasets
         ],
@@ -253,7 +253,7 @@ def of_impact(answer: Impact) -> Document:
 
 
 def of_paths(answer: Paths) -> Document:
-    """The paths between two columns."""
+    """Return the paths between two columns."""
     return {
         "source": of_column(answer.source),
         "target": of_column(answer.target),
@@ -269,7 +269,7 @@ def of_paths(answer: Paths) -> Document:
 
 
 def of_start(start: Column | KnownDataset) -> Document:
-    """What a walk began at."""
+    """Return the start of a walk."""
     return of_column(start) if isinstance(start, Column) else of_dataset(start)
 
 

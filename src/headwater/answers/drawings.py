@@ -1,14 +1,21 @@
-"""Answers as graphs of columns grouped by dataset, written as Mermaid or DOT."""
+"""Answers as graphs of columns: Mermaid and DOT, grouped by dataset, and GraphML."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
 
 from headwater.answers.labels import Labels, field
-from headwater.answers.ways import way_words
+from headwater.answers.transformations import transformations_text
 from headwater.store.questions import Column, DatasetGraph, Graph, Hop, KnownDataset, Paths, Roots, Way
 
 _EVERY = "every column"
+_KEYS = {
+    "node": {"kind": "string", "namespace": "string", "dataset": "string", "field": "string"},
+    "edge": {"transformations": "string", "direct": "boolean"},
+}
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
 
 Node = Column | KnownDataset
 """A dataset as a node stands for every column of it."""
@@ -18,7 +25,7 @@ Node = Column | KnownDataset
 class Arrow:
     """From a column to another, or to every column of a dataset; from dataset to dataset in a collapsed graph.
 
-    ``direct`` says that the value is known to be carried, ``guess`` that nobody told of it.
+    ``direct`` says that a value is carried; ``guess`` that no event describes the arrow.
     """
 
     input: Node
@@ -29,7 +36,7 @@ class Arrow:
 
 
 def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
-    """The arrows of an answer, in the direction of the data, each once."""
+    """Return the arrows of an answer, in the direction of the data, each once."""
     if isinstance(answer, Roots):
         return [_arrow(root.column, answer.column, root.ways) for root in answer.roots]
     if isinstance(answer, DatasetGraph):
@@ -42,11 +49,11 @@ def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
     for hop in hops:
         ends: tuple[Node, Node] = (hop.input, hop.output or hop.output_dataset)
         together.setdefault(ends, []).extend(Way(one) for one in hop.transformations)
-    return [_arrow(source, target, dict.fromkeys(ways)) for (source, target), ways in together.items()]
+    return [_arrow(source, target, dict.fromkeys(several)) for (source, target), several in together.items()]
 
 
 def mermaid(arrows: list[Arrow]) -> Iterator[str]:
-    """A Mermaid flowchart; dotted arrows influence without carrying the value, or are guesses."""
+    """Return a Mermaid flowchart; dotted arrows influence without carrying the value, or are guesses."""
     yield "flowchart LR"
     drawing = _Drawing(arrows)
     yield from (f'  {drawing.id(node)}["{_mermaid_text(label)}"]' for node, label in drawing.alone())
@@ -60,7 +67,7 @@ def mermaid(arrows: list[Arrow]) -> Iterator[str]:
 
 
 def dot(arrows: list[Arrow]) -> Iterator[str]:
-    """A Graphviz graph; dashed arrows influence without carrying the value, or are guesses."""
+    """Return a Graphviz graph; dashed arrows influence without carrying the value, or are guesses."""
     yield "digraph lineage {"
     yield "  rankdir=LR; node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica, fontsize=10];"
     drawing = _Drawing(arrows)
@@ -73,6 +80,35 @@ def dot(arrows: list[Arrow]) -> Iterator[str]:
         style = "" if arrow.direct else ", style=dashed"
         yield f"  {drawing.id(arrow.input)} -> {drawing.id(arrow.output)} [label={_dot_text(arrow.label)}{style}];"
     yield "}"
+
+
+def graphml(arrows: list[Arrow]) -> Iterator[str]:
+    """Return a directed graph in GraphML 1.0 (http://graphml.graphdrawing.org).
+
+    A node of kind ``dataset`` stands for every column of the dataset.
+    """
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    guesses = {"edge": {**_KEYS["edge"], "guess": "boolean"}} if any(arrow.guess for arrow in arrows) else {}
+    for of, keys in (_KEYS | guesses).items():
+        yield from (
+            f'  <key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for name, kind in keys.items()
+        )
+    yield '  <graph id="lineage" edgedefault="directed">'
+    nodes = dict.fromkeys(node for arrow in arrows for node in (arrow.input, arrow.output))
+    ids = {node: f"n{place}" for place, node in enumerate(nodes)}
+    for node, id_ in ids.items():
+        yield f'    <node id="{id_}">{_xml_data(_node_data(node))}</node>'
+    for arrow in arrows:
+        data = {"transformations": arrow.label, "direct": str(arrow.direct).lower()}
+        data |= {"guess": "true"} if arrow.guess else {}
+        yield f'    <edge source="{ids[arrow.input]}" target="{ids[arrow.output]}">{_xml_data(data)}</edge>'
+    yield "  </graph>"
+    yield "</graphml>"
+
+
+DRAWINGS = {"mermaid": mermaid, "dot": dot, "graphml": graphml}
+"""The forms of drawings by their names."""
 
 
 class _Drawing:
@@ -90,14 +126,15 @@ class _Drawing:
         return self._ids[node]
 
     def alone(self) -> Iterator[tuple[Node, str]]:
-        """The datasets of a collapsed graph, which have no columns to stand around, with their labels."""
+        """The datasets of a collapsed graph, with their labels."""
         return ((dataset, self.labels.dataset(dataset)) for dataset in self._alone)
 
 
-def _arrow(source: Node, target: Node, ways: Iterable[Way]) -> Arrow:
-    given = list(ways)
-    told = [way.transformation for way in given if not way.transformation.guess]
-    return Arrow(source, target, way_words(given), any(one.direct for one in told), guess=not told)
+def _arrow(source: Node, target: Node, transformations: Iterable[Way]) -> Arrow:
+    several = list(transformations)
+    certain = [one.transformation for one in several if not one.transformation.guess]
+    direct = any(one.direct for one in certain)
+    return Arrow(source, target, transformations_text(several), direct, guess=not certain)
 
 
 def _name(node: Node) -> str:
@@ -111,3 +148,15 @@ def _mermaid_text(text: str) -> str:
 
 def _dot_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def _node_data(node: Node) -> dict[str, str]:
+    known = node.dataset if isinstance(node, Column) else node
+    named = {"namespace": known.dataset.namespace, "dataset": known.dataset.name}
+    return {"kind": "column", **named, "field": node.name} if isinstance(node, Column) else {"kind": "dataset", **named}
+
+
+def _xml_data(data: dict[str, str]) -> str:
+    return "".join(
+        f"<data key={quoteattr(key)}>{escape(_NOT_IN_XML.sub('�', text))}</data>" for key, text in data.items()
+    )

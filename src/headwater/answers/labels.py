@@ -1,4 +1,4 @@
-"""Short names for people: long enough to tell the datasets of one answer apart."""
+"""Short names: long enough to distinguish the datasets of one answer."""
 
 from collections.abc import Iterable
 
@@ -20,16 +20,16 @@ class Labels:
         self._labels = endings_apart({dataset: _parts(dataset) for dataset in datasets})
 
     def dataset(self, dataset: KnownDataset) -> str:
-        """The short name of a dataset of the answer."""
+        """Return the short name of a dataset of the answer."""
         return readable(self._labels.get(dataset, str(dataset)))
 
     def column(self, column: Column) -> str:
-        """The short name of a column: that of its dataset, a dot, its own."""
+        """Return the short name of a column: that of its dataset, a dot, its own."""
         return f"{self.dataset(column.dataset)}.{field(column.name)}"
 
 
 def field(name: str) -> str:
-    """A column's name, in backticks when it holds a separator.
+    """Return a column's name, in backticks when it holds a separator.
 
     >>> field("total"), field("a.b")
     ('total', '`a.b`')
@@ -39,7 +39,7 @@ def field(name: str) -> str:
 
 
 def readable(text: str) -> str:
-    """A text on one line, of bearable length, with nothing in it that would steer a terminal."""
+    """Return a text on one line, shortened, without control characters for a terminal."""
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
     return "".join(char if char.isprintable() else char.encode("unicode_escape", "replace").decode() for char in shown)
 

@@ -1,13 +1,14 @@
-"""Answers as rows, for CSV. ``guess`` asks for a column of that name, which says of what nobody told."""
+"""Answers as rows, for CSV. ``guess`` adds a column of that name, which marks guesses."""
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
-from headwater.model import Job, Transformation
+from headwater.model import Dataset, Job, Transformation
 from headwater.store.questions import (
     Column,
     ColumnChanges,
+    Coverage,
     DatasetGraph,
     Difference,
     Graph,
@@ -33,7 +34,7 @@ _WAY = (*_HOW, "whole_dataset")
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Rows as CSV (RFC 4180, but one ``\\n`` at the end of a line)."""
+    """Return rows as CSV (RFC 4180, but one ``\\n`` at the end of a line)."""
     for row in (header, *rows):
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow(row)
@@ -44,16 +45,16 @@ def roots_sheet(answer: Roots, *, guess: bool = False) -> Sheet:
     """A row for each root and each way in which it takes part."""
     header = ("namespace", "dataset", "field", *_WAY, "origin", "distance", "jobs")
     rows = [
-        (*_column(root.column), *_way(way), root.origin.value, root.distance, _jobs(root.jobs))
+        (*_column(root.column), *_path(path), root.origin.value, root.distance, _jobs(root.jobs))
         for root in answer.roots
-        for way in root.ways
+        for path in root.ways
     ]
-    return _asked(header, rows, guess=guess)
+    return _sheet(header, rows, guess=guess)
 
 
 def graph_sheet(answer: Graph, *, guess: bool = False) -> Sheet:
     """A row for each transformation of each hop; no ``output_field`` where it acts on every column."""
-    return _asked(_HOP, list(_hops(answer.hops)), guess=guess)
+    return _sheet(_HOP, list(_hops(answer.hops)), guess=guess)
 
 
 def impact_sheet(answer: Impact, *, guess: bool = False) -> Sheet:
@@ -62,10 +63,10 @@ def impact_sheet(answer: Impact, *, guess: bool = False) -> Sheet:
     rows: list[Row] = []
     for one in answer.datasets:
         known, jobs = one.dataset.dataset, _jobs(one.jobs)
-        rows += [(known.namespace, known.name, "", *_way(way), one.distance, jobs) for way in one.ways]
+        rows += [(known.namespace, known.name, "", *_path(path), one.distance, jobs) for path in one.ways]
         for column in one.columns:
-            rows += [(*_column(column.column), *_way(way), column.distance, jobs) for way in column.ways]
-    return _asked(header, rows, guess=guess)
+            rows += [(*_column(column.column), *_path(path), column.distance, jobs) for path in column.ways]
+    return _sheet(header, rows, guess=guess)
 
 
 def paths_sheet(answer: Paths, *, guess: bool = False) -> Sheet:
@@ -76,7 +77,7 @@ def paths_sheet(answer: Paths, *, guess: bool = False) -> Sheet:
         for place, step in enumerate(path.steps, 1)
         for row in _hops(step)
     ]
-    return _asked(("path", "step", *_HOP), rows, guess=guess)
+    return _sheet(("path", "step", *_HOP), rows, guess=guess)
 
 
 def dataset_graph_sheet(answer: DatasetGraph, *, guess: bool = False) -> Sheet:
@@ -87,11 +88,11 @@ def dataset_graph_sheet(answer: DatasetGraph, *, guess: bool = False) -> Sheet:
         source, output = hop.input.dataset, hop.output.dataset
         ends = (source.namespace, source.name, output.namespace, output.name)
         rows += [(*ends, *_how(one), hop.edges, _jobs(hop.jobs)) for one in hop.transformations]
-    return _asked(header, rows, guess=guess)
+    return _sheet(header, rows, guess=guess)
 
 
 def difference_sheet(answer: Difference) -> Sheet:
-    """A row for each transformation of each step that came, went or changed; those of before as ``changed from``.
+    """A row for each transformation of each step that was added, removed or changed; earlier ones as ``changed from``.
 
     Then one for each column that did so: ``column added``, its name as the output, its type in ``column_type``.
     """
@@ -101,7 +102,7 @@ def difference_sheet(answer: Difference) -> Sheet:
         rows += [("changed from", *row, "") for row in _hops([one.before])]
         rows += [("changed to", *row, "") for row in _hops([one.after])]
     rows += [_changed_column(change, column) for change, column in _changed_columns(answer.columns)]
-    return _asked(("change", *_HOP, "column_type"), rows, guess=False)
+    return _sheet(("change", *_HOP, "column_type"), rows, guess=False)
 
 
 def _changed_columns(changes: ColumnChanges) -> Iterator[tuple[str, Column]]:
@@ -117,8 +118,18 @@ def _changed_column(change: str, column: Column) -> Row:
     return change, *row.values(), column.type
 
 
-def _asked(header: tuple[str, ...], rows: list[Row], *, guess: bool) -> Sheet:
-    """The sheet with a column that says what is a guess, or without when guesses were not asked for."""
+def coverage_sheet(outputs: Iterable[Coverage]) -> Sheet:
+    """A row for each gap of each output, and one for an output without gaps."""
+    rows: list[Row] = []
+    for one in outputs:
+        dataset = one.output.dataset if one.output is not None else Dataset("", "")
+        start = (one.covered.value, dataset.namespace, dataset.name, one.job.name, one.run)
+        rows += [(*start, gap.kind, gap.what, gap.why) for gap in one.gaps] or [(*start, "", "", "")]
+    return ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why"), rows
+
+
+def _sheet(header: tuple[str, ...], rows: list[Row], *, guess: bool) -> Sheet:
+    """Return the sheet, without the column for guesses unless it is wanted."""
     if guess:
         return header, rows
     place = header.index(_GUESS)
@@ -142,8 +153,8 @@ def _how(one: Transformation) -> Row:
     return one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.guess
 
 
-def _way(way: Way) -> Row:
-    return *_how(way.transformation), way.whole_dataset
+def _path(one: Way) -> Row:
+    return *_how(one.transformation), one.whole_dataset
 
 
 def _jobs(jobs: Iterable[Job]) -> str:

@@ -1,1 +1,1 @@
-"""The command line: parse, ask, print."""
+"""The command line: parse, query, print."""

@@ -1,27 +1,38 @@
-"""``headwater archive``: archives of events into tables of lineage, with Spark."""
+"""``headwater archive``: tables of lineage from archives of events, with Spark."""
 
 import re
 import signal
+from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headwater.cli.archive_options import Conf, Format, Into, Source, read_tables, session
 from headwater.cli.archive_questions import cycles, diff, impact, paths, roots
-from headwater.cli.exporting import export
-from headwater.cli.options import StoreOption
-from headwater.cli.output import note, print_lines, table
-from headwater.cli.steps import from_time_to_time
+from headwater.cli.options import StoreOption, reading
+from headwater.cli.output import note, print_lines, progress_notes, table
 from headwater.store import open_store
 from headwater.store.ingest.garbage import collect_seldom
+from headwater.store.maintenance.exporting import export as export_events
 
 if TYPE_CHECKING:
     from headwater.archive import Archive
 
-app = typer.Typer(no_args_is_help=True, help="Archives of events, too large for one machine, into tables; with Spark.")
+app = typer.Typer(no_args_is_help=True, help="Tables of lineage from large archives of events, with Spark.")
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 _REJECTED = 10  # events of which it is said why
+
+
+_MIB = 1 << 20
+
+
+class Packing(str, Enum):
+    """A compression of files."""
+
+    GZ = "gz"
+    ZST = "zst"
 
 
 @app.command()
@@ -34,7 +45,7 @@ def build(
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """Make the tables of lineage of all events; what was built there before stays until that is done."""
+    """Build the tables of lineage from all events; tables built before stay until that is done."""
     spark = session(conf)
     from headwater.archive import build as build_tables
 
@@ -48,20 +59,20 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
     into: Into,
     follow: Annotated[
         str | None,
-        typer.Option("--follow", metavar="30s|5m|1h", help="Go on until interrupted; look for what is new so often."),
+        typer.Option("--follow", metavar="30s|5m|1h", help="Run until interrupted; look for new events so often."),
     ] = None,
     checkpoints: Annotated[
         str | None,
         typer.Option(
             "--checkpoints",
             metavar="PATH",
-            help="Where Spark remembers what it has seen; INTO/_checkpoints without it.",
+            help="The folder for Spark's checkpoints; INTO/_checkpoints without it.",
         ),
     ] = None,
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """Take in what is new since the last update; the first time, all there is."""
+    """Update the tables with the events since the last update; the first time, with all."""
     interval = follow and _interval(follow)
     spark = session(conf)
     from headwater.archive import update as update_tables
@@ -73,7 +84,7 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
 
 
 def _end_by_signals() -> None:
-    """Has SIGTERM end what follows a source as Ctrl-C does; and Ctrl-C without PySpark, whose handler calls the JVM."""
+    """Let SIGTERM end the stream as Ctrl-C does; and Ctrl-C without PySpark, whose handler calls the JVM."""
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.default_int_handler)
 
@@ -81,7 +92,7 @@ def _end_by_signals() -> None:
 def _interval(typed: str) -> str:
     found = re.fullmatch(r"(\d+)([smh])", typed)
     if found is None:
-        raise typer.BadParameter(f"{typed!r} is no interval: expected such as 30s, 5m or 1h.")
+        raise typer.BadParameter(f"The interval is {typed!r}: expected one such as 30s, 5m or 1h.")
     return f"{found[1]} {_UNITS[found[2]]}"
 
 
@@ -89,25 +100,42 @@ def _interval(typed: str) -> str:
 def load(
     into: Into,
     store: StoreOption = None,
-    add: Annotated[bool, typer.Option("--add", help="Also into a store that holds other lineage.")] = False,
+    add: Annotated[bool, typer.Option("--add", help="Load also into a store that holds other lineage.")] = False,
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """Tell a store all events of an archive that it does not have; what was interrupted goes on when it runs again."""
+    """Load the events of an archive that a store does not have; run it again to continue after an interruption."""
     archive = read_tables(into, format, conf)
     from headwater.archive import load as load_events
 
     collect_seldom()
     with open_store(store) as opened:
-        done = load_events(archive, opened, add=add, progress=from_time_to_time("event"))
-    print_lines([f"events: {done.added} added, {done.known} known already, {len(done.rejected)} rejected"])
+        done = load_events(archive, opened, add=add, progress=progress_notes("event"))
+    print_lines([f"events: {done.added} added, {done.known} already there, {len(done.rejected)} rejected"])
     for reason in done.rejected[:_REJECTED]:
         note(reason)
     if done.rejected:
         raise typer.Exit(1)
 
 
-for command in (export, roots, impact, paths, cycles, diff):
+@app.command()
+def export(
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="The folder for the files; made when it is missing.")],
+    store: StoreOption = None,
+    packing: Annotated[Packing, typer.Option(help="The compression of the files.")] = Packing.GZ,
+    file_size: Annotated[
+        int, typer.Option("--file-size", min=1, metavar="MIB", help="The largest size of a file before compression.")
+    ] = 256,
+) -> None:
+    """Write the events of a store to files that `archive build` and others read; the next time only new events."""
+    with reading(store) as opened:
+        done = export_events(
+            opened, target, packing=packing.value, size=file_size * _MIB, progress=progress_notes("event")
+        )
+    print_lines([f"events: {done.events:,} written, in {done.files:,} files"])
+
+
+for command in (roots, impact, paths, cycles, diff):
     app.command()(command)
 
 
@@ -115,4 +143,4 @@ def _summary(archive: "Archive") -> None:
     counts = {name: frame.count() for name, frame in archive.items()}
     print_lines(table(("table", "rows"), [(name, f"{count:,}") for name, count in counts.items()]))
     if counts["quarantine"]:
-        note(f"{counts['quarantine']:,} lines are no events: the table quarantine says which, and why.")
+        note(f"{counts['quarantine']:,} lines are not events: the table quarantine says which, and why.")

@@ -1,4 +1,4 @@
-"""What the commands of ``headwater archive`` have in common: their options, and the session of Spark."""
+"""The options of ``headwater archive``, and its Spark session."""
 
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TableFormat(str, Enum):
-    """What the tables are written as."""
+    """A format of tables."""
 
     DELTA = "delta"
     ICEBERG = "iceberg"
@@ -20,7 +20,8 @@ class TableFormat(str, Enum):
 
 
 Into = Annotated[
-    str, typer.Option("--into", metavar="PATH|CATALOG.NAMESPACE", help="Where the tables are: a folder, or in Iceberg.")
+    str,
+    typer.Option("--into", metavar="PATH|CATALOG.NAMESPACE", help="The tables: a folder, or a namespace of Iceberg."),
 ]
 Source = Annotated[
     str,
@@ -31,15 +32,15 @@ Source = Annotated[
 ]
 Format = Annotated[
     TableFormat | None,
-    typer.Option("--format", help="What the tables are; otherwise as before, otherwise Delta where Spark has it."),
+    typer.Option("--format", help="The format of the tables; else the present one, else Delta where Spark has it."),
 ]
 Conf = Annotated[
-    list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be given repeatedly.")
+    list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; repeat for more.")
 ]
 
 
 def read_tables(into: str, format: TableFormat | None, conf: list[str] | None) -> "Archive":
-    """The tables that are asked."""
+    """Return the tables of an archive."""
     spark = session(conf)
     from headwater.archive import read
 
@@ -47,7 +48,7 @@ def read_tables(into: str, format: TableFormat | None, conf: list[str] | None) -
 
 
 def session(conf: list[str] | None) -> Any:
-    """The session of this process: that of spark-submit, or one of its own."""
+    """Return the Spark session of this process: that of spark-submit, or a new one."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -58,6 +59,6 @@ def session(conf: list[str] | None) -> Any:
     for setting in conf or ():
         key, separator, value = setting.partition("=")
         if not separator:
-            raise typer.BadParameter(f"{setting!r} is no setting: expected KEY=VALUE.")
+            raise typer.BadParameter(f"The setting is {setting!r}: expected KEY=VALUE.")
         builder = builder.config(key, value)
     return builder.getOrCreate()

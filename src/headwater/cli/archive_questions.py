@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
 _PRINTED = 1_000
 _Name = Annotated[
-    str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that fits only one dataset.")
+    str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that only one dataset has.")
 ]
 _At = Annotated[
     datetime | None,
-    typer.Option("--at", metavar="TIME", help="As of a moment, in UTC; now without it.", formats=_TIMES),
+    typer.Option("--at", metavar="TIME", help="The lineage of a moment, in UTC; now without it.", formats=_TIMES),
 ]
 _Write = Annotated[
     str | None, typer.Option("--write", metavar="PATH", help="Write the answer there as Parquet, however long it is.")
@@ -28,13 +28,13 @@ _Write = Annotated[
 def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     into: Into,
     name: Annotated[str, typer.Argument(metavar="[DATASET[.COLUMN]]", help="As for the other commands.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Of every column, each with its roots.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="The roots of every column.")] = False,
     at: _At = None,
     write: _Write = None,
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """Which root input columns make a column, or the columns of a dataset; or each column of all."""
+    """List the root input columns of a column, of the columns of a dataset, or of every column."""
     from headwater.archive import column_roots, find_fields, roots
 
     if bool(name) is every:
@@ -54,7 +54,7 @@ def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """Every column that depends on a column, or on the columns of a dataset."""
+    """List every column that depends on a column, or on the columns of a dataset."""
     from headwater.archive import find_fields, impact
 
     archive = read_tables(into, format, conf)
@@ -62,15 +62,15 @@ def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
 
 
 def paths(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    one: Annotated[str, typer.Argument(metavar="FROM", help="A column, by any ending of its name that fits only one.")],
-    other: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    one: Annotated[str, typer.Argument(metavar="FROM", help="A column: any ending of its name that only one has.")],
+    other: Annotated[str, typer.Argument(metavar="TO", help="Another column.")],
     into: Into,
     at: _At = None,
     write: _Write = None,
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """A shortest path from a column to another, or back when nothing flows that way: the edges of each step."""
+    """Show a shortest path between two columns, in the direction of the data: the edges of each step."""
     from headwater.archive import find_fields, paths
 
     archive = read_tables(into, format, conf)
@@ -84,28 +84,28 @@ def cycles(
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """The columns that are made of one another, each with the circles that it is in as one component."""
+    """List the columns that are made from one another, by components."""
     from headwater.archive import cycles
 
     _answer(cycles(read_tables(into, format, conf), at and _utc(at)), write)
 
 
 def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    since: Annotated[datetime, typer.Argument(metavar="TIME", help="The one moment, in UTC.", formats=_TIMES)],
+    since: Annotated[datetime, typer.Argument(metavar="TIME", help="The earlier moment, in UTC.", formats=_TIMES)],
     into: Into,
     at: _At = None,
     write: _Write = None,
     format: Format = None,
     conf: Conf = None,
 ) -> None:
-    """The edges that came and went between two moments; the other one is now, or that of --at."""
+    """List the edges that were added and removed between a moment and now, or that of --at."""
     from headwater.archive import changes
 
     _answer(changes(read_tables(into, format, conf), _utc(since), at and _utc(at)), write)
 
 
 def _answer(rows: "DataFrame", write: str | None) -> None:
-    """Prints the rows, the first thousand of them; or writes all of them."""
+    """Print the first thousand rows, or write all of them."""
     if write is not None:
         rows.write.parquet(write)
         note(f"The answer is in {write}.")
@@ -113,7 +113,7 @@ def _answer(rows: "DataFrame", write: str | None) -> None:
     found = rows.take(_PRINTED + 1)
     print_lines(table(rows.columns, [[_cell(value) for value in row] for row in found[:_PRINTED]]))
     if len(found) > _PRINTED:
-        note(f"There is more: {_PRINTED:,} rows are printed. --write PATH gives all.")
+        note(f"There are more rows than the {_PRINTED:,} printed: --write PATH writes all.")
 
 
 def _cell(value: object) -> str:

@@ -1,4 +1,4 @@
-"""``headwater extensions``: what others have added to headwater here."""
+"""``headwater extensions``: the extensions that are installed."""
 
 import sys
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from headwater.ext.found import GROUP, Found, find_extensions
 def extensions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the extensions that jobs run here would use: which, from where, with what hooks; and which failed, and why.
+    """List the extensions that jobs here would use: name, version, origin and hooks; and which failed, and why.
 
-    They are imported for that, as a job would import them. `docs/extensions.md` says how to write one.
+    They are imported, as a job would import them. `docs/extensions.md` says how to write one.
     """
-    with redirect_stdout(sys.stderr):  # what they print when they are imported is no part of the answer
+    with redirect_stdout(sys.stderr):  # text that they print when imported is no part of the list
         settings = capture_settings({})
         found = find_extensions(settings.extensions, settings.extensions_disabled)
     if as_json:

@@ -28,72 +28,72 @@ _SOURCE = f"FILE|DIR|-|{topics.SCHEME}HOST:PORT/TOPIC"
 def ingest(
     source: Annotated[str, typer.Argument(metavar=_SOURCE, help="OpenLineage events, one JSON a line; also .gz.")],
     store: StoreOption = None,
-    group: Annotated[str, typer.Option(help="Of a topic: the group whose place in it is kept.")] = "headwater",
-    until_end: Annotated[bool, typer.Option("--until-end", help="Of a topic: end where it ends now.")] = False,
+    group: Annotated[str, typer.Option(help="For a topic: the consumer group.")] = "headwater",
+    until_end: Annotated[bool, typer.Option("--until-end", help="For a topic: stop at its present end.")] = False,
     kafka_properties: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of a topic: settings of librdkafka, one key=value a line.")
+        Path | None, typer.Option(metavar="FILE", help="For a topic: settings of librdkafka, one key=value a line.")
     ] = None,
 ) -> None:
-    """Take OpenLineage events of any producer into the store; what is there already changes nothing."""
+    """Store OpenLineage events of any producer; events that are there already change nothing."""
     collect_seldom()
-    taken = _Taken()
+    report = _Report()
     with open_store(store) as opened:
         if source.startswith(topics.SCHEME):
-            _follow(taken, opened, topics.Topic(source, group, topics.properties(kafka_properties)), until_end)
+            _follow(report, opened, topics.Topic(source, group, topics.properties(kafka_properties)), until_end)
         else:
-            _read(taken, opened, source)
-    taken.tell()
+            _read(report, opened, source)
+    report.print()
 
 
-def _read(taken: "_Taken", store: Store, source: str) -> None:
+def _read(report: "_Report", store: Store, source: str) -> None:
     files = _files(source)
     with _progress() as progress:
         if source == "-":
-            taken.file(store, "standard input", sys.stdin.buffer)
+            report.file(store, "standard input", sys.stdin.buffer)
         for file in files:
             with progress.open(file, "rb", description=file.name) as raw, _unpacked(file, raw) as lines:
-                taken.file(store, str(file), lines)
+                report.file(store, str(file), lines)
 
 
-def _follow(taken: "_Taken", store: Store, topic: topics.Topic, until_end: bool) -> None:
+def _follow(report: "_Report", store: Store, topic: topics.Topic, until_end: bool) -> None:
     note(f"Reading {topic}" + ("" if until_end else "; Ctrl-C ends it."))
     with topic, contextlib.suppress(KeyboardInterrupt):
         for messages in topic.batches(until_end):
-            for line in taken.batch(store, messages):
+            for line in report.batch(store, messages):
                 note(line)
             topic.commit()
 
 
-class _Taken:
-    """What became of all events; of those that were rejected the first are kept."""
+class _Report:
+    """The numbers of events, and the reasons of the first rejected ones."""
 
     def __init__(self) -> None:
         self._added = self._known = self._rejected = 0
         self._first: list[str] = []
 
     def file(self, store: Store, origin: str, file: BinaryIO) -> None:
-        """Takes in a file, some hundred events at a time."""
+        """Store the events of a file, some hundred at a time."""
         lines = ((f"{origin}, line {number}", line) for number, line in enumerate(file, 1) if line.strip())
         while batch := list(islice(lines, _AT_ONCE)):
             self.batch(store, batch)
 
     def batch(self, store: Store, events: Sequence[tuple[str, bytes]]) -> list[str]:
-        """Takes in events, each after where it comes from; the lines to say of those that were rejected."""
-        report = store.ingest(text for _, text in events)
-        self._added += report.added
-        self._known += report.known
-        self._rejected += len(report.rejected)
-        lines = [f"{events[one.index][0]}: {one.reason}" for one in report.rejected]
+        """Store events, each given with its origin; return a line for each rejected one."""
+        found = store.ingest(text for _, text in events)
+        self._added += found.added
+        self._known += found.known
+        self._rejected += len(found.rejected)
+        lines = [f"{events[one.index][0]}: {one.reason}" for one in found.rejected]
         self._first += lines[: _SHOWN - len(self._first)]
         return lines
 
-    def tell(self) -> None:
-        """Prints the sum.
+    def print(self) -> None:
+        """Print the numbers.
 
         Raises:
             typer.Exit: with code 1, when an event was rejected.
         """
-        print_lines([f"events: {self._added} added, {self._known} known already, {self._rejected} rejected"])
+        print_lines([f"events: {self._added} added, {self._known} already there, {self._rejected} rejected"])
         for line in self._first:
             note(line)
         if self._rejected > _SHOWN:
@@ -111,7 +111,7 @@ def _files(source: str) -> list[Path]:
     if path.is_file():
         return [path]
     raise SettingError(
-        f"{source} is no file and no folder: expected OpenLineage events, one JSON a line, - for stdin, or a topic as"
+        f"There is no file or folder {source}: expected OpenLineage events, one JSON a line, - for stdin, or a topic as"
         " kafka://HOST:PORT/TOPIC."
     )
 

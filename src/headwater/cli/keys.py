@@ -1,4 +1,4 @@
-"""``headwater keys``: who may use a server."""
+"""``headwater keys``: the API keys of a server."""
 
 import time
 from enum import Enum
@@ -12,11 +12,11 @@ from headwater.cli.output import note, print_lines, table
 from headwater.store import open_store
 from headwater.store.maintenance import keyring
 
-app = typer.Typer(no_args_is_help=True, help="Who may use a server: make, list and revoke API keys.")
+app = typer.Typer(no_args_is_help=True, help="Create, list and revoke the API keys of a server.")
 
 
 class Scope(str, Enum):
-    """What a key is for."""
+    """The scope of a key."""
 
     READ = "read"
     WRITE = "write"
@@ -25,20 +25,20 @@ class Scope(str, Enum):
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="Who uses it, for people and logs.")],
-    scope: Annotated[Scope, typer.Option(help="What it is for; each includes those before it.")] = Scope.READ,
+    name: Annotated[str, typer.Argument(help="The user of the key, for lists and logs.")],
+    scope: Annotated[Scope, typer.Option(help="The scope; each includes those before it.")] = Scope.READ,
     namespace: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Only these namespaces (s3://sales-*); repeat for more.")
     ] = None,
-    expires: Annotated[str | None, typer.Option(metavar="TIME", help="How long it is valid: 90d, 12h.")] = None,
+    expires: Annotated[str | None, typer.Option(metavar="TIME", help="The time until it expires: 90d, 12h.")] = None,
     store: StoreOption = None,
 ) -> None:
-    """Make a key and print it: it cannot be shown again."""
+    """Create a key and print it: it cannot be shown again."""
     valid = times.seconds(expires) if expires is not None else None
     with open_store(store) as opened:
         key, token = keyring.issue(opened, name, scope.value, namespace or ("*",), valid)
     print_lines([token])
-    note(f"Key {key.id} of {key.name}. Keep it now: only a digest of it is stored. Send it as Authorization: Bearer.")
+    note(f"Key {key.id} of {key.name}. Save it now: only a digest is stored. Send it as Authorization: Bearer KEY.")
 
 
 @app.command("list")
@@ -58,7 +58,7 @@ def revoke(
     id_: Annotated[str, typer.Argument(metavar="ID", help="As `headwater keys list` shows it.")],
     store: StoreOption = None,
 ) -> None:
-    """End a key: servers refuse it from a few seconds on."""
+    """Revoke a key: servers refuse it after a few seconds."""
     with open_store(store, create=False) as opened:
         key = keyring.revoke(opened, id_)
     print_lines([f"Key {key.id} of {key.name} is revoked."])

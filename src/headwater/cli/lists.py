@@ -1,14 +1,14 @@
 """The commands that list what the store knows: datasets, jobs, runs, search, coverage."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from headwater.answers.labels import readable
-from headwater.answers.spreadsheets import csv_lines
+from headwater.answers.spreadsheets import coverage_sheet, csv_lines
+from headwater.cli import times
 from headwater.cli.options import FormatOption, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
 from headwater.model import Job
@@ -19,15 +19,15 @@ from headwater.store.questions import Column, Coverage, Covered, KnownDataset
 _TABULAR = (Format.TREE, Format.JSON, Format.CSV)
 _STYLES = {Covered.NONE: "red", Covered.PARTIAL: "yellow", Covered.OPAQUE: "magenta", Covered.FULL: "green"}
 _TEXTS = 50
-"""So many texts at most, as of names."""
+"""The largest number of found texts, as of names."""
 
 _FAILING = frozenset({Covered.NONE, Covered.PARTIAL})
 
-Rows = Sequence[Sequence[str | int | None]]
+Rows = Sequence[Sequence[object]]
 
 
 def datasets(store: StoreOption = None, format_: FormatOption = Format.TREE) -> None:
-    """Every dataset, with how many columns it has and how many jobs write and read it."""
+    """List every dataset, with the numbers of its columns and of the jobs that write and read it."""
     with reading(store) as opened:
         listed = questions.datasets(opened)
     rows = [
@@ -45,20 +45,20 @@ def datasets(store: StoreOption = None, format_: FormatOption = Format.TREE) -> 
 
 
 def jobs(store: StoreOption = None, format_: FormatOption = Format.TREE) -> None:
-    """Every job with its latest run, the most recent first."""
+    """List every job with its latest run, the most recent first."""
     with reading(store) as opened:
         listed = questions.jobs(opened)
-    rows = [(one.job.namespace, one.job.name, one.type, one.runs, one.state, moment(one.at)) for one in listed]
+    rows = [(one.job.namespace, one.job.name, one.type, one.runs, one.state, times.shown(one.at)) for one in listed]
     _print(("namespace", "name", "type", "runs", "state", "at"), rows, format_)
 
 
 def runs(
-    job: Annotated[str, typer.Option("--job", metavar="TEXT", help="Only of jobs whose name contains this.")] = "",
-    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="So many runs at most.")] = 100,
+    job: Annotated[str, typer.Option("--job", metavar="TEXT", help="Only runs of jobs whose names contain this.")] = "",
+    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="The largest number of runs.")] = 100,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """The latest runs."""
+    """List the latest runs."""
     with reading(store) as opened:
         listed = questions.runs(opened, job=job, most=most)
     rows = [
@@ -66,8 +66,8 @@ def runs(
             one.id,
             one.job.name,
             one.state,
-            moment(one.started_at),
-            moment(one.ended_at),
+            times.shown(one.started_at),
+            times.shown(one.ended_at),
             one.engine,
             one.error and redact(one.error),
         )
@@ -81,9 +81,9 @@ def search(
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """Datasets, columns and jobs whose names contain a text, or whose tags, descriptions or SQL have its words.
+    """Search datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL with its words.
 
-    Every word of the text must be there, or one that begins with it.
+    Every word of the text must be there, or a longer one that begins with it.
     """
     with reading(store) as opened:
         hits = questions.search(opened, text)
@@ -101,22 +101,21 @@ def coverage(
         bool, typer.Option("--fail", help="Exit with 1 when an output has no lineage or only part of it.")
     ] = False,
     fail_opaque: Annotated[
-        bool, typer.Option("--fail-opaque", help="As --fail, and also when lineage is whole but opaque.")
+        bool, typer.Option("--fail-opaque", help="As --fail, and also when lineage is complete but opaque.")
     ] = False,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """Which outputs have no lineage or only part of it, and why: of each job's latest run, or of one run.
+    """List the outputs without lineage or with only part of it, and why: of each job's latest run, or of one run.
 
-    The exit code is 0 whatever is found, unless --fail or --fail-opaque is given.
+    The exit code is 0, unless --fail or --fail-opaque is set and such outputs are found.
     """
     with reading(store) as opened:
         found = questions.coverage(opened, run)
     if format_ is Format.TREE:
         print_lines(tree_lines(_coverage_tree(found)))
     else:
-        header = ("coverage", "namespace", "dataset", "job", "run", "kind", "what", "why")
-        _print(header, [row for one in found for row in _coverage_rows(one)], format_)
+        _print(*coverage_sheet(found), format_)
     levels = _FAILING | {Covered.OPAQUE} if fail_opaque else _FAILING if fail else frozenset[Covered]()
     if any(one.covered in levels for one in found):
         raise typer.Exit(1)
@@ -130,13 +129,6 @@ def _kind_and_name(about: KnownDataset | Column | Job) -> tuple[str, str]:
 
 def _job_name(job: Job) -> str:
     return f"{job.namespace}/{job.name}"
-
-
-def moment(at: int | None) -> str:
-    """A moment of the store for people, in UTC; empty when it is not known."""
-    if not at:
-        return ""
-    return datetime.fromtimestamp(at // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _print(header: Sequence[str], rows: Rows, format_: Format) -> None:
@@ -154,8 +146,8 @@ def _print(header: Sequence[str], rows: Rows, format_: Format) -> None:
 
 def _coverage_tree(found: Sequence[Coverage]) -> Branch:
     counts = {covered: sum(one.covered is covered for one in found) for covered in Covered}
-    told = ", ".join(f"{count} {covered.value}" for covered, count in counts.items() if count)
-    title = Text(f"{len(found)} output{'s' if len(found) != 1 else ''}" + (f": {told}" if told else ""), style="bold")
+    parts = ", ".join(f"{count} {covered.value}" for covered, count in counts.items() if count)
+    title = Text(f"{len(found)} output{'s' if len(found) != 1 else ''}" + (f": {parts}" if parts else ""), style="bold")
     return Branch(title, [_coverage_branch(one) for one in found if one.covered is not Covered.FULL])
 
 
@@ -166,17 +158,5 @@ def _coverage_branch(one: Coverage) -> Branch:
     )
     gaps = [Branch(Text(readable(f"{gap.kind} {gap.what}: {gap.why}"))) for gap in one.gaps]
     if not gaps:
-        gaps = [Branch(Text("its run told no column lineage"))]
+        gaps = [Branch(Text("its run has no column lineage"))]
     return Branch(line, gaps)
-
-
-def _coverage_rows(one: Coverage) -> list[tuple[str, ...]]:
-    dataset = one.output.dataset if one.output is not None else None
-    start = (
-        one.covered.value,
-        dataset.namespace if dataset else "",
-        dataset.name if dataset else "",
-        one.job.name,
-        one.run,
-    )
-    return [(*start, gap.kind, gap.what, gap.why) for gap in one.gaps] or [(*start, "", "", "")]

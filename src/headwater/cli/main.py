@@ -14,7 +14,7 @@ from headwater.redaction import redact
 
 
 class _Commands(TyperGroup):
-    """Says headwater's own errors in one line, without a traceback; anything else is a defect and shows itself."""
+    """Prints headwater's errors on one line; any other exception is a defect and shows its traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -62,7 +62,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Runs the command line; exit code 0 is an answer, 1 an error or what ``coverage --fail`` finds, 2 wrong usage."""
+    """Run the command line; exit code 0 is success, 1 an error or a finding of ``coverage --fail``, 2 wrong usage."""
     app(prog_name="headwater")
 
 
@@ -72,4 +72,4 @@ def headwater_command(
         bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Which input columns made this column, how, and what depends on it."""
+    """Column-level lineage: which input columns made a column, how, and what depends on it."""

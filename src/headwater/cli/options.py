@@ -17,22 +17,25 @@ StoreOption = Annotated[
         "otherwise the nearest .headwater/lineage.db.",
     ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print the answer.")]
-DepthOption = Annotated[int | None, typer.Option("--depth", min=1, metavar="N", help="So many steps at most.")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="The format of the answer.")]
+DepthOption = Annotated[int | None, typer.Option("--depth", min=1, metavar="N", help="The largest number of steps.")]
 TypeOption = Annotated[
     EdgeType | None,
-    typer.Option("--type", help="Only what carries the value (direct), or only what influences it without (indirect)."),
+    typer.Option("--type", help="Only edges that carry the value (direct), or that influence it (indirect)."),
 ]
 GuessOption = Annotated[
     bool,
-    typer.Option("--guess", help="Also what nobody told: that what a run read went into what it wrote. Marked so."),
+    typer.Option(
+        "--guess",
+        help="Also guesses, marked as such: that a run without column lineage made outputs from inputs.",
+    ),
 ]
 
 
 def reading(url: str | None) -> Store:
-    """The store to ask; it must exist and is not changed.
+    """Open a store for reading; it must exist.
 
     Raises:
-        StoreError: it is missing or cannot be read.
+        StoreError: the store is missing or cannot be read.
     """
     return open_store(url, create=False, read_only=True)

@@ -1,7 +1,8 @@
 """Printing: lines, trees, aligned columns, CSV and JSON; colour only on a terminal, never wrapped or cut."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -11,9 +12,11 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+_BETWEEN_NOTES = 30  # seconds
+
 
 class Format(str, Enum):
-    """How an answer is printed."""
+    """A format of answers."""
 
     TREE = "tree"
     JSON = "json"
@@ -31,19 +34,32 @@ class Branch:
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
-    """Prints lines as they are, each on one line however long."""
+    """Print lines as they are, without wrapping."""
     console = Console(highlight=False)
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
 
 
 def note(text: str) -> None:
-    """Tells a person something beside the answer, on stderr."""
+    """Print a note beside the answer, on stderr."""
     Console(stderr=True, highlight=False).print(text, soft_wrap=True, markup=False, style="dim")
 
 
+def progress_notes(what: str) -> Callable[[int, int], None]:
+    """Return a function that notes the progress on stderr, every 30 seconds at most."""
+    last = time.monotonic()
+
+    def note_progress(done: int, all: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > _BETWEEN_NOTES:
+            last = time.monotonic()
+            note(f"{what} {done:,} of {all:,}")
+
+    return note_progress
+
+
 def tree_lines(root: Branch) -> Iterator[Text]:
-    """The lines of a tree; deep ones too, hence no recursion."""
+    """Return the lines of a tree; without recursion, for deep ones."""
     yield root.line
     stack = [(child, "", child is root.children[-1]) for child in reversed(root.children)]
     while stack:
@@ -54,7 +70,7 @@ def tree_lines(root: Branch) -> Iterator[Text]:
 
 
 def aligned(rows: Sequence[Sequence[Text]]) -> list[Text]:
-    """Rows of cells as lines with the cells of a column below each other."""
+    """Return rows of cells as lines with aligned columns."""
     widths = [max(cell_len(cell.plain) for cell in column) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -67,17 +83,17 @@ def aligned(rows: Sequence[Sequence[Text]]) -> list[Text]:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[Text]:
-    """Aligned rows under a header."""
+    """Return aligned rows under a header."""
     cells = [[Text(cell) for cell in row] for row in rows]
     return aligned([[Text(name, style="dim") for name in header], *cells])
 
 
 def json_lines(document: Any) -> list[str]:
-    """A document as indented JSON."""
+    """Return a document as indented JSON."""
     return [json.dumps(document, indent=2, ensure_ascii=False)]
 
 
-def refuse(wanted: Format, answer: str, possible: Iterable[Format]) -> typer.BadParameter:
-    """The usage error for a format that an answer does not come in."""
+def refuse(format_: Format, answer: str, possible: Iterable[Format]) -> typer.BadParameter:
+    """Return the usage error for a format that an answer does not have."""
     names = ", ".join(one.value for one in possible)
-    return typer.BadParameter(f"{answer} cannot be printed as {wanted.value}: choose one of {names}.")
+    return typer.BadParameter(f"{answer} cannot be printed as {format_.value}: choose one of {names}.")

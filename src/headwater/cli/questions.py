@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from headwater.answers import documents, spreadsheets
-from headwater.answers.drawings import arrows_of, dot, mermaid
+from headwater.answers.drawings import DRAWINGS, arrows_of
 from headwater.answers.spreadsheets import csv_lines
 from headwater.cli.options import DepthOption, FormatOption, GuessOption, StoreOption, TypeOption, reading
 from headwater.cli.output import Format, json_lines, note, print_lines, tree_lines
@@ -33,7 +33,7 @@ _CUTS = {
     "time": f"the limit of {UNBOUNDED.seconds:g} seconds",
     "paths": "the limit on paths to try",
 }
-_HELP = "Any ending of the name that fits only one."
+_HELP = "Any ending of the name that only one has."
 _ColumnName = Annotated[str, typer.Argument(metavar="DATASET.COLUMN", help=_HELP)]
 _Name = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help=_HELP)]
 
@@ -45,7 +45,7 @@ def roots(
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """Which root input columns make this column, and how."""
+    """List the root input columns of a column, and how each takes part."""
     with reading(store) as opened:
         answer = roots_of(opened, column, Bounds(edge_type=type_, guess=guess))
     _print(_roots_lines(answer, format_, guess), answer.truncated)
@@ -53,14 +53,14 @@ def roots(
 
 def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     name: _Name,
-    up: Annotated[bool, typer.Option("--up/--down", help="What it is made from, or what is made from it.")] = True,
+    up: Annotated[bool, typer.Option("--up/--down", help="Towards its sources, or towards its dependents.")] = True,
     depth: DepthOption = None,
     type_: TypeOption = None,
     guess: GuessOption = False,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """Step by step what a column, or every column of a dataset, is made from or goes into."""
+    """Show step by step the columns before or after a column, or the columns of a dataset."""
     direction = Direction.UP if up else Direction.DOWN
     with reading(store) as opened:
         answer = walk_from(opened, name, direction, Bounds(edge_type=type_, depth=depth, guess=guess), ends=True)
@@ -70,7 +70,7 @@ def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
 def impact(
     name: _Name, guess: GuessOption = False, store: StoreOption = None, format_: FormatOption = Format.TREE
 ) -> None:
-    """Everything that depends on a column or a dataset, by dataset."""
+    """List all columns that depend on a column or a dataset, by dataset."""
     with reading(store) as opened:
         if format_ in (Format.MERMAID, Format.DOT):
             graph = walk_from(opened, name, Direction.DOWN, Bounds(guess=guess))
@@ -81,14 +81,14 @@ def impact(
 
 
 def path(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
-    one: Annotated[str, typer.Argument(metavar="A", help="A column: any ending of its name that fits only one.")],
+    one: Annotated[str, typer.Argument(metavar="A", help="A column: any ending of its name that only one has.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
-    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="So many paths at most.")] = 10,
+    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="The largest number of paths.")] = 10,
     guess: GuessOption = False,
     store: StoreOption = None,
     format_: FormatOption = Format.TREE,
 ) -> None:
-    """The paths between two columns, the shortest first, with every step's transformation and job."""
+    """Show the paths between two columns, the shortest first, with the transformation and job of every step."""
     with reading(store) as opened:
         answer = paths_between(opened, one, other, most=most, bounds=Bounds(guess=guess))
     _print(_paths_lines(answer, format_, guess), answer.truncated)
@@ -97,7 +97,7 @@ def path(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
 def _print(lines: Iterable[Text | str], truncated: tuple[str, ...]) -> None:
     print_lines(lines)
     if truncated:
-        note(f"There is more: the answer was cut by {' and '.join(_CUTS[limit] for limit in truncated)}.")
+        note(f"The answer was cut by {' and '.join(_CUTS[limit] for limit in truncated)}.")
 
 
 def _roots_lines(answer: Roots, format_: Format, guess: bool) -> Iterable[Text | str]:
@@ -147,4 +147,4 @@ def _paths_lines(answer: Paths, format_: Format, guess: bool) -> Iterable[Text |
 
 
 def _drawn(answer: Roots | Graph | Paths, format_: Format) -> Iterable[str]:
-    return (mermaid if format_ is Format.MERMAID else dot)(arrows_of(answer))
+    return DRAWINGS[format_.value](arrows_of(answer))

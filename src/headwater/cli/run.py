@@ -1,4 +1,4 @@
-"""``headwater run``: any job, unchanged and watched."""
+"""``headwater run``: a job, unchanged, with its lineage."""
 
 from typing import Annotated
 
@@ -6,13 +6,13 @@ import typer
 
 from headwater.capture.runner import run
 
-# Everything from the job's name on belongs to the job, also what looks like an option of ours.
+# Arguments after the job's name are the job's, also those that look like options of headwater.
 JOB_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
-_Store = Annotated[str | None, typer.Option(help="Keep the lineage in this store: a file, or a database URL.")]
+_Store = Annotated[str | None, typer.Option(help="The store for the lineage: a file, or a database URL.")]
 _Events = Annotated[str | None, typer.Option(help="Append the OpenLineage events to this file, one JSON a line.")]
 _Config = Annotated[str | None, typer.Option(help="Send the events as this openlineage.yml says.")]
-_Reads = Annotated[bool | None, typer.Option("--reads/--no-reads", help="Also tell of queries that only read.")]
+_Reads = Annotated[bool | None, typer.Option("--reads/--no-reads", help="Also send events of queries that only read.")]
 _Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", help="Print no line at the end.")]
 
 
@@ -25,9 +25,9 @@ def run_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of th
     reads: _Reads = None,
     quiet: _Quiet = None,
 ) -> None:
-    """Run a PySpark job as it is, and keep the lineage of every column it writes.
+    """Run a PySpark job unchanged, and store the lineage of every column it writes.
 
-    Exit code, input, arguments and tracebacks are the job's own. Options of headwater stand before the job's name.
+    Exit code, input, arguments and tracebacks are the job's own. Options of headwater go before the job's name.
     """
     settings = {"store": store, "events": events, "config": config, "reads": reads, "quiet": quiet}
     run([job, *context.args], settings)

@@ -1,4 +1,4 @@
-"""Lengths of time as people type them, and moments as people read them."""
+"""Durations as typed, and moments as printed."""
 
 import re
 from datetime import UTC, datetime
@@ -10,26 +10,26 @@ _LENGTH = re.compile(r"(\d{1,6})([smhdw])")
 
 
 def seconds(text: str) -> int:
-    """The seconds of a length of time.
+    """Return the seconds of a duration.
 
     Raises:
-        typer.BadParameter: it is none.
+        typer.BadParameter: the text is not a duration.
 
     >>> seconds("90d")
     7776000
     """
     parts = _LENGTH.fullmatch(text.strip())
     if parts is None:
-        raise typer.BadParameter(f"{text!r} is no length of time: expected a number and one of s, m, h, d, w: 90d.")
+        raise typer.BadParameter(f"The duration is {text!r}: expected a number and one of s, m, h, d, w, such as 90d.")
     return int(parts[1]) * _UNITS[parts[2]]
 
 
 def shown(moment: int | None) -> str:
-    """A moment in microseconds since 1970 as ISO 8601; empty for none.
+    """Return a moment in microseconds since 1970 as ISO 8601; empty for 0 and None.
 
-    >>> shown(0)
-    '1970-01-01T00:00:00Z'
+    >>> shown(60_000_000)
+    '1970-01-01T00:01:00Z'
     """
-    if moment is None:
+    if not moment:
         return ""
     return datetime.fromtimestamp(moment // 1_000_000, UTC).isoformat().replace("+00:00", "Z")

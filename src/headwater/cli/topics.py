@@ -19,7 +19,7 @@ _WAIT, _ANSWER = 1.0, 15.0  # seconds
 
 
 class Topic:
-    """A topic, read by a group. What the group has committed does not come again, all else does.
+    """A topic, read by a group. Messages that the group has committed do not come again.
 
     Raises:
         SettingError: the address cannot be read, the client is not installed, or no broker has the topic.
@@ -53,7 +53,7 @@ class Topic:
         self._client.close()
 
     def batches(self, until_end: bool = False) -> Iterator[list[tuple[str, bytes]]]:
-        """Messages with where they are from, some hundred at a time; for ever, or until nothing more is there.
+        """Return messages with their origin, some hundred at a time; for ever, or until the end of the topic.
 
         Raises:
             SettingError: the broker no longer lets this client read.
@@ -66,7 +66,7 @@ class Topic:
                 yield events
 
     def commit(self) -> None:
-        """Lets what the batches gave so far not come again."""
+        """Commit the offsets of the batches returned so far."""
         self._client.commit(asynchronous=False)
 
     def _events(self, messages: Sequence["Message"], ended: set[int]) -> list[tuple[str, bytes]]:
@@ -137,7 +137,7 @@ def _client(settings: dict[str, Any]) -> Any:
 
 
 def _quiet() -> Any:
-    """What librdkafka says of connections that it tries again is for nobody who runs a command."""
+    """Return a logger without output: librdkafka logs every connection that it retries."""
     import logging
 
     logger = logging.getLogger("headwater.kafka")

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from rich.text import Text
 
 from headwater.answers.labels import Labels, field, readable
+from headwater.answers.transformations import Kind, transformation_parts
 from headwater.cli.output import Branch, aligned
-from headwater.cli.ways import way_text
 from headwater.model import Job
 from headwater.store.questions import Column, End, Evidence, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
 
+_STYLES = {Kind.DIRECT: "green", Kind.INDIRECT: "yellow", Kind.MARK: "magenta", Kind.ASIDE: "dim"}
 _EVIDENCE = {
     Evidence.UNWRITTEN: "no known job writes it",
     Evidence.LITERAL: "made without reading a column",
@@ -23,7 +24,7 @@ _EVIDENCE = {
 
 
 def roots_tree(answer: Roots) -> Branch:
-    """One line for each root: how, which column, where it is, which applications it went through."""
+    """Return one line for each root: transformations, column, dataset, applications."""
     labels = Labels({answer.column.dataset, *(root.column.dataset for root in answer.roots)})
     rows = [_root_cells(root, labels) for root in answer.roots]
     tree = Branch(heading(answer.column, labels), [Branch(line) for line in aligned(rows)] if rows else [])
@@ -38,24 +39,24 @@ def _root_cells(root: Root, labels: Labels) -> list[Text]:
     marks = [] if root.origin is Origin.SOURCE else [evidence_text(root)]
     marks += [f"possibly replaced by {root.possibly_replaced[-1].job.name}"] if root.possibly_replaced else []
     mark = f"({'; '.join(marks)})" if marks else ""
-    return [way_text(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
+    return [styled_transformations(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
 
 
 def evidence_text(end: Root | Roots | End) -> str:
-    """The evidence on a column with nothing before it, and the names that are near its own."""
+    """Return the evidence on a column with nothing before it, and similar names."""
     near = f"; near: {', '.join(readable(str(one)) for one in end.near)}" if end.near else ""
     return f"{_EVIDENCE[end.evidence]}{near}" if end.evidence is not None else ""
 
 
 def impact_tree(answer: Impact) -> Branch:
-    """The datasets downstream, the nearest first, with their columns below."""
+    """Return the dependent datasets, the nearest first, with their columns below."""
     start = answer.start if isinstance(answer.start, KnownDataset) else answer.start.dataset
     labels = Labels({start, *(one.dataset for one in answer.datasets)})
     tree = Branch(heading(answer.start, labels))
     for one in answer.datasets:
-        parts = [heading(one.dataset, labels), way_text(one.ways), via(one.jobs)]
+        parts = [heading(one.dataset, labels), styled_transformations(one.ways), via(one.jobs)]
         line = Text("  ").join(part for part in parts if part.plain)
-        rows = [[Text(field(column.column.name)), way_text(column.ways)] for column in one.columns]
+        rows = [[Text(field(column.column.name)), styled_transformations(column.ways)] for column in one.columns]
         tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)]))
     if not answer.datasets:
         tree.children.append(Branch(Text("nothing known depends on it", style="dim")))
@@ -63,7 +64,7 @@ def impact_tree(answer: Impact) -> Branch:
 
 
 def paths_tree(answer: Paths) -> Branch:
-    """Each path as one line of columns from the source on, each step with how and by which job."""
+    """Return each path with a line for each step: column, transformations, jobs."""
     columns = [column for path in answer.paths for column in path.columns]
     labels = Labels({one.dataset for one in (answer.source, answer.target, *columns)})
     title = Text.assemble((labels.column(answer.source), "bold"), " → ", (labels.column(answer.target), "bold"))
@@ -72,7 +73,7 @@ def paths_tree(answer: Paths) -> Branch:
         rows = [
             [
                 Text(labels.column(column)),
-                way_text(Way(one, hop.whole_dataset) for hop in step for one in hop.transformations),
+                styled_transformations(Way(one, hop.whole_dataset) for hop in step for one in hop.transformations),
                 via(hop.job for hop in step),
             ]
             for column, step in zip(path.columns[1:], path.steps, strict=True)
@@ -86,13 +87,27 @@ def paths_tree(answer: Paths) -> Branch:
 
 
 def heading(start: Column | KnownDataset, labels: Labels) -> Text:
-    """The first line: what was asked for, and where it is."""
+    """Return the first line: the start, and its dataset."""
     dataset = start if isinstance(start, KnownDataset) else start.dataset
     name = labels.dataset(start) if isinstance(start, KnownDataset) else labels.column(start)
     return Text.assemble((name, "bold cyan"), "  ", (readable(str(dataset)), "dim"))
 
 
 def via(jobs: Iterable[Job]) -> Text:
-    """The jobs on the way, in the direction of the data; nothing for lineage that no job told."""
+    """Return the jobs along the path, in the direction of the data; nothing for lineage without a job."""
     jobs_named = [job.name for job in jobs if job.name]
     return Text(f"via {' → '.join(jobs_named)}" if jobs_named else "", style="dim")
+
+
+def styled_transformations(several: Iterable[Way]) -> Text:
+    """Return the subtypes: those of the column, then those of whole datasets.
+
+    >>> from headwater.model import Subtype, Transformation
+    >>> ways = [Way(Transformation(Subtype.AGGREGATION)), Way(Transformation(Subtype.JOIN), True)]
+    >>> styled_transformations(ways).plain
+    'AGGREGATION, JOIN (dataset)'
+    """
+    subtypes = (
+        Text.assemble(*((part.text, _STYLES[part.kind]) for part in parts)) for parts in transformation_parts(several)
+    )
+    return Text(", ").join(subtypes)

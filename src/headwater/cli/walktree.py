@@ -1,4 +1,4 @@
-"""A walk as a tree: each column with its steps once, a repetition points up."""
+"""A walk as a tree: each column with its steps once, and a mark where it is repeated."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ from rich.text import Text
 
 from headwater.answers.labels import Labels
 from headwater.cli.output import Branch
-from headwater.cli.trees import evidence_text, heading, via
-from headwater.cli.ways import way_text
+from headwater.cli.trees import evidence_text, heading, styled_transformations, via
 from headwater.store.questions import Column, Direction, Evidence, Graph, Hop, KnownDataset, Way
 
 
@@ -23,7 +22,7 @@ Node = Column | KnownDataset | Rows
 
 
 def walk_tree(graph: Graph) -> Branch:
-    """The tree of a walk: inputs below outputs when it went up, outputs below inputs when it went down."""
+    """Return the tree of a walk: inputs below outputs upwards, outputs below inputs downwards."""
     return _Drawing(graph).tree()
 
 
@@ -84,9 +83,9 @@ class _Drawing:
             yield rows, self._name(rows)
 
     def _step(self, far: Node, hops: list[Hop]) -> Text:
-        ways = way_text(Way(one) for hop in hops for one in hop.transformations)
+        transformations = styled_transformations(Way(one) for hop in hops for one in hop.transformations)
         jobs = via(dict.fromkeys(hop.job for hop in hops))
-        return Text("  ").join(part for part in (self._name(far), ways, jobs) if part.plain)
+        return Text("  ").join(part for part in (self._name(far), transformations, jobs) if part.plain)
 
     def _name(self, node: Node) -> Text:
         if isinstance(node, Rows):
@@ -97,6 +96,6 @@ class _Drawing:
         return Text.assemble(self._labels.column(node), (self._mark(node), "dim"))
 
     def _mark(self, column: Column) -> str:
-        """The evidence on a column where the walk ends; nothing of a source, which most ends are."""
+        """Return the evidence on a column where the walk ends; nothing for a source, as most ends are."""
         end = self._graph.ends.get(column)
         return "" if end is None or end.evidence is Evidence.UNWRITTEN else f"  ({evidence_text(end)})"

@@ -1,4 +1,4 @@
-"""Who asks, and what they may do and see."""
+"""Callers, and what they may do and see."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -11,7 +11,7 @@ from headwater.store.catalog.sight import Sees
 
 
 class Scope(IntEnum):
-    """What a caller may do; each includes those before it."""
+    """A scope of a caller; each includes those before it."""
 
     READ = 1
     WRITE = 2
@@ -20,9 +20,9 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody with a key or token; ``namespaces`` are patterns as of the shell (``s3://sales-*``).
+    """The sender of a request; ``namespaces`` are patterns as of the shell (``s3://sales-*``).
 
-    ``secret`` is the store's: what is hidden gets names that are made with it.
+    ``secret`` is the store's, with which the tokens of hidden names are keyed.
     """
 
     name: str
@@ -31,17 +31,17 @@ class Caller:
     secret: bytes = field(default=b"", repr=False)
 
     def sees(self, namespace: str) -> bool:
-        """Whether a namespace is among those that were granted."""
+        """Whether the caller may see a namespace."""
         return any(fnmatchcase(namespace, pattern) for pattern in self.namespaces)
 
     @property
     def sight(self) -> Sees:
-        """Which namespaces the caller may see; None for all."""
+        """A function that says whether the caller may see a namespace; None where all are visible."""
         return None if self.sees_all else self.sees
 
     @property
     def sees_all(self) -> bool:
-        """Whether nothing has to be hidden from the caller."""
+        """Whether nothing is hidden from the caller."""
         return "*" in self.namespaces
 
 
@@ -51,29 +51,29 @@ ANYBODY = Caller("anybody", Scope.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """A dependency for routes: the caller, who has at least this scope; `GuardedRoute` admits them."""
+    """A dependency of routes: the caller, who has at least this scope; checked by `GuardedRoute`."""
 
     scope: Scope
-    everything: bool = False
-    """Whether the caller must also be one that nothing is hidden from."""
+    every_namespace: bool = False
+    """Whether the caller must also see every namespace."""
 
     def check(self, caller: Caller) -> None:
-        """Lets a caller pass who may.
+        """Check a caller.
 
         Raises:
-            HTTPException: 403, when the scope is a lesser one.
+            HTTPException: 403, when the scope is too low, or some namespaces are hidden.
         """
         if caller.scope < self.scope:
             has, needs = caller.scope.name.lower(), self.scope.name.lower()
             # RFC 6750, section 3.1
             missing = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{needs}"'}
             raise HTTPException(403, f"{caller.name} may {has}; this needs a key with scope {needs}.", missing)
-        if self.everything and not caller.sees_all:
+        if self.every_namespace and not caller.sees_all:
             raise HTTPException(
-                403, f"{caller.name} may see some namespaces only; this needs a key for every namespace (*)."
+                403, f"{caller.name} may see only some namespaces; this needs a key for every namespace (*)."
             )
 
     async def __call__(self, request: Request) -> Caller:
-        """The caller that was admitted."""
-        caller: Caller = request.state.identity  # of a route that is not guarded there is none: 500, and not served
+        """Return the caller, who was checked before."""
+        caller: Caller = request.state.identity  # a route that is not guarded has none: 500, not an answer
         return caller

@@ -15,30 +15,30 @@ from headwater.server.deadline import Deadline
 from headwater.server.intake import Intake
 from headwater.server.memory_budget import MemoryBudget
 from headwater.server.metrics import Metrics, shared_folder
-from headwater.server.observing import Observed
-from headwater.server.proxies import FromProxies, KnownHosts, host_patterns, networks_of
-from headwater.server.rates import Rates
+from headwater.server.proxies import HostCheck, TrustedProxies, host_patterns, proxy_networks
+from headwater.server.rates import RateLimit
 from headwater.server.request_bodies import RequestSizeLimit
+from headwater.server.request_metrics import RequestMetrics
 from headwater.server.retention import Retention
 from headwater.server.routes import HeadRequests
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
-from headwater.server.turns import Turns
+from headwater.server.write_lock import WriteLock
 from headwater.store import open_store
 from headwater.store.maintenance.secret import secret_of
 
 ROUTERS = (events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
 
-GRACE = 5.0  # seconds in which an answer that was cut by its own limit can still be sent
+GRACE = 5.0  # seconds for sending an answer that its own limit has cut
 COMPRESSION = 4  # of 9: a large answer is 10 % longer than with 9, in an eighth of the time
 
 
 def create_app(settings: ServerSettings) -> FastAPI:
-    """The application; the store is opened when it starts, and closed when all that came in is written.
+    """Return the application, which opens the store when it starts and closes it when all events are written.
 
     Raises:
-        SettingError: a rate, host or proxy that is none; at the start, when the store cannot keep its edges in memory.
-        StoreError: at the start, when the store cannot be opened.
+        SettingError: a rate, host or proxy is not allowed; at the start, edges cannot be kept in memory.
+        StoreError: at the start, the store cannot be opened.
     """
 
     @asynccontextmanager
@@ -47,12 +47,12 @@ def create_app(settings: ServerSettings) -> FastAPI:
             store.end_reads_after(settings.time_limit + GRACE)
             if settings.index:
                 store.keep_edges()
-            turns = Turns(shared_folder())
-            intake = Intake(store, settings.waiting_limit, metrics, turns)
+            write_lock = WriteLock(shared_folder())
+            intake = Intake(store, settings.waiting_limit, metrics, write_lock)
             catching = CatchingUp(store)
             retention = Retention(store, settings.keep) if settings.keep else None
             authentication = Authentication(settings, store)
-            app.state.server = Server(settings, store, intake, authentication, rates, metrics, secret_of(store))
+            app.state.server = Server(settings, store, intake, authentication, rate_limit, metrics, secret_of(store))
             try:
                 yield
             finally:
@@ -60,30 +60,30 @@ def create_app(settings: ServerSettings) -> FastAPI:
                     retention.close()
                 catching.close()
                 intake.close()
-                turns.close()
+                write_lock.close()
                 metrics.close()
 
-    metrics, rates = Metrics(), Rates(settings.rate)
+    metrics, rate_limit = Metrics(), RateLimit(settings.rate)
     app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
     for router in ROUTERS:
         app.include_router(router)
     openapi.complete(app)
-    problems.install(app)
+    problems.install_handlers(app)
     _add_middleware(app, settings, metrics)
     return app
 
 
 def _add_middleware(app: FastAPI, settings: ServerSettings, metrics: Metrics) -> None:
-    """What every request passes, from the innermost to the outermost."""
+    """Add what every request passes, from the innermost to the outermost."""
     app.add_middleware(Deadline, seconds=settings.time_limit + GRACE)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=COMPRESSION)
     if settings.cors_origin:
         app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origin, allow_methods=["*"], allow_headers=["*"])
     if settings.hosts:
-        app.add_middleware(KnownHosts, hosts=host_patterns(settings.hosts))
+        app.add_middleware(HostCheck, hosts=host_patterns(settings.hosts))
     app.add_middleware(HeadRequests)
-    app.add_middleware(Observed, metrics=metrics)
+    app.add_middleware(RequestMetrics, metrics=metrics)
     budget = MemoryBudget(settings.memory_limit)
     app.add_middleware(RequestSizeLimit, limit=settings.body_limit, budget=budget)
     if settings.trusted_proxy:
-        app.add_middleware(FromProxies, networks=networks_of(settings.trusted_proxy))
+        app.add_middleware(TrustedProxies, networks=proxy_networks(settings.trusted_proxy))

@@ -1,4 +1,4 @@
-"""A limit of time for answers to reads; what writes is never cut short."""
+"""A time limit for answers to reads; writes are never cut short."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ _READS = ("GET", "HEAD")
 
 
 class Deadline:
-    """ASGI middleware: a read that has not begun to answer in time is answered by 503."""
+    """ASGI middleware that answers a read by 503 when its answer has not begun in time."""
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app = app
@@ -31,15 +31,15 @@ class Deadline:
             working.cancel()
             raise
         answer.given_up = True
-        # A thread that asks the store cannot be stopped; the database ends its question after the same time.
+        # A thread that reads the store cannot be stopped; the database ends its query after the same time.
         working.cancel()
         working.add_done_callback(_forget)
-        late = f"No answer within {self._seconds:g} s. Ask for less, or raise --time-limit."
+        late = f"There was no answer within {self._seconds:g} s. Ask for less, or raise --time-limit."
         await problem(503, late, RETRY)(scope, receive, send)
 
 
 def _forget(working: "asyncio.Future[None]") -> None:
-    """What becomes of it is of no interest, and asyncio need not complain of an error that nobody asks for."""
+    """Retrieve the error of an abandoned task: asyncio logs those that nothing retrieves."""
     if not working.cancelled():
         working.exception()
 

@@ -1,4 +1,4 @@
-"""Events in: ``POST /api/v1/lineage``, one event or many, and ``/api/v1/lineage/batch``."""
+"""The intake of events: ``POST /api/v1/lineage``, one event or many, and ``/api/v1/lineage/batch``."""
 
 import asyncio
 from typing import Any, Literal
@@ -15,13 +15,13 @@ from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer
 from headwater.server.shapes import require_shape
-from headwater.server.writing import of_caller, require_own
+from headwater.server.write_permissions import require_own, with_grant
 
 router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
 
 
 class FailedEvent(Schema):
-    """An event of an array that was not taken in, by its place from 0 on."""
+    """An event of an array that was not stored, by its place from 0 on."""
 
     index: int
     reason: str
@@ -29,7 +29,7 @@ class FailedEvent(Schema):
 
 
 class ArraySummary(Schema):
-    """The number of events in an array, and how many of them were taken in."""
+    """The number of events in an array, and how many of them were stored."""
 
     received: int
     successful: int
@@ -51,7 +51,7 @@ class BatchSummary(ArraySummary):
 
 
 class BatchReport(Schema):
-    """The answer to a batch of which some events were not taken in (OpenLineage API 2.0.2)."""
+    """The answer to a batch of which some events were not stored (OpenLineage API 2.0.2)."""
 
     status: Literal["partial_success"]
     summary: BatchSummary
@@ -76,18 +76,18 @@ ARRAYS: dict[int | str, dict[str, Any]] = {
 
 @router.post("/lineage", status_code=201, response_model=ArrayReport, openapi_extra=BODY, responses=ARRAYS)
 async def ingest(request: Request, caller: Writer, server: TheServer) -> Response:
-    """Takes events in; when the answer comes they are durable.
+    """Store events; when the answer comes they are durable.
 
-    One event is answered by 201 without a body. An array is answered by what became of each: 201 when all were taken,
-    207 when some cannot be read; the others are taken all the same.
+    One event is answered by 201 without a body. An array is answered by a report: 201 when all events were stored, 207
+    when some cannot be read; the others are stored all the same.
     """
     try:
-        value = await server.intake.aside(read_json, await request.body())
+        value = await server.intake.in_reader(read_json, await request.body())
         if isinstance(value, list):
             return await _array(value, caller, server)
-        event = await server.intake.aside(_event, value, caller)
+        event = await server.intake.in_reader(_event, value, caller)
     except (EventError, HTTPException):
-        server.metrics.refused(1)
+        server.metrics.count_refused(1)
         raise
     await asyncio.wrap_future(server.intake.put([event]))
     return Response(status_code=201)
@@ -109,19 +109,19 @@ BATCH = {
     responses={204: {"description": "All events are durable."}},
 )
 async def ingest_batch(request: Request, caller: Writer, server: TheServer) -> Response:
-    """Takes a batch of events in, as the OpenLineage API (2.0.2) has it; when the answer comes they are durable.
+    """Store a batch of events, as the OpenLineage API (2.0.2) has it; when the answer comes they are durable.
 
-    204 when all were taken in; 200 with a summary when some cannot be read; the others are taken in all the same. None
-    of those is worth sending again as it is: where the store cannot be written the answer is 503.
+    204 when all were stored; 200 with a summary when some cannot be read; the others are stored all the same. Sending
+    those again as they are is of no use: where the store cannot be written the answer is 503.
     """
     try:
-        values = await server.intake.aside(read_json, await request.body())
+        values = await server.intake.in_reader(read_json, await request.body())
         if not isinstance(values, list):
             raise EventError(f"The batch is {_KINDS.get(type(values), 'a value')}: expected an array of events.")
     except EventError:
-        server.metrics.refused(1)
+        server.metrics.count_refused(1)
         raise
-    failed = await _take_batch(values, caller, server)
+    failed = await _store_batch(values, caller, server)
     if not failed:
         return Response(status_code=204)
     summary = _summary(values, failed) | {"retriable": 0, "non_retriable": len(failed)}
@@ -129,17 +129,19 @@ async def ingest_batch(request: Request, caller: Writer, server: TheServer) -> R
 
 
 async def _array(values: list[Any], caller: Caller, server: TheServer) -> JSONResponse:
-    failed = await _take_batch(values, caller, server)
+    failed = await _store_batch(values, caller, server)
     return JSONResponse({"summary": _summary(values, failed), "failed_events": failed}, 207 if failed else 201)
 
 
-async def _take_batch(values: list[Any], caller: Caller, server: TheServer) -> list[dict[str, Any]]:
-    """Writes those events that can be read; the others, with their places and reasons."""
+async def _store_batch(values: list[Any], caller: Caller, server: TheServer) -> list[dict[str, Any]]:
+    """Store the events that can be read; return the others, with their places and reasons."""
     most = server.settings.events_limit
     if len(values) > most:
-        raise HTTPException(413, f"{len(values):,} events in one request: at most {most:,}. Send them in parts.")
-    events, failed = await server.intake.aside(_read, values, caller)
-    server.metrics.refused(len(failed))
+        raise HTTPException(
+            413, f"The request has {len(values):,} events: expected at most {most:,}. Send them in parts."
+        )
+    events, failed = await server.intake.in_reader(_read, values, caller)
+    server.metrics.count_refused(len(failed))
     if events:
         await asyncio.wrap_future(server.intake.put(events))
     return failed
@@ -165,6 +167,6 @@ def _read(values: list[Any], caller: Caller) -> tuple[list[Event], list[dict[str
 
 def _event(value: Any, caller: Caller) -> Event:
     require_shape(in_parts(value))
-    event = event_of(of_caller(value, caller))
+    event = event_of(with_grant(value, caller))
     require_own(caller, event)
     return packed(event)

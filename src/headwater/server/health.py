@@ -1,4 +1,4 @@
-"""Whether a server lives, whether it can serve, and what it counts."""
+"""The health of a server, and its metrics."""
 
 import logging
 from typing import Literal
@@ -11,13 +11,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from headwater.errors import HeadwaterError
 from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
-from headwater.server.server import Overseer, Server, TheServer
+from headwater.server.server import Server, TheServer, UnrestrictedReader
 from headwater.store.schema import REVISIONS
 
 router = APIRouter(tags=["operation"], route_class=GuardedRoute)
 
 STUCK = 60.0
-"""Seconds after which a transaction that has not ended is taken for one that will not."""
+"""Seconds after which a transaction that has not ended counts as stuck."""
 
 
 class Health(Schema):
@@ -47,21 +47,21 @@ _log = structlog.wrap_logger(logging.getLogger("headwater.health"))
 
 @router.get("/", include_in_schema=False)
 async def begin(request: Request) -> RedirectResponse:
-    """Who opens the server in a browser sees what it answers."""
+    """Redirect a browser to the page about the API."""
     return RedirectResponse(f"{request.scope['root_path']}/docs")
 
 
 @router.get("/health", response_model=Health)
 async def health(request: Request) -> JSONResponse:
-    """Answers as long as the process lives."""
+    """Answer as long as the process lives."""
     return JSONResponse({"status": "ok", "version": request.app.version})
 
 
 @router.get("/ready", response_model=Readiness, responses={503: {"model": Readiness, "description": "Not ready."}})
 def ready(server: TheServer) -> JSONResponse:
-    """200 when the store answers, can be written, and events are; 503 otherwise, with the part that fails.
+    """Answer 200 when the store can be read and events are written; 503 otherwise, with the part that fails.
 
-    Whether it can be written is known from the events that were, or looked at by a transaction that changes nothing,
+    Whether the store can be written is known from the last events, or tried by a transaction that changes nothing,
     every ten seconds at most.
     """
     store, stuck = _store(server), server.intake.stuck_for >= STUCK
@@ -72,13 +72,13 @@ def ready(server: TheServer) -> JSONResponse:
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-def metrics(server: TheServer, _: Overseer) -> Response:
-    """The server's counters in Prometheus' text format."""
+def metrics(server: TheServer, _: UnrestrictedReader) -> Response:
+    """Return the server's metrics in Prometheus' text format."""
     return Response(server.metrics.page(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _store(server: Server) -> str:
-    """Anybody may ask: the kind of fault is enough, where the store is stands in the log."""
+    """Return "ok" or the kind of fault; anybody may ask, so the log alone says where the store is."""
     try:
         revision = server.store.revision()
     except HeadwaterError as fault:

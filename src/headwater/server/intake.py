@@ -1,8 +1,8 @@
-"""The one place where a server writes events: those that arrive together are written together.
+"""The queue of events to write: those that arrive together are written together.
 
-A database makes a transaction durable in some milliseconds, however many events are in it. So callers queue up, a
-thread takes all that wait, writes them in one transaction, and only then is each caller told. With several processes
-one writes while others read what came to them.
+A database makes a transaction durable in some milliseconds, however many events are in it. So requests queue up, a
+thread writes all that wait in one transaction, and only then is each request answered. With several processes one
+writes while the others read events.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from headwater.errors import HeadwaterError, StoreLocked, StoreUnavailable
 from headwater.openlineage.reading import Event
 from headwater.server.metrics import Metrics
-from headwater.server.turns import Turns
+from headwater.server.write_lock import WriteLock
 from headwater.store import Store
 
 Value = TypeVar("Value")
@@ -28,63 +28,65 @@ AT_ONCE = 500
 """Events in one transaction, unless one request alone has more."""
 
 LOOK_AGAIN = 10.0
-"""Seconds after a transaction that went well for which the store counts as one that can be written."""
+"""Seconds after a successful transaction for which the store counts as writable."""
 
 _LOOK_AT_FAULTS = 1.0  # seconds after one that did not
 _LOOK = 2.0  # seconds for which it is waited for a look
-_LONGEST_TURN = 10.0  # seconds for which another process of this server is waited for
+_LONGEST_WAIT = 10.0  # seconds for which another process of this server is waited for
 
 
 @dataclass(slots=True)
-class _Parcel:
+class _Batch:
     events: Sequence[Event]
     written: "Future[int]" = field(default_factory=Future)
 
 
 class Intake:
-    """Takes events until it is closed; ``most`` parcels wait at once."""
+    """The queue, until it is closed; ``most`` batches may wait."""
 
-    def __init__(self, store: Store, most: int, metrics: Metrics | None = None, turns: Turns | None = None) -> None:
+    def __init__(
+        self, store: Store, most: int, metrics: Metrics | None = None, write_lock: WriteLock | None = None
+    ) -> None:
         self._store = store
         self._metrics = metrics or Metrics()
-        self._turns = turns or Turns(None)
+        self._write_lock = write_lock or WriteLock(None)
         self._reading = ThreadPoolExecutor(1, "headwater-reading")
         self._writing_since: float | None = None
         self._outcome = (-LOOK_AGAIN, "ok")
         self._look: Future[int] | None = None
-        self._parcels: queue.Queue[_Parcel | None] = queue.Queue(most)
+        self._batches: queue.Queue[_Batch | None] = queue.Queue(most)
         self._thread = threading.Thread(target=self._run, name="headwater-intake", daemon=True)
         self._thread.start()
 
     def put(self, events: Sequence[Event]) -> "Future[int]":
-        """The number of events that were new, once they are durable.
+        """Queue events; the future has their number once they are durable.
 
         Raises:
-            StoreUnavailable: too many wait already.
+            StoreUnavailable: the queue is full.
         """
-        parcel = _Parcel(events)
+        batch = _Batch(events)
         try:
-            self._parcels.put_nowait(parcel)
+            self._batches.put_nowait(batch)
         except queue.Full:
-            raise StoreUnavailable("More events arrive than can be written. Send them again after a while.") from None
-        self._metrics.waiting(self.waiting)
-        return parcel.written
+            raise StoreUnavailable("More events arrive than can be written. Send these again after a while.") from None
+        self._metrics.set_waiting(self.waiting)
+        return batch.written
 
     @property
     def waiting(self) -> int:
-        """Requests whose events are not written yet."""
-        return self._parcels.qsize()
+        """The number of requests whose events are not written yet."""
+        return self._batches.qsize()
 
     @property
     def stuck_for(self) -> float:
-        """For how many seconds the present transaction has been under way; without end when nothing writes any more."""
+        """The seconds since the present transaction began; infinite when the thread has died."""
         since = self._writing_since
         if not self._thread.is_alive():
             return math.inf
         return time.monotonic() - since if since is not None else 0.0
 
     def writable(self) -> str:
-        """ "ok", or the fault by which the last transaction failed; looks again where that was a while ago."""
+        """Return "ok" or the fault of the last transaction; try again where that was a while ago."""
         at, outcome = self._outcome
         recent = time.monotonic() - at < (LOOK_AGAIN if outcome == "ok" else _LOOK_AT_FAULTS)
         if not recent and (self._look is None or self._look.done()):
@@ -95,55 +97,55 @@ class Intake:
                 self._look.result(_LOOK)
         return self._outcome[1]
 
-    async def aside(self, read: Callable[..., Value], *told: Any) -> Value:
-        """What a function makes of events of a request; one at a time, for Python runs one thread at a time."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, read, *told)
+    async def in_reader(self, read: Callable[..., Value], *arguments: Any) -> Value:
+        """Return what a function returns, called in the one thread that reads events."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, read, *arguments)
 
     def close(self) -> None:
-        """Writes what waits, then ends."""
-        self._parcels.put(None)
+        """Write what waits, then end."""
+        self._batches.put(None)
         self._thread.join()
         self._reading.shutdown()
 
     def _run(self) -> None:
-        held, open_ = self._parcels.get(), True
+        held, open_ = self._batches.get(), True
         while held is not None:
             held, open_ = self._turn(held)
-            self._metrics.waiting(self.waiting)
+            self._metrics.set_waiting(self.waiting)
             if held is None and open_:
-                held = self._parcels.get()
+                held = self._batches.get()
 
-    def _turn(self, first: _Parcel) -> tuple["_Parcel | None", bool]:
-        """Writes what waits; a method of its own, so that nothing of it is held until the next events come."""
-        with self._turns.mine(_LONGEST_TURN):
-            parcels, held, open_ = self._next(first)
-            self._write_wanted(parcels)
+    def _turn(self, first: _Batch) -> tuple["_Batch | None", bool]:
+        """Write what waits; a method of its own, so that its events are freed before the next ones come."""
+        with self._write_lock.hold(_LONGEST_WAIT):
+            batches, held, open_ = self._next(first)
+            self._write_wanted(batches)
         return held, open_
 
-    def _write_wanted(self, parcels: list[_Parcel]) -> None:
-        # A caller who has gone meanwhile was told nothing; from here on nobody can withdraw.
-        wanted = [parcel for parcel in parcels if parcel.written.set_running_or_notify_cancel()]
+    def _write_wanted(self, batches: list[_Batch]) -> None:
+        # A client that has gone meanwhile got no answer; from here on none can cancel.
+        wanted = [batch for batch in batches if batch.written.set_running_or_notify_cancel()]
         if wanted:
             self._writing_since = time.monotonic()
             self._write(wanted)
             self._writing_since = None
 
-    def _next(self, first: _Parcel) -> tuple[list[_Parcel], "_Parcel | None", bool]:
-        """The parcels for one transaction, one that did not fit any more, and whether there may come others."""
-        parcels, count = [first], len(first.events)
+    def _next(self, first: _Batch) -> tuple[list[_Batch], "_Batch | None", bool]:
+        """Return the batches for one transaction, one that did not fit any more, and whether others may come."""
+        batches, count = [first], len(first.events)
         with suppress(queue.Empty):
-            while (parcel := self._parcels.get_nowait()) is not None:
-                count += len(parcel.events)
+            while (batch := self._batches.get_nowait()) is not None:
+                count += len(batch.events)
                 if count > AT_ONCE:
-                    return parcels, parcel, True
-                parcels.append(parcel)
-            return parcels, None, False
-        return parcels, None, True
+                    return batches, batch, True
+                batches.append(batch)
+            return batches, None, False
+        return batches, None, True
 
-    def _write(self, parcels: list[_Parcel]) -> None:
-        events = [event for parcel in parcels for event in parcel.events]
+    def _write(self, batches: list[_Batch]) -> None:
+        events = [event for batch in batches for event in batch.events]
         try:
-            with self._metrics.transaction():
+            with self._metrics.time_transaction():
                 if events:
                     self._store.take(events)
                 else:
@@ -152,20 +154,20 @@ class Intake:
         except HeadwaterError as fault:
             # Another that holds it for long does not mean that it cannot be written.
             self._outcome = (time.monotonic(), "ok" if isinstance(fault, StoreLocked) else type(fault).__name__)
-            _fail(parcels, fault)
+            _fail(batches, fault)
         except Exception as fault:
-            if len(parcels) == 1:
-                _fail(parcels, fault)
+            if len(batches) == 1:
+                _fail(batches, fault)
                 return
-            # One of them is at fault; the others shall not suffer for it.
-            for parcel in parcels:
-                self._write([parcel])
+            # One of them is at fault; the others are written alone.
+            for batch in batches:
+                self._write([batch])
         else:
-            self._metrics.taken(len(events))
-            for parcel in parcels:
-                parcel.written.set_result(len(parcel.events))
+            self._metrics.count_stored(len(events))
+            for batch in batches:
+                batch.written.set_result(len(batch.events))
 
 
-def _fail(parcels: list[_Parcel], fault: Any) -> None:
-    for parcel in parcels:
-        parcel.written.set_exception(fault)
+def _fail(batches: list[_Batch], fault: Any) -> None:
+    for batch in batches:
+        batch.written.set_exception(fault)

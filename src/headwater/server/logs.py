@@ -1,4 +1,4 @@
-"""Logs on stderr, as text for people or one JSON object a line; also those of the libraries."""
+"""Logs on stderr, as text for people or one JSON object a line; also the logs of libraries."""
 
 import logging
 import sys
@@ -12,7 +12,7 @@ FORMATS = ("text", "json")
 
 
 def configure(log_format: str) -> None:
-    """Sets up logging for this process.
+    """Configure logging for this process.
 
     Args:
         log_format: one of `FORMATS`.
@@ -41,7 +41,7 @@ def configure(log_format: str) -> None:
 def _renderers(log_format: str) -> list[Processor]:
     if log_format == "json":
         return [structlog.processors.format_exc_info, _without_secrets, structlog.processors.JSONRenderer()]
-    # Not the traceback that shows the values of variables: keys and events are among them.
+    # A plain traceback: a rich one shows the values of variables, keys and events among them.
     plain = structlog.dev.plain_traceback
     renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)
     return [lambda logger, name, event: redact(renderer(logger, name, event))]

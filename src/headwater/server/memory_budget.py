@@ -1,4 +1,4 @@
-"""How much memory the bodies of all requests of a process may need together."""
+"""The memory that the bodies of all requests of a process may need together."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from headwater.store.ingest.garbage import give_memory_back
 
 PATIENCE = 10.0
-"""Seconds for which a body waits until those of other requests are done with."""
+"""Seconds for which a body waits for the memory of other requests."""
 
 RETRY_AFTER = 5
 
@@ -18,14 +18,14 @@ RETRY_AFTER = 5
 _PER_VALUE = ((b"[", 80), (b"{", 216), (b",", 64), (b":", 8))
 _PER_PIECE = 64
 
-_A_MOMENT = 0.5  # seconds until those who had the request have let go of it
+_A_MOMENT = 0.5  # seconds until the last references to the request are gone
 
 LARGE = 16 * 2**20
-"""Bytes from which on what a request held is given back to the system: it takes some milliseconds."""
+"""Bytes above which freed memory is returned to the system, which takes some milliseconds."""
 
 
 def weight_of(json: bytes) -> int:
-    """About so many bytes a piece of JSON needs, as text and parsed.
+    """Return about how many bytes a piece of JSON needs, as text and parsed.
 
     >>> weight_of(b"x" * 1000), weight_of(b"[]," * 1000)
     (1064, 147064)
@@ -35,30 +35,30 @@ def weight_of(json: bytes) -> int:
 
 @dataclass(eq=False, slots=True)
 class Reservation:
-    """What one request holds."""
+    """The memory of one request."""
 
     budget: "MemoryBudget"
     amount: int = 0
 
     async def add(self, amount: int) -> None:
-        """Holds so many bytes more; waits a little where there is no room.
+        """Reserve more bytes; wait a little where there is no room.
 
         Raises:
-            HTTPException: 413, when it is more than any request may have; 503 with Retry-After, when there is no room
-                in time.
+            HTTPException: 413, when it is more than a request may have; 503 with Retry-After, when there is no room in
+                time.
         """
         await self.budget.reserve(self, amount)
 
     def end(self) -> None:
-        """Gives all of it back."""
+        """Release all of it."""
         self.budget.release(self)
 
 
 class MemoryBudget:
-    """Bytes that requests hold while they are under way; used in one event loop only.
+    """Bytes that running requests hold; used in one event loop only.
 
-    The request that came first may have half of them, the others share the rest: so one always goes on, and it is not
-    for nothing that they wait.
+    The request that came first may have half of them, the others share the rest: so one always makes progress, and the
+    others do not wait in vain.
     """
 
     def __init__(self, total: int, patience: float = PATIENCE) -> None:

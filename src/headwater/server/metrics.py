@@ -1,4 +1,4 @@
-"""What a server counts and measures, for Prometheus; with several processes, their sum."""
+"""The metrics of a server for Prometheus; with several processes, their sum."""
 
 import os
 from contextlib import AbstractContextManager
@@ -10,14 +10,14 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that names the folder where processes share what they count; prometheus-client reads it, too."""
+"""The variable with the folder where processes share their metrics; prometheus-client reads it, too."""
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
-    """The counters of one application."""
+    """The metrics of one application."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -47,30 +47,30 @@ class Metrics:
             ProcessCollector(registry=self._registry)
             PlatformCollector(registry=self._registry)
 
-    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Notes a request by the template of its route; what clients can make up must not become a label."""
+    def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request by the template of its route: text that clients make up must not become a label."""
         method = method if method in _METHODS else "other"
         self._requests.labels(route, method, str(status)).inc()
         self._seconds.labels(route, method).observe(seconds)
 
-    def taken(self, events: int) -> None:
-        """Notes events that are durable."""
+    def count_stored(self, events: int) -> None:
+        """Count events that are durable."""
         self._events.labels("taken").inc(events)
 
-    def refused(self, events: int) -> None:
-        """Notes events that were not taken, and why not was said."""
+    def count_refused(self, events: int) -> None:
+        """Count events that were refused."""
         self._events.labels("refused").inc(events)
 
-    def waiting(self, requests: int) -> None:
-        """Notes how many requests wait for their events to be written."""
+    def set_waiting(self, requests: int) -> None:
+        """Set the number of requests whose events wait to be written."""
         self._waiting.set(requests)
 
-    def transaction(self) -> AbstractContextManager[object]:
-        """Measures a writing transaction."""
+    def time_transaction(self) -> AbstractContextManager[object]:
+        """Time a writing transaction."""
         return self._transactions.time()
 
     def page(self) -> bytes:
-        """All of it in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         if not shared_folder():
             return generate_latest(self._registry)
         together = CollectorRegistry()
@@ -78,12 +78,12 @@ class Metrics:
         return generate_latest(together)
 
     def close(self) -> None:
-        """Takes what is of living processes only out of the sum."""
+        """Remove the gauges of this process from the sum."""
         if shared_folder():
             mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
 
 
 def shared_folder() -> Path | None:
-    """The folder that the processes of this server share, when there are several."""
+    """Return the folder that the processes of this server share, when there are several."""
     named = os.environ.get(SHARED_FOLDER)
     return Path(named) if named else None

@@ -1,4 +1,4 @@
-"""Errors as answers: what was met, what was expected, what to do, in the form that Marquez gives."""
+"""Errors as answers, in the form that Marquez gives."""
 
 from typing import Any
 
@@ -31,12 +31,12 @@ RETRY = {"Retry-After": "5"}
 
 
 def problem(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """The answer to a request that cannot be served; ``code`` repeats the status."""
+    """Return the answer to a request that is refused or fails; ``code`` repeats the status."""
     return JSONResponse({"code": status, "message": redact(message)}, status, headers)
 
 
-def install(app: FastAPI) -> None:
-    """Makes every error an answer of that form."""
+def install_handlers(app: FastAPI) -> None:
+    """Answer every error in that form."""
     app.add_exception_handler(HeadwaterError, _of_headwater)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_request)
@@ -54,9 +54,9 @@ def _of_http(_: Request, fault: Exception) -> JSONResponse:
 
 def _of_request(_: Request, fault: Exception) -> JSONResponse:
     assert isinstance(fault, RequestValidationError)
-    return problem(422, "; ".join(_told(one) for one in fault.errors()))
+    return problem(422, "; ".join(_message(one) for one in fault.errors()))
 
 
-def _told(error: dict[str, Any]) -> str:
+def _message(error: dict[str, Any]) -> str:
     place = ".".join(str(part) for part in error["loc"])
     return f"{place}: {error['msg']}"

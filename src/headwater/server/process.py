@@ -1,4 +1,4 @@
-"""A server process, or several: listens, answers, and ends without losing what it has acknowledged."""
+"""The processes of a server: they listen, answer, and end without losing an acknowledged event."""
 
 import multiprocessing
 import os
@@ -24,7 +24,7 @@ from headwater.server.app import create_app
 from headwater.server.connections import BoundedProtocol, allow_files
 from headwater.server.environment import environment_of, settings_from
 from headwater.server.metrics import SHARED_FOLDER
-from headwater.server.proxies import host_patterns, networks_of
+from headwater.server.proxies import host_patterns, proxy_networks
 from headwater.server.settings import LOOPBACK, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.graph.index import require_arrays
@@ -32,23 +32,23 @@ from headwater.store.ingest.garbage import collect_seldom
 from headwater.store.sql.engine import shown
 
 LAST_ANSWERS = 30
-"""Seconds for requests that run when the server is told to end."""
+"""Seconds for running requests to end when the server stops."""
 
 Announce = Callable[[str, str], None]
-"""Called with the address of a server that listens, and the store that it serves."""
+"""A function that is called with the address and the store of a server that listens."""
 
 _Address = Callable[[str], None]
 
 
 def run(settings: ServerSettings, announce: Announce) -> None:
-    """Serves until SIGTERM or SIGINT; then answers what runs, writes what waits, and returns or exits with code 0.
+    """Serve until SIGTERM or SIGINT; then answer what runs, write what waits, and return or exit with code 0.
 
     Args:
         settings: of the application and of the process.
         announce: called when requests can be sent.
 
     Raises:
-        SettingError: an address beyond this machine without authentication, or a setting that cannot be used.
+        SettingError: an address beyond this machine without authentication, or a value that is not allowed.
         StoreError: the store cannot be opened.
     """
     settings = checked(settings)
@@ -68,10 +68,10 @@ def run(settings: ServerSettings, announce: Announce) -> None:
 
 
 def from_environment() -> FastAPI:
-    """The application that the variables HEADWATER_… describe: for uvicorn's workers and other ASGI servers.
+    """Return the application of the variables HEADWATER_…: for uvicorn's workers and other ASGI servers.
 
     Raises:
-        SettingError: a variable that cannot be used.
+        SettingError: the value of a variable is not allowed.
     """
     settings = settings_from(os.environ)
     logs.configure(settings.log_format)
@@ -80,9 +80,9 @@ def from_environment() -> FastAPI:
 
 
 def _end_with_the_supervisor() -> None:
-    """Ends this worker, as SIGTERM does, when the process that started it is gone: else it would hold the port.
+    """End this worker, as SIGTERM does, when its supervisor is gone: else the worker would hold the port.
 
-    uvicorn's workers have both ends of the pipe to their supervisor, so they do not see that it was killed.
+    uvicorn's workers have both ends of the pipe to their supervisor, so they do not notice that it was killed.
     """
     supervisor = multiprocessing.parent_process()
     if supervisor is None:
@@ -96,13 +96,13 @@ def _end_with_the_supervisor() -> None:
 
 
 def _ready(app: FastAPI) -> FastAPI:
-    """The application, in a process that is told to collect its garbage seldom."""
+    """Return the application, and collect garbage seldom in this process."""
     collect_seldom()
     return app
 
 
 class _Announcing(uvicorn.Server):
-    """Tells its address once it listens, also where it chose the port itself."""
+    """A server that announces its address once it listens, also where the port was chosen by the system."""
 
     def __init__(self, config: uvicorn.Config, announce: _Address) -> None:
         super().__init__(config)
@@ -150,7 +150,7 @@ def _bound(settings: ServerSettings) -> socket.socket:
 
 
 def _announce_later(config: uvicorn.Config, place: Any, announce: _Address) -> None:
-    """Nobody can connect before the first worker listens."""
+    """Announce the address when a connection succeeds, which is when the first worker listens."""
     with suppress(OSError):
         while True:
             time.sleep(0.1)
@@ -163,7 +163,7 @@ def _announce_later(config: uvicorn.Config, place: Any, announce: _Address) -> N
 
 
 def configuration(app: FastAPI | str, settings: ServerSettings, **more: Any) -> uvicorn.Config:
-    """How uvicorn serves an application."""
+    """Return the configuration of uvicorn."""
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -178,7 +178,7 @@ def configuration(app: FastAPI | str, settings: ServerSettings, **more: Any) -> 
         ws="none",
         limit_concurrency=allow_files(settings.connection_limit),
         server_header=False,
-        proxy_headers=False,  # `FromProxies` does that, for those that are trusted
+        proxy_headers=False,  # `TrustedProxies` does that, for those that are trusted
         timeout_graceful_shutdown=LAST_ANSWERS,
         timeout_worker_healthcheck=LAST_ANSWERS,
         **more,
@@ -186,21 +186,21 @@ def configuration(app: FastAPI | str, settings: ServerSettings, **more: Any) -> 
 
 
 def checked(settings: ServerSettings) -> ServerSettings:
-    """The settings with what the address adds to them."""
+    """Return the settings with the host names that the address implies, after checking them."""
     for file in (settings.tls_cert, settings.tls_key):
         if file is not None and not file.is_file():
-            raise SettingError(f"{file} is no file: expected a PEM file. Correct --tls-cert or --tls-key.")
+            raise SettingError(f"There is no file {file}: expected a PEM file. Correct --tls-cert or --tls-key.")
     if settings.index:
         require_arrays()
     host_patterns(settings.hosts)
-    networks_of(settings.trusted_proxy)
-    # By the address itself it can be asked always, as those who look after it on this machine do.
+    proxy_networks(settings.trusted_proxy)
+    # The loopback names are always allowed, for those who administer it on this machine.
     named = (*settings.hosts, *LOOPBACK) if settings.hosts else ()
     if settings.authenticates:
         return replace(settings, store=store_url(settings.store), hosts=named)
     if not settings.loopback:
         raise SettingError(
-            f"Without authentication anybody who reaches {settings.host} could read and delete lineage: the server "
+            f"Without authentication anybody who reaches {settings.host} could read and delete lineage, so the server "
             "listens on this machine only. Add --auth (and make keys with `headwater keys create`), "
             "--oidc-issuer and --oidc-audience, or --trusted-proxy."
         )
@@ -224,5 +224,5 @@ def _address(config: uvicorn.Config, port: int) -> str:
 
 
 def _leave(*_: object) -> None:
-    # uvicorn ends by the signal that ended it, unless somebody says otherwise; to have ended well is no failure.
+    # uvicorn raises the signal that stopped it again; a clean stop is no failure.
     sys.exit(0)

@@ -1,4 +1,4 @@
-"""What stands before a server: the names that it is called by, and the proxies that say who asks."""
+"""Host names of a server, and trusted proxies that name their users."""
 
 import ipaddress
 
@@ -15,17 +15,18 @@ from headwater.server.settings import ServerSettings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-ANY_NAME = ("/health", "/ready")
-"""What is answered whatever the server is called: those who look after it call it by its address."""
+ANY_HOST = ("/health", "/ready")
+"""Paths that are answered under every host name: probes use the address."""
 
 _LONGEST_NAME = 100
 _TRUSTED = "trusted_proxy"
 
 
-class KnownHosts:
-    """ASGI middleware: refuses requests that call the server by another name (``*.example.org`` fits those below it).
+class HostCheck:
+    """ASGI middleware that refuses requests with another host name (``*.example.org`` fits those below it).
 
-    A page of another site can have its own name lead to this machine, and would be a page of this server then.
+    A page of another site can resolve its own name to this machine, and would be a page of this server then.
+    Starlette's middleware decides; its refusal, a bare text, is replaced by one that names the hosts and the setting.
     """
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
@@ -33,7 +34,7 @@ class KnownHosts:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in ANY_NAME or await self._is_known(scope, receive):
+        if scope["type"] != "http" or scope["path"] in ANY_HOST or await self._is_allowed(scope, receive):
             await self._app(scope, receive, send)
             return
         host = Headers(scope=scope).get("host", "")[:_LONGEST_NAME]
@@ -43,22 +44,22 @@ class KnownHosts:
             "--hosts (HEADWATER_HOSTS).",
         )(scope, receive, send)
 
-    async def _is_known(self, scope: Scope, receive: Receive) -> bool:
-        known = False
+    async def _is_allowed(self, scope: Scope, receive: Receive) -> bool:
+        allowed = False
 
         async def admit(*_: object) -> None:
-            nonlocal known
-            known = True
+            nonlocal allowed
+            allowed = True
 
         async def drop(_: Message) -> None:
-            """Its refusal is a bare text."""
+            """Drop the refusal."""
 
         await TrustedHostMiddleware(admit, self._hosts, www_redirect=False)(scope, receive, drop)
-        return known
+        return allowed
 
 
-class FromProxies:
-    """ASGI middleware: notes which requests come from a trusted proxy, and takes the client's address from those."""
+class TrustedProxies:
+    """ASGI middleware that marks requests of trusted proxies, and takes the client's address from their headers."""
 
     def __init__(self, app: ASGIApp, networks: tuple[Network, ...]) -> None:
         self._networks = networks
@@ -79,10 +80,10 @@ class FromProxies:
 
 
 def host_patterns(hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of a server as they stand in the Host header.
+    """Return host names as they stand in the Host header.
 
     Raises:
-        SettingError: one that is none.
+        SettingError: a name is not allowed.
 
     >>> host_patterns(("::1", "*.example.org"))
     ('[::1]', '*.example.org')
@@ -93,11 +94,11 @@ def host_patterns(hosts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"[{one}]" if ":" in one else one for one in hosts)
 
 
-def networks_of(proxies: tuple[str, ...]) -> tuple[Network, ...]:
-    """The networks of trusted proxies.
+def proxy_networks(proxies: tuple[str, ...]) -> tuple[Network, ...]:
+    """Return the networks of trusted proxies.
 
     Raises:
-        SettingError: one that is none, or is everybody.
+        SettingError: an address is none, or fits everybody.
     """
     return tuple(map(_network, proxies))
 
@@ -107,11 +108,11 @@ def is_trusted(scope: Scope) -> bool:
     return bool(scope.get("state", {}).get(_TRUSTED))
 
 
-def caller_of(settings: ServerSettings, headers: Headers) -> access.Caller:
-    """Who a trusted proxy says that asks.
+def proxied_caller(settings: ServerSettings, headers: Headers) -> access.Caller:
+    """Return the caller that a trusted proxy names.
 
     Raises:
-        HTTPException: 401, when it names nobody, or more than one: the client's own header may be among them.
+        HTTPException: 401, when it names none or several: the client's own header may be among them.
     """
     names = [one.strip() for one in headers.getlist(settings.proxy_user_header)]
     if len(names) != 1 or not names[0] or not names[0].isprintable():
@@ -121,8 +122,8 @@ def caller_of(settings: ServerSettings, headers: Headers) -> access.Caller:
             "Let it set that header, and take out what clients send.",
             {"WWW-Authenticate": 'Bearer realm="headwater"'},
         )
-    wanted = settings.proxy_namespaces_header
-    namespaces = tuple(" ".join(headers.getlist(wanted)).replace(",", " ").split()) if wanted else ("*",)
+    header = settings.proxy_namespaces_header
+    namespaces = tuple(" ".join(headers.getlist(header)).replace(",", " ").split()) if header else ("*",)
     return access.Caller(names[0][:_LONGEST_NAME], access.Scope[settings.proxy_scope.upper()], namespaces)
 
 

@@ -1,6 +1,6 @@
-"""Bodies of requests: unpacked piece by piece, never larger, slower or more at once than allowed.
+"""Bodies of requests: decompressed piece by piece, within limits of size, time and memory.
 
-Nothing is read before a route asks for its body, which it does when it knows the caller (`GuardedRoute`).
+Nothing is read before a route reads its body, which it does after checking the caller (`GuardedRoute`).
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _CLOSE = {"Connection": "close"}
 
 
 class RequestSizeLimit:
-    """ASGI middleware, the outermost: counts, unpacks (gzip, RFC 9110, section 8.4.1) and times bodies.
+    """ASGI middleware that counts, decompresses (gzip, RFC 9110, section 8.4.1) and times bodies.
 
     An answer that comes before the body has ended is sent at once, but the connection is closed only after the rest of
     the body was read and dropped: a client that sends first and reads then would find it reset, and no answer
@@ -62,14 +62,14 @@ class RequestSizeLimit:
 
 
 def limit_body(scope: Scope, limit: int) -> None:
-    """Lets the body of a request be so large and no larger, when it may be larger now."""
+    """Lower the limit of a request's body."""
     body: _RequestBody | None = scope.get(_PLACE)
     if body is not None:
         body.limit = min(body.limit, limit)
 
 
 def _has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether the head of a request says that there is one (RFC 9112, section 6.3)."""
+    """Return whether the head of a request announces a body (RFC 9112, section 6.3)."""
     return any(name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers)
 
 
@@ -92,7 +92,7 @@ class _RequestBody:
         return self._encoding == "gzip"
 
     async def receive(self) -> Message:
-        """The next piece of the body, or what the server says after it.
+        """Return the next piece of the body, or the message after it.
 
         Raises:
             HTTPException: 400, 408, 413, 415 or 503.
@@ -113,7 +113,7 @@ class _RequestBody:
         return {"type": "http.request", "body": piece, "more_body": not self.complete}
 
     async def discard(self) -> None:
-        """Reads the rest, for a while."""
+        """Read and drop the rest, for a while."""
         if self._awaits_go_ahead and self._began is None:
             return  # it is not sent before it is asked for
         with suppress(TimeoutError):
@@ -124,7 +124,7 @@ class _RequestBody:
                     self.complete = message["type"] != "http.request" or not message.get("more_body", False)
 
     async def _arrival(self) -> Message:
-        """What arrives next, in time and not too much."""
+        """Return the next message, within the limits of time and size."""
         now = asyncio.get_running_loop().time()
         if self._began is None:
             self._began = now
@@ -145,9 +145,7 @@ class _RequestBody:
 
     def _require_acceptable(self) -> None:
         if self._encoding not in ("identity", "gzip"):
-            raise HTTPException(
-                415, f"Content-Encoding {self._encoding[:50]!r} is not known here: expected gzip, or none."
-            )
+            raise HTTPException(415, f"The Content-Encoding is {self._encoding[:50]!r}: expected gzip, or none.")
         self._require_size(self._length)
 
     def _require_size(self, size: int) -> None:
@@ -184,7 +182,7 @@ class _RequestBody:
 
 
 class _Answer:
-    """Sends an answer on, and keeps the connection until the client has sent its body."""
+    """Forwards an answer, and keeps the connection until the client has sent its body."""
 
     def __init__(self, send: Send, body: _RequestBody) -> None:
         self._send = send
@@ -202,7 +200,7 @@ class _Answer:
 
 
 def _unpack_headers(scope: Scope) -> None:
-    """Takes out what is said of the packed body; in place, because the route is noted in the scope for all to see."""
+    """Remove the headers of the compressed body; in place, because middleware reads the route from the same scope."""
     scope["headers"] = list(scope["headers"])
     headers = MutableHeaders(scope=scope)
     del headers["content-encoding"]

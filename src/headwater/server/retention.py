@@ -1,4 +1,4 @@
-"""Removes what is old while a server runs, once a day: one process of all that serve the store does it."""
+"""Removal of old runs while a server runs, once a day, by one of all processes that serve the store."""
 
 import logging
 import threading
@@ -13,8 +13,8 @@ from headwater.store.maintenance.catchup import remaining
 from headwater.store.maintenance.retention import begin_scheduled, prune
 from headwater.store.questions import iso
 
-LOOK = 600.0
-"""Seconds between two looks whether it is time."""
+CHECK_SECONDS = 600.0
+"""Seconds between two checks of the schedule."""
 
 _DAY = timedelta(days=1)
 _SHORTEST = timedelta(minutes=1)
@@ -25,7 +25,7 @@ _log = structlog.wrap_logger(logging.getLogger("headwater.retention"))
 class Retention:
     """A thread that removes runs, events and edges of the past that are older than ``keep``, until it is closed.
 
-    It does so every day, or every tenth of ``keep`` where that is shorter, and a minute at least.
+    It runs every day, or every tenth of ``keep`` where that is shorter, and a minute at least.
     """
 
     def __init__(self, store: Store, keep: timedelta) -> None:
@@ -37,20 +37,20 @@ class Retention:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends after the transaction that is under way; the next time removes the rest."""
+        """End after the running transaction; the next run removes the rest."""
         self._closed.set()
         self._thread.join()
 
     def _run(self) -> None:
         pause = 0.0
         while not self._closed.wait(pause):
-            pause = min(LOOK, self._every.total_seconds())
+            pause = min(CHECK_SECONDS, self._every.total_seconds())
             try:
-                self._look(time.time_ns() // 1000)
+                self._check(time.time_ns() // 1000)
             except StoreError as fault:
-                _log.warning("old runs could not be removed; the next time is tried again", why=str(fault))
+                _log.warning("old runs could not be removed; trying again later", why=str(fault))
 
-    def _look(self, now: int) -> None:
+    def _check(self, now: int) -> None:
         # Events of an older version are read again first, which another thread does and which takes its time.
         if remaining(self._store) or not begin_scheduled(self._store, now, self._every // _MICROSECOND):
             return

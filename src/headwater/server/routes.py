@@ -1,6 +1,6 @@
-"""Routes that look at who asks before anything of the body is read, and HEAD wherever there is GET.
+"""Routes that check the caller before the body is read, and HEAD wherever there is GET.
 
-FastAPI reads and parses a body before it calls the dependencies of a route: whoever has no key would have the server
+FastAPI reads and parses a body before it calls the dependencies of a route: callers without a key could make the server
 unpack and parse what they like. So these routes find the caller, count the request and compare the scopes first.
 """
 
@@ -17,7 +17,7 @@ from headwater.server.access import Caller, Requires
 from headwater.server.request_bodies import limit_body
 
 DESCRIPTION_LIMIT = 4 * 2**20
-"""Bytes of the bodies that are parsed by FastAPI: somebody describes a dataset or a job, or begins a run."""
+"""Bytes of the bodies that FastAPI parses: descriptions of datasets and jobs, and new runs."""
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -26,7 +26,7 @@ class GuardedRoute(APIRoute):
     """A route whose `Requires` dependencies are checked before its body is read."""
 
     def get_route_handler(self) -> Handler:
-        """The handler, which answers 401, 403 or 429 without a look at the body."""
+        """Return the handler, which answers 401, 403 or 429 without reading the body."""
         handle = super().get_route_handler()
         requirements = tuple(requirements_of(self.dependant))
         if not requirements:
@@ -34,7 +34,7 @@ class GuardedRoute(APIRoute):
         limit = DESCRIPTION_LIMIT if self.body_field is not None else None
 
         async def guarded(request: Request) -> Response:
-            if request.app.state.server.authentication.is_at_hand(request):
+            if request.app.state.server.authentication.is_cached(request):
                 _admit(request, requirements)
             else:  # a key is looked up in the store, a token's keys at its issuer
                 await run_in_threadpool(_admit, request, requirements)
@@ -46,10 +46,10 @@ class GuardedRoute(APIRoute):
 
 
 def _admit(request: Request, requirements: tuple[Requires, ...]) -> None:
-    """Finds the caller of a request, who is its ``state.identity`` from then on.
+    """Find the caller of a request, and store it as its ``state.identity``.
 
     Raises:
-        HTTPException: 401 without a valid key or token, 403 with one that may not, 429 when there are too many
+        HTTPException: 401 without a valid key or token, 403 with one that may not do this, 429 after too many
             requests.
     """
     caller: Caller = request.app.state.server.caller(request)
@@ -59,7 +59,7 @@ def _admit(request: Request, requirements: tuple[Requires, ...]) -> None:
 
 
 def requirements_of(dependant: Dependant) -> Iterator[Requires]:
-    """The requirements of a route, those of its dependencies included."""
+    """Return the requirements of a route, with those of its dependencies."""
     for one in dependant.dependencies:
         if isinstance(one.call, Requires):
             yield one.call
@@ -67,7 +67,7 @@ def requirements_of(dependant: Dependant) -> Iterator[Requires]:
 
 
 class HeadRequests:
-    """ASGI middleware: answers HEAD as GET, without the content (RFC 9110, section 9.3.2)."""
+    """ASGI middleware that answers HEAD as GET, without the content (RFC 9110, section 9.3.2)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -87,9 +87,9 @@ class HeadRequests:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
         async def receive_until_ended() -> Message:
-            return {"type": "http.disconnect"} if ended else await receive()  # a stream without end ends by it
+            return {"type": "http.disconnect"} if ended else await receive()  # ends an endless stream
 
-        scope["method"] = "GET"  # in place, because the route is noted in the scope for all to see
+        scope["method"] = "GET"  # in place, because middleware reads the route from the same scope
         try:
             await self._app(scope, receive_until_ended, send_head)
         finally:

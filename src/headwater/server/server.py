@@ -1,4 +1,4 @@
-"""What the routes share: the open store, the intake, and who asks."""
+"""The running server: its open store, its intake, and the dependencies of routes."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -10,7 +10,7 @@ from headwater.server.access import Caller, Requires, Scope
 from headwater.server.authentication import Authentication
 from headwater.server.intake import Intake
 from headwater.server.metrics import Metrics
-from headwater.server.rates import Rates
+from headwater.server.rates import RateLimit
 from headwater.server.settings import ServerSettings
 from headwater.store import Store
 
@@ -23,29 +23,29 @@ class Server:
     store: Store
     intake: Intake
     authentication: Authentication
-    rates: Rates
+    rate_limit: RateLimit
     metrics: Metrics
     secret: bytes
 
     def seen_by(self, caller: Caller) -> Store:
-        """The store as a caller may see it."""
+        """Return the store as a caller may see it."""
         return self.store.seen_by(caller.sight)
 
     def caller(self, request: Request) -> Caller:
-        """Who sent a request.
+        """Return the caller of a request.
 
         Raises:
-            HTTPException: 401, when authentication is on and the request has no valid key or token; 429, when there
-                are too many requests.
+            HTTPException: 401, when authentication is on and the request has no valid key or token; 429, when the
+                caller sent too many requests.
         """
         address = request.client.host if request.client is not None else "unknown"
         try:
             found = self.authentication.caller(request)
         except HTTPException:
-            self.rates.require(address)
+            self.rate_limit.require(address)
             raise
         request.state.caller = found.name
-        self.rates.require(found.name if self.authentication.on else address)
+        self.rate_limit.require(found.name if self.authentication.on else address)
         return replace(found, secret=self.secret)
 
 
@@ -66,7 +66,7 @@ TheStore = Annotated[Store, Depends(_store)]
 """The store as the caller may see it."""
 
 Writer = Annotated[Caller, Depends(Requires(Scope.WRITE))]
-Overseer = Annotated[Caller, Depends(Requires(Scope.READ, everything=True))]
-"""A caller that may see all: counts of the whole server are of everybody's namespaces."""
+UnrestrictedReader = Annotated[Caller, Depends(Requires(Scope.READ, every_namespace=True))]
+"""A caller that may see every namespace."""
 
 Admin = Annotated[Caller, Depends(Requires(Scope.ADMIN))]

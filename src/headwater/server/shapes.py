@@ -1,7 +1,7 @@
-"""What an event from elsewhere must be made of before anything else looks at it.
+"""The shape of an event, checked before anything else reads it.
 
-The store reads whatever it can of an event, because a job that has run will not tell of it again. Whoever calls over
-HTTP can be told what is wrong, and is.
+The store reads as much as it can of an event, because a job that has run does not send it again. A client over HTTP can
+be refused, with the reason.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,13 +23,13 @@ _NAMED = ("namespace", "name", "field")
 
 
 def require_shape(event: object) -> None:
-    """Lets pass what has the shape of an event; null counts as nothing.
+    """Check the shape of an event; null counts as absent.
 
     Raises:
-        EventError: a part is of another kind than the specification says, or a name cannot be one.
+        EventError: a part has another type than the specification says, or a name cannot be stored.
     """
     if not isinstance(event, dict):
-        return  # which the reader says better
+        return  # the reader has a better message
     for path in _OBJECTS:
         _part(event, path, dict)
     state = event.get("eventType")
@@ -39,7 +39,7 @@ def require_shape(event: object) -> None:
 
 
 def _part(value: Record, path: tuple[str, ...], kind: type) -> Any:
-    """What is at a path, an empty one of the kind where nothing is."""
+    """Return the value at a path, an empty one of its type where it is absent."""
     found: Any = value
     for step in path:
         found = found.get(step) if found is not None else None
@@ -49,7 +49,7 @@ def _part(value: Record, path: tuple[str, ...], kind: type) -> Any:
 
 
 def _names(event: Record) -> Iterator[object]:
-    """Everything outside of facets that names a job or a dataset; looks at the facets by the way."""
+    """Return all names of jobs and datasets outside of facets; check the facets on the way."""
     yield from _of(event.get("job") or {})
     for dataset in _datasets(event):
         yield from _of(dataset)
@@ -90,7 +90,7 @@ def _lineage(facet: object) -> None:
 
 
 def _of_lineage(facet: object, inputs: str, whole: str) -> list[object]:
-    """The names in a facet that says what columns are made of; where they stand differs."""
+    """Return the names in a facet with column lineage; their members differ."""
     fields = record(facet, "fields")
     named = [one for field in fields.values() for one in records(field, inputs)] + records(facet, whole)
     names: list[object] = list(fields)
@@ -112,21 +112,21 @@ def _of(named: Record) -> Iterator[object]:
 
 
 def _require_names(names: Iterable[object]) -> None:
-    told = list(names)
+    every = list(names)
     with suppress(TypeError):  # a list or an object, which has no hash
-        told = list(dict.fromkeys(told))  # the same few come again and again
-    given = [name for name in told if isinstance(name, str)]
-    odd = [name for name in told if name is not None and not isinstance(name, str)]
+        every = list(dict.fromkeys(every))  # most are repeated
+    texts = [name for name in every if isinstance(name, str)]
+    odd = [name for name in every if name is not None and not isinstance(name, str)]
     if odd:
         raise EventError(f"A name is {_shown(odd[0])}: expected a string. Correct the producer.")
-    longest = max(given, key=len, default="")
+    longest = max(texts, key=len, default="")
     if len(longest) > LONGEST_NAME:
         raise EventError(
             f"A name of {len(longest):,} characters, {_shown(longest)}: expected at most {LONGEST_NAME:,}."
         )
-    together = "".join(given)
+    together = "".join(texts)
     if not together.isprintable() and UNFIT.search(together):
-        unfit = next(filter(UNFIT.search, given))
+        unfit = next(filter(UNFIT.search, texts))
         raise EventError(f"The name {_shown(unfit)} has a NUL or half a character in it: no database stores that.")
 
 

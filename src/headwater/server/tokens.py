@@ -19,15 +19,15 @@ from headwater.server.settings import LOOPBACK, ServerSettings
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 _NAMES = ("preferred_username", "email", "client_id", "azp", "sub")
 _LEEWAY = 30  # seconds by which clocks may differ
-_ASKED_AGAIN = 10.0  # seconds between two looks for a key that is not known: anybody can make up the id of one
+_RETRY_SECONDS = 10.0  # seconds between two requests for an unknown key: anybody can make up the id of one
 _TIMEOUT = 5.0
 
 
 class Verifier:
-    """Checks tokens against the keys that their issuer publishes, which are asked for when the first token comes.
+    """Verifies tokens with the keys that their issuer publishes, which are read when the first token comes.
 
     Raises:
-        SettingError: the issuer is no HTTPS address.
+        SettingError: the issuer is not an HTTPS address.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -40,14 +40,14 @@ class Verifier:
         self._settings = settings
         self._lock = threading.Lock()
         self._client: PyJWKClient | None = None
-        self._asked = -_ASKED_AGAIN
+        self._fetched_at = -_RETRY_SECONDS
         self._silent_until = 0.0
 
     def caller(self, token: str) -> Caller | None:
-        """Who a token was given to, None when it is not valid.
+        """Return the caller of a token, None when it is not valid.
 
         Raises:
-            HTTPException: 403, when it gives no scope here.
+            HTTPException: 403, when the token has no scope of this server.
             StoreUnavailable: the identity provider does not answer.
         """
         try:
@@ -84,14 +84,14 @@ class Verifier:
 
     def _key(self, kid: str | None) -> PyJWK | None:
         with self._lock:
-            client = self._client or self._discovered()
+            client = self._client or self._discover()
             known = client.match_kid(client.get_signing_keys(), kid) if kid else None
-            if kid and known is None and time.monotonic() - self._asked >= _ASKED_AGAIN:
-                self._asked = time.monotonic()
+            if kid and known is None and time.monotonic() - self._fetched_at >= _RETRY_SECONDS:
+                self._fetched_at = time.monotonic()
                 known = client.match_kid(client.get_signing_keys(refresh=True), kid)
             return known
 
-    def _discovered(self) -> PyJWKClient:
+    def _discover(self) -> PyJWKClient:
         if time.monotonic() < self._silent_until:
             raise _unreachable(self._settings.oidc_issuer, "it did not answer a moment ago")
         place = self._settings.oidc_issuer.rstrip("/") + "/.well-known/openid-configuration"
@@ -99,20 +99,20 @@ class Verifier:
             with urllib.request.urlopen(place, timeout=_TIMEOUT) as answer:
                 found = json.load(answer)
             if found["issuer"] != self._settings.oidc_issuer:
-                raise ValueError(f"it says that it is {found['issuer']!r}")
+                raise ValueError(f"it calls itself {found['issuer']!r}")
             self._client = PyJWKClient(found["jwks_uri"], timeout=int(_TIMEOUT))
         except (OSError, ValueError, KeyError, TypeError) as fault:
-            # Whoever asks waits for it here: made-up tokens must not hold every thread that answers.
-            self._silent_until = time.monotonic() + _ASKED_AGAIN
+            # Requests wait for it here: made-up tokens must not hold every thread.
+            self._silent_until = time.monotonic() + _RETRY_SECONDS
             raise _unreachable(self._settings.oidc_issuer, fault) from fault
-        self._asked = time.monotonic()
+        self._fetched_at = time.monotonic()
         return self._client
 
 
 def _words(value: Any) -> list[str]:
-    """A claim as a list: of texts, or one text with spaces in between (RFC 8693, section 4.2)."""
+    """Return a claim as a list: it is one, or a text with spaces in between (RFC 8693, section 4.2)."""
     return [str(one) for one in value] if isinstance(value, list) else str(value or "").split()
 
 
 def _unreachable(issuer: str, fault: object) -> StoreUnavailable:
-    return StoreUnavailable(f"The keys of {issuer} cannot be read ({fault}). Try again; who runs it should check it.")
+    return StoreUnavailable(f"The keys of {issuer} cannot be read ({fault}). Try again when the provider answers.")

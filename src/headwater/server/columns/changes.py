@@ -1,6 +1,6 @@
 """``changes``: server-sent events when lineage changes.
 
-Each server process looks at the store itself, so that it tells of what other processes took in as well.
+Each server process polls the store, so that its streams have the events that other processes wrote as well.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from headwater.answers.documents import Document, of_dataset, of_job
 from headwater.errors import QuestionError, StoreError
 from headwater.server.columns import list_schemas
-from headwater.server.columns.replies import Asked, Question
+from headwater.server.columns.replies import AskedQuestion, Question
 from headwater.server.routes import GuardedRoute
 from headwater.store.questions import Change, changes_after, iso, latest_event
 
@@ -39,35 +39,36 @@ STREAMED: dict[int | str, dict[str, Any]] = {
 }
 
 LastEvent = Annotated[
-    str | None, Header(alias="Last-Event-ID", description="The id of the last event that was read: tells all after it.")
+    str | None,
+    Header(alias="Last-Event-ID", description="The id of the last event that was read: the stream starts after it."),
 ]
 
 
 @router.get("/changes", response_class=EventSourceResponse, operation_id="changes", responses=STREAMED)
-async def changes(asked: Asked, last_event_id: LastEvent = None) -> EventSourceResponse:
-    """A stream of events, each a job's output whose lineage changed or was first told.
+async def changes(question: AskedQuestion, last_event_id: LastEvent = None) -> EventSourceResponse:
+    """Stream an event for each output of a job whose lineage changed, or became known.
 
-    The first event, ``begin``, says from where on the stream tells. A client that comes back with the last id that it
-    read misses nothing; it may be told of a change twice. It ends with the server, and within five seconds when its key
+    The first event, ``begin``, says where the stream starts. A client that comes back with the last id that it read
+    misses nothing; it may get a change twice. The stream ends with the server, and within five seconds when its key
     is revoked or expires.
     """
-    latest = await asyncio.to_thread(latest_event, asked.store)
-    begin = _id(last_event_id, asked, latest) if last_event_id else latest
+    latest = await asyncio.to_thread(latest_event, question.store)
+    begin = _id(last_event_id, question, latest) if last_event_id else latest
     ending = Event()
-    stream = _stream(asked, begin, ending)
+    stream = _stream(question, begin, ending)
     return EventSourceResponse(stream, ping=HEARTBEAT, shutdown_event=ending, shutdown_grace_period=GRACE)
 
 
-async def _stream(asked: Question, begin: int, ending: Event) -> AsyncIterator[ServerSentEvent]:
-    yield ServerSentEvent("{}", event="begin", id=_shown_id(begin, asked))
+async def _stream(question: Question, begin: int, ending: Event) -> AsyncIterator[ServerSentEvent]:
+    yield ServerSentEvent("{}", event="begin", id=_shown_id(begin, question))
     read = begin
-    while not ending.is_set() and await asyncio.to_thread(_admitted, asked):
+    while not ending.is_set() and await asyncio.to_thread(_admitted, question):
         try:
-            latest, found = await asyncio.to_thread(changes_after, asked.store, read)
+            latest, found = await asyncio.to_thread(changes_after, question.store, read)
         except StoreError:
             # A database that restarts; the stream goes on where it was.
             latest, found = read, ()
-        for event in _told(asked, found, latest):
+        for event in _events(question, found, latest):
             yield event
         if latest == read:
             with move_on_after(EVERY):
@@ -75,10 +76,10 @@ async def _stream(asked: Question, begin: int, ending: Event) -> AsyncIterator[S
         read = latest
 
 
-def _admitted(asked: Question) -> bool:
+def _admitted(question: Question) -> bool:
     """Whether the key or token that began the stream is still valid, as far as it can be looked up now."""
     try:
-        asked.server.authentication.caller(asked.request)
+        question.server.authentication.caller(question.request)
     except HTTPException:
         return False
     except StoreError:
@@ -86,16 +87,16 @@ def _admitted(asked: Question) -> bool:
     return True
 
 
-def _told(asked: Question, found: tuple[Change, ...], latest: int) -> list[ServerSentEvent]:
-    """Events of which only the last has an id: who is cut off before it is told all of them again."""
-    seen = [asked.shown(one) for one in found if not asked.redaction.hides(one.output)]
+def _events(question: Question, found: tuple[Change, ...], latest: int) -> list[ServerSentEvent]:
+    """Return events of which only the last has an id: a client that is cut off before it gets all of them again."""
+    seen = [question.redacted(one) for one in found if not question.redaction.hides(one.output)]
     texts = [orjson.dumps(of_change(one)).decode() for one in seen]
-    ids = [None] * (len(texts) - 1) + [_shown_id(latest, asked)]
+    ids = [None] * (len(texts) - 1) + [_shown_id(latest, question)]
     return [ServerSentEvent(text, event="lineage", id=id_) for text, id_ in zip(texts, ids, strict=False)]
 
 
 def of_change(one: Change) -> Document:
-    """What changed, by which run, from when on, and how many edges there are, came and went."""
+    """Return a change: the output, the run, the moment, and the numbers of edges."""
     return {
         "change": "first" if one.first else "changed",
         "job": of_job(one.job),
@@ -106,36 +107,36 @@ def of_change(one: Change) -> Document:
     }
 
 
-def _shown_id(event: int, asked: Question) -> str:
+def _shown_id(event: int, question: Question) -> str:
     """The id of an event of the stream. Those of the store count what everybody writes, so some callers get others."""
-    return str(event if asked.caller.sees_all else Permutation(asked.caller.secret).of(event))
+    return str(event if question.caller.sees_all else Permutation(question.caller.secret).of(event))
 
 
-def _id(text: str, asked: Question, latest: int) -> int:
+def _id(text: str, question: Question, latest: int) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST else _MOST + 1
-    if not asked.caller.sees_all and 0 < number <= 2**64 - 1:
-        number = Permutation(asked.caller.secret).before(number)
+    if not question.caller.sees_all and 0 < number <= 2**64 - 1:
+        number = Permutation(question.caller.secret).before(number)
         number = number if number <= latest else _MOST + 1
     if number > _MOST:
-        raise QuestionError(f"Last-Event-ID {text[:50]!r} is none of ours: expected the id of an event of this stream.")
+        raise QuestionError(f"Last-Event-ID is {text[:50]!r}: expected the id of an event of this stream.")
     return number
 
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """A permutation of the numbers from 1 to 2**64 - 1 that a secret chooses; 0 stays what it is.
+    """A permutation of the numbers from 1 to 2**64 - 1, keyed with a secret; 0 stays 0.
 
-    Of what counts something whoever has not the secret learns neither order nor distance.
+    Without the secret neither the order of two numbers nor their distance can be read from their images.
     """
 
     secret: bytes
 
     def of(self, number: int) -> int:
-        """The number that stands for another."""
+        """Return the image of a number."""
         return self._walked(number, forward=True)
 
     def before(self, number: int) -> int:
-        """The number that one stands for."""
+        """Return the number of which this is the image."""
         return self._walked(number, forward=False)
 
     def _walked(self, number: int, *, forward: bool) -> int:
@@ -155,5 +156,5 @@ class Permutation:
         return left * _HALF + right
 
     def _mixed(self, step: int, half: int) -> int:
-        told = bytes([step]) + half.to_bytes(4, "big")
-        return int.from_bytes(blake2b(told, digest_size=4, key=self.secret, person=b"stream").digest(), "big")
+        message = bytes([step]) + half.to_bytes(4, "big")
+        return int.from_bytes(blake2b(message, digest_size=4, key=self.secret, person=b"stream").digest(), "big")

@@ -1,4 +1,4 @@
-"""``diff``: how lineage came to be another."""
+"""``diff``: the difference between the lineage of two moments."""
 
 from typing import Annotated
 
@@ -9,15 +9,23 @@ from headwater.answers.documents import of_difference
 from headwater.answers.spreadsheets import difference_sheet
 from headwater.errors import QuestionError
 from headwater.server.columns import list_schemas
-from headwater.server.columns.asking import Named, Tabular
-from headwater.server.columns.replies import TABULAR, Asked, Question, Reply, question_router, tabled, told
+from headwater.server.columns.query_params import NameParams, Tabular
+from headwater.server.columns.replies import (
+    TABULAR,
+    AskedQuestion,
+    Question,
+    Reply,
+    csv_reply,
+    json_reply,
+    question_router,
+)
 from headwater.store.questions import Bounds, Difference, difference, difference_of_job, iso, moment_of
 
 router = question_router()
 
 
-class DifferenceParameters(Named):
-    """What to compare (one of a column, a dataset and a job), and when."""
+class DifferenceParameters(NameParams):
+    """A column, a dataset or a job to compare, and two moments."""
 
     job: str | None = Field(None, description="All outputs of a job: NAME or NAMESPACE/NAME.")
     before: str = Field(description="ISO 8601, or the id of a run.")
@@ -26,30 +34,30 @@ class DifferenceParameters(Named):
 
 
 @router.get("/diff", response_model=list_schemas.Difference, responses=TABULAR)
-def diff(wanted: Annotated[DifferenceParameters, Query()], asked: Asked) -> Response:
-    """The steps that came, went or changed between two moments or two runs.
+def diff(query: Annotated[DifferenceParameters, Query()], question: AskedQuestion) -> Response:
+    """List the steps that came, went or changed between two moments or two runs.
 
-    Of a dataset and a job those into their columns are compared; of a column all that lead to it.
+    For a dataset or a job the steps into their columns are compared; for a column, all steps that lead to it.
     """
-    return asked.answered(lambda: _difference(wanted, asked))
+    return question.respond(lambda: _difference(query, question))
 
 
-def _difference(wanted: DifferenceParameters, asked: Question) -> Reply:
-    before = moment_of(asked.store, wanted.before)
-    after = moment_of(asked.store, wanted.after) if wanted.after is not None else None
-    found = _compared(wanted, asked, before, after)
-    answer = asked.shown(found, found.about)
-    if wanted.format == "csv":
-        return tabled(difference_sheet(answer), answer.truncated)
+def _difference(query: DifferenceParameters, question: Question) -> Reply:
+    before = moment_of(question.store, query.before)
+    after = moment_of(question.store, query.after) if query.after is not None else None
+    found = _compared(query, question, before, after)
+    answer = question.redacted(found, found.about)
+    if query.format == "csv":
+        return csv_reply(difference_sheet(answer), answer.truncated)
     moments = {"before": iso(before), "after": iso(after) if after is not None else None}
-    return told(moments | of_difference(answer))
+    return json_reply(moments | of_difference(answer))
 
 
-def _compared(wanted: DifferenceParameters, asked: Question, before: int, after: int | None) -> Difference:
-    limits = asked.settings
-    bounds = Bounds(depth=limits.depth_limit, columns=limits.node_limit, seconds=limits.time_limit, sees=asked.sees)
-    if wanted.job is None:
-        return difference(asked.store, wanted.name(), before, after, bounds)
-    if wanted.column is not None or wanted.dataset is not None:
+def _compared(query: DifferenceParameters, question: Question, before: int, after: int | None) -> Difference:
+    limits = question.settings
+    bounds = Bounds(depth=limits.depth_limit, columns=limits.node_limit, seconds=limits.time_limit, sees=question.sees)
+    if query.job is None:
+        return difference(question.store, query.name(), before, after, bounds)
+    if query.column is not None or query.dataset is not None:
         raise QuestionError("Expected a column, a dataset or a job to compare, not several.")
-    return difference_of_job(asked.store, wanted.job, before, after, bounds)
+    return difference_of_job(question.store, query.job, before, after, bounds)

@@ -1,4 +1,4 @@
-"""``impact``: what is affected when a column or a dataset changes."""
+"""``impact``: the columns and jobs that depend on a column or a dataset."""
 
 from dataclasses import replace
 from itertools import groupby
@@ -11,39 +11,48 @@ from headwater.answers.documents import of_column, of_impact, of_job
 from headwater.answers.spreadsheets import impact_sheet
 from headwater.model import Job
 from headwater.server.columns import schemas
-from headwater.server.columns.asking import Bounded, Named, Paged, Tabular
 from headwater.server.columns.pages import page_of
-from headwater.server.columns.replies import TABULAR, Asked, Question, Reply, question_router, tabled, told, whole
+from headwater.server.columns.query_params import BoundsParams, NameParams, PageParams, Tabular
+from headwater.server.columns.replies import (
+    TABULAR,
+    AskedQuestion,
+    Question,
+    Reply,
+    csv_reply,
+    json_reply,
+    question_router,
+    require_whole,
+)
 from headwater.store.questions import Impact, ImpactedColumn, ImpactedDataset, impact_of
 
 router = question_router()
 
 
-class ImpactParameters(Named, Bounded, Paged):
-    """What changes, and how far to look; ``limit`` counts columns, or jobs when grouped by them."""
+class ImpactParameters(NameParams, BoundsParams, PageParams):
+    """The start, and how far to look; ``limit`` counts columns, or jobs when grouped by them."""
 
     by: Literal["dataset", "job"] = "dataset"
     format: Tabular = "json"
 
 
 @router.get("/impact", response_model=schemas.Impact, responses=TABULAR)
-def impact(wanted: Annotated[ImpactParameters, Query()], asked: Asked) -> Response:
-    """The datasets, columns and jobs that depend on a column or a dataset: the nearest first, and how many."""
-    return asked.answered(lambda: _impact(wanted, asked))
+def impact(query: Annotated[ImpactParameters, Query()], question: AskedQuestion) -> Response:
+    """List the datasets, columns and jobs that depend on a column or a dataset: the nearest first, and how many."""
+    return question.respond(lambda: _impact(query, question))
 
 
-def _impact(wanted: ImpactParameters, asked: Question) -> Reply:
-    answer = impact_of(asked.store, wanted.name(), asked.bounds(wanted))
-    answer = asked.shown(answer, answer.start)
-    if wanted.format == "csv":
-        whole(wanted.limit, wanted.cursor)
-        return tabled(impact_sheet(answer, guess=wanted.guess), answer.truncated)
-    if wanted.by == "job":
-        return told(_by_job(answer, wanted) | {"total": _total(answer)})
+def _impact(query: ImpactParameters, question: Question) -> Reply:
+    answer = impact_of(question.store, query.name(), question.bounds(query))
+    answer = question.redacted(answer, answer.start)
+    if query.format == "csv":
+        require_whole(query.limit, query.cursor)
+        return csv_reply(impact_sheet(answer, guess=query.guess), answer.truncated)
+    if query.by == "job":
+        return json_reply(_by_job(answer, query) | {"total": _total(answer)})
     rows = [(dataset, column) for dataset in answer.datasets for column in dataset.columns or (None,)]
-    page = page_of(rows, wanted.limit, wanted.cursor)
+    page = page_of(rows, query.limit, query.cursor)
     document = of_impact(replace(answer, datasets=_grouped(page.items)))
-    return told(document | {"total": _total(answer), "next": page.next})
+    return json_reply(document | {"total": _total(answer), "next": page.next})
 
 
 def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
@@ -53,13 +62,13 @@ def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
     )
 
 
-def _by_job(answer: Impact, wanted: ImpactParameters) -> dict[str, Any]:
+def _by_job(answer: Impact, query: ImpactParameters) -> dict[str, Any]:
     together: dict[Job, list[dict[str, Any]]] = {}
     for dataset in answer.datasets:
         columns = [_of_impacted(one) for one in dataset.columns]
         for job in dataset.jobs:
             together.setdefault(job, []).extend(columns)
-    page = page_of(list(together.items()), wanted.limit, wanted.cursor)
+    page = page_of(list(together.items()), query.limit, query.cursor)
     document = of_impact(replace(answer, datasets=()))
     del document["datasets"]
     jobs = [{"job": of_job(job), "columns": columns} for job, columns in page.items]

@@ -148,7 +148,7 @@ class Gap(Schema):
 
 
 class CoveredOutput(Schema):
-    """How much of an output's lineage is known."""
+    """An output, and how much of its lineage is known."""
 
     coverage: Covered
     output: DatasetName | None
@@ -175,7 +175,7 @@ class CoveragePage(Schema):
 
 
 class EdgeCounts(Schema):
-    """How many edges an output has, and how many came and went."""
+    """The number of edges of an output, and of those that came and went."""
 
     now: int
     added: int

@@ -1,4 +1,4 @@
-"""``roots`` and ``paths``: where a column comes from in the end, and over which ways."""
+"""``roots`` and ``paths``: the first columns that a column is made from, and the paths between two columns."""
 
 from typing import Annotated
 
@@ -9,60 +9,70 @@ from headwater.answers.documents import of_paths, of_roots
 from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import paths_sheet, roots_sheet
 from headwater.server.columns import schemas
-from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
 from headwater.server.columns.pages import page_of
-from headwater.server.columns.replies import DRAWN, Asked, Question, Reply, drawn, question_router, tabled, told, whole
+from headwater.server.columns.query_params import BoundsParams, Drawn, NameParams, PageParams
+from headwater.server.columns.replies import (
+    DRAWN,
+    AskedQuestion,
+    Question,
+    Reply,
+    csv_reply,
+    drawing_reply,
+    json_reply,
+    question_router,
+    require_whole,
+)
 from headwater.store.questions import paths_between, roots_of
 
 router = question_router()
 
 
-class RootsParameters(Named, Bounded, Paged):
+class RootsParameters(NameParams, BoundsParams, PageParams):
     """A column, and which edges to follow."""
 
     format: Drawn = "json"
 
 
-class PathsParameters(Bounded):
+class PathsParameters(BoundsParams):
     """Two columns, and which edges to follow."""
 
     source: str = Field(description="Any ending of the name of a column that fits only one.")
     target: str = Field(description="Another column.")
-    most: int = Field(10, ge=1, le=1000, description="So many paths at most.")
+    most: int = Field(10, ge=1, le=1000, description="The largest number of paths.")
     format: Drawn = "json"
 
 
 @router.get("/roots", response_model=schemas.Roots, responses=DRAWN)
-def roots(wanted: Annotated[RootsParameters, Query()], asked: Asked) -> Response:
-    """The columns that a column is made from in the end, how, and why nothing stands before them."""
-    return asked.answered(lambda: _roots(wanted, asked))
+def roots(query: Annotated[RootsParameters, Query()], question: AskedQuestion) -> Response:
+    """List the first columns that a column is made from, how, and why nothing is before them."""
+    return question.respond(lambda: _roots(query, question))
 
 
 @router.get("/paths", response_model=schemas.Paths, responses=DRAWN)
-def paths(wanted: Annotated[PathsParameters, Query()], asked: Asked) -> Response:
-    """The ways between two columns in the direction of the data, the shortest first, with every step."""
-    return asked.answered(lambda: _paths(wanted, asked))
+def paths(query: Annotated[PathsParameters, Query()], question: AskedQuestion) -> Response:
+    """List the paths between two columns in the direction of the data, the shortest first, with every step."""
+    return question.respond(lambda: _paths(query, question))
 
 
-def _roots(wanted: RootsParameters, asked: Question) -> Reply:
-    answer = roots_of(asked.store, wanted.name(), asked.bounds(wanted))
-    answer = asked.shown(answer, answer.column)
-    if wanted.format == "json":
+def _roots(query: RootsParameters, question: Question) -> Reply:
+    answer = roots_of(question.store, query.name(), question.bounds(query))
+    answer = question.redacted(answer, answer.column)
+    if query.format == "json":
         document = of_roots(answer)
-        page = page_of(document["roots"], wanted.limit, wanted.cursor)
-        return told(document | {"roots": page.items, "next": page.next})
-    whole(wanted.limit, wanted.cursor)
-    if wanted.format == "csv":
-        return tabled(roots_sheet(answer, guess=wanted.guess), answer.truncated)
-    return drawn(arrows_of(answer), wanted.format, answer.truncated)
+        page = page_of(document["roots"], query.limit, query.cursor)
+        return json_reply(document | {"roots": page.items, "next": page.next})
+    require_whole(query.limit, query.cursor)
+    if query.format == "csv":
+        return csv_reply(roots_sheet(answer, guess=query.guess), answer.truncated)
+    return drawing_reply(arrows_of(answer), query.format, answer.truncated)
 
 
-def _paths(wanted: PathsParameters, asked: Question) -> Reply:
-    bounds = asked.bounds(wanted)
-    answer = paths_between(asked.store, wanted.source, wanted.target, most=wanted.most, bounds=bounds)
-    answer = asked.shown(answer, answer.source, answer.target)
-    if wanted.format == "json":
-        return told(of_paths(answer))
-    if wanted.format == "csv":
-        return tabled(paths_sheet(answer, guess=wanted.guess), answer.truncated)
-    return drawn(arrows_of(answer), wanted.format, answer.truncated)
+def _paths(query: PathsParameters, question: Question) -> Reply:
+    bounds = question.bounds(query)
+    answer = paths_between(question.store, query.source, query.target, most=query.most, bounds=bounds)
+    answer = question.redacted(answer, answer.source, answer.target)
+    if query.format == "json":
+        return json_reply(of_paths(answer))
+    if query.format == "csv":
+        return csv_reply(paths_sheet(answer, guess=query.guess), answer.truncated)
+    return drawing_reply(arrows_of(answer), query.format, answer.truncated)

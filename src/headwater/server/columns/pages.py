@@ -15,22 +15,22 @@ Item = TypeVar("Item")
 
 
 def cursor_of(place: Any) -> str:
-    """A place in an answer as a text that means nothing to others."""
+    """Return a place in an answer as an opaque text."""
     return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
 
 
 def place_of(cursor: str, kinds: tuple[type, ...]) -> list[Any]:
-    """The place that a cursor stands for, whose parts are of these kinds.
+    """Return the place of a cursor, whose parts have these types.
 
     Raises:
-        QuestionError: it is no cursor of such an answer.
+        QuestionError: the text is not a cursor of such an answer.
     """
     try:
         place = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, ValueError):
         place = None
     if not isinstance(place, list) or [type(part) for part in place] != list(kinds):
-        raise QuestionError(f"{cursor[:100]!r} is no cursor of this answer: expected `next` of the page before.")
+        raise QuestionError(f"The cursor is {cursor[:100]!r}: expected `next` of the page before.")
     return place
 
 
@@ -43,10 +43,10 @@ class Page(Generic[Item]):
 
 
 def page_of(items: Sequence[Item], limit: int | None, cursor: str | None) -> Page[Item]:
-    """The items after those that were read; the place is their number, which holds while the answer is the same.
+    """Return the items after those already read; a cursor is their number, valid while the answer is the same.
 
     Raises:
-        QuestionError: the cursor is none.
+        QuestionError: the text is not a cursor.
     """
     begin = max(place_of(cursor, (int,))[0], 0) if cursor is not None else 0
     end = len(items) if limit is None else begin + limit
@@ -60,17 +60,17 @@ def page_after(
     cursor: str | None,
     kinds: tuple[type, ...],
 ) -> Page[Item]:
-    """The items after the last one that was read, by keys in order: one that comes or goes meanwhile shifts no other.
+    """Return the items after the last one read, by keys in order: an item that comes or goes meanwhile shifts no other.
 
     Args:
         items: all of them, in the order of their keys.
         key: the place of an item, whose parts are of these ``kinds``.
-        limit: so many at most.
+        limit: the largest number of items.
         cursor: `Page.next` of the page before.
-        kinds: what `place_of` takes.
+        kinds: the types of the parts of a key.
 
     Raises:
-        QuestionError: the cursor is none.
+        QuestionError: the text is not a cursor.
     """
     begin = bisect_right(items, tuple(place_of(cursor, kinds)), key=key) if cursor is not None else 0
     end = len(items) if limit is None else min(begin + limit, len(items))
@@ -78,7 +78,7 @@ def page_after(
 
 
 def nearest_first(distance: Mapping[int, int]) -> list[int]:
-    """Ids by their distance, those of one distance in the order of ids."""
+    """Return ids by their distance, those of one distance in the order of ids."""
     return sorted(sorted(distance), key=distance.__getitem__)
 
 
@@ -94,13 +94,13 @@ class Window:
         self._places = {} if self._whole else {node: place for place, node in enumerate(ordered)}
 
     def join(self, owners: Mapping[int, int]) -> None:
-        """Lets the node of a whole dataset, its id with a minus sign, stand where its first column stands."""
+        """Place the node of a whole dataset, its id with a minus sign, where its first column is."""
         for node, place in list(self._places.items()):
             dataset = -owners[node]
             self._places[dataset] = min(place, self._places.get(dataset, place))
 
     def edges(self, edges: Iterable[Item], ends: Iterable[tuple[int, int]]) -> list[Item]:
-        """The edges on the page; ``ends`` are theirs."""
+        """Return the edges on the page; ``ends`` holds the two nodes of each."""
         if self._whole:
             return list(edges)
         last = self._begin + len(self.nodes)

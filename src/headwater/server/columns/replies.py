@@ -1,4 +1,4 @@
-"""How questions are answered: hidden from whom it must be, with an ETag, in the form that was asked for."""
+"""Answers to questions: redacted for the caller, with an ETag, in the format that the request names."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -8,14 +8,13 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
-from headwater.answers.drawings import Arrow, dot, mermaid
-from headwater.answers.graphml import graphml
+from headwater.answers.drawings import DRAWINGS, Arrow
 from headwater.answers.redaction import Redaction
 from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.errors import AmbiguousName, QuestionError, UnknownName
 from headwater.model import Job
 from headwater.server.access import Caller
-from headwater.server.columns.asking import Bounded, Drawn
+from headwater.server.columns.query_params import BoundsParams, Drawn
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer
 from headwater.server.settings import ServerSettings
@@ -35,13 +34,12 @@ DRAWN: dict[int | str, dict[str, Any]] = {
 }
 """The response of a question whose answer comes as CSV and as drawings too."""
 
-_DRAWN = {"mermaid": mermaid, "dot": dot, "graphml": graphml}
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it goes out; ``truncated`` are the limits that cut it."""
+    """The content of a response; ``truncated`` are the limits that cut the answer."""
 
     content: bytes
     media: str = JSON
@@ -63,12 +61,12 @@ class Question:
 
     @property
     def settings(self) -> ServerSettings:
-        """What bounds an answer."""
+        """The settings of the server, whose limits bound an answer."""
         return self.server.settings
 
     @property
     def sees(self) -> Sees:
-        """Which namespaces the caller may see; None for all."""
+        """The namespaces that the caller may see; None for all."""
         return self.caller.sight
 
     @property
@@ -76,15 +74,15 @@ class Question:
         """The redaction of answers to the caller."""
         return Redaction(self.sees, self.caller.secret)
 
-    def bounds(self, wanted: Bounded) -> Bounds:
-        """The bounds of a walk, in which nothing can be asked for that the caller may not see."""
-        return replace(wanted.bounds(self.store, self.settings), sees=self.sees)
+    def bounds(self, query: BoundsParams) -> Bounds:
+        """Return the bounds of a walk within the namespaces that the caller may see."""
+        return replace(query.bounds(self.store, self.settings), sees=self.sees)
 
-    def shown(self, answer: Answer, *starts: Column | KnownDataset | Job) -> Answer:
-        """The answer as the caller may see it.
+    def redacted(self, answer: Answer, *starts: Column | KnownDataset | Job) -> Answer:
+        """Return the answer as the caller may see it.
 
         Raises:
-            UnknownName: it is about something that may not be seen.
+            UnknownName: the answer is about something that the caller may not see.
         """
         if self.caller.sees_all:
             return answer
@@ -92,10 +90,10 @@ class Question:
             raise UnknownName("Nothing that you may see has that name.")
         return self.redaction.answer(answer)
 
-    def answered(self, make: Callable[[], Reply]) -> Response:
-        """The reply, or 304 when the caller has it already; of errors nothing that may not be seen."""
+    def respond(self, make: Callable[[], Reply]) -> Response:
+        """Return the reply, or 304 when the caller has it already; errors name nothing that the caller may not see."""
         if not self.caller.sees_all:
-            # A tag of the whole store would say whenever anybody writes.
+            # A tag of the whole store would change whenever anybody writes.
             reply = self._made(make)
             return self._sent(f'W/"{_digest(reply.content, reply.media, reply.truncated)}"', lambda: reply)
         return self._sent(self._tag(), lambda: self._made(make))
@@ -106,7 +104,7 @@ class Question:
             return Response(status_code=304, headers=headers)
         reply = made()
         if "time" in reply.truncated:
-            # Asked again, it may come further.
+            # AskedQuestion again, it may come further.
             del headers["ETag"]
         if reply.truncated:
             headers[TRUNCATED] = ", ".join(reply.truncated)
@@ -135,7 +133,7 @@ def _question(request: Request, server: TheServer, caller: Reader) -> Question:
     return Question(request, server, caller)
 
 
-Asked = Annotated[Question, Depends(_question)]
+AskedQuestion = Annotated[Question, Depends(_question)]
 
 
 def question_router() -> APIRouter:
@@ -152,26 +150,26 @@ def question_router() -> APIRouter:
     )
 
 
-def told(document: dict[str, Any]) -> Reply:
-    """A document as JSON."""
+def json_reply(document: dict[str, Any]) -> Reply:
+    """Return a document as JSON."""
     return Reply(orjson.dumps(document), truncated=tuple(document.get("truncated", ())))
 
 
-def tabled(sheet: Sheet, truncated: tuple[str, ...] = ()) -> Reply:
-    """A sheet as CSV."""
+def csv_reply(sheet: Sheet, truncated: tuple[str, ...] = ()) -> Reply:
+    """Return a sheet as CSV."""
     return _lines(csv_lines(*sheet), "csv", truncated)
 
 
-def drawn(arrows: list[Arrow], format_: Drawn, truncated: tuple[str, ...]) -> Reply:
-    """Arrows as Mermaid, DOT or GraphML."""
-    return _lines(_DRAWN[format_](arrows), format_, truncated)
+def drawing_reply(arrows: list[Arrow], format_: Drawn, truncated: tuple[str, ...]) -> Reply:
+    """Return arrows as Mermaid, DOT or GraphML."""
+    return _lines(DRAWINGS[format_](arrows), format_, truncated)
 
 
-def whole(limit: int | None, cursor: str | None) -> None:
-    """Refuses pages where an answer has none.
+def require_whole(limit: int | None, cursor: str | None) -> None:
+    """Refuse pages of an answer that has none.
 
     Raises:
-        QuestionError: a page was asked for.
+        QuestionError: the request is for a page.
     """
     if limit is not None or cursor is not None:
         raise QuestionError("Only JSON comes in pages: leave limit and cursor out, or ask for format=json.")

@@ -262,7 +262,7 @@ class ImpactedDataset(DatasetNames, _MayBeReplaced):
 
 
 class ImpactTotal(Schema):
-    """The numbers of what depends on the start, on all pages."""
+    """The numbers of dependent datasets, columns and jobs, on all pages."""
 
     datasets: int
     columns: int
@@ -277,7 +277,7 @@ class _Impact(Schema):
 
 
 class ImpactByDataset(_Impact):
-    """What depends on the start, by dataset."""
+    """The datasets that depend on the start."""
 
     datasets: list[ImpactedDataset]
 
@@ -297,7 +297,7 @@ class ImpactedJob(Schema):
 
 
 class ImpactByJob(_Impact):
-    """What depends on the start, by job."""
+    """The jobs that write columns that depend on the start."""
 
     jobs: list[ImpactedJob]
 

@@ -1,4 +1,4 @@
-"""``upstream``, ``downstream`` and ``lineage``: all that is before or behind a column, or both."""
+"""``upstream``, ``downstream`` and ``lineage``: the columns before or after a column, or both."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -10,9 +10,19 @@ from headwater.answers.documents import of_dataset_graph, of_graph
 from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import dataset_graph_sheet, graph_sheet
 from headwater.server.columns import schemas
-from headwater.server.columns.asking import Bounded, Drawn, Named, Paged
 from headwater.server.columns.pages import Window, nearest_first
-from headwater.server.columns.replies import DRAWN, Asked, Question, Reply, drawn, question_router, tabled, told, whole
+from headwater.server.columns.query_params import BoundsParams, Drawn, NameParams, PageParams
+from headwater.server.columns.replies import (
+    DRAWN,
+    AskedQuestion,
+    Question,
+    Reply,
+    csv_reply,
+    drawing_reply,
+    json_reply,
+    question_router,
+    require_whole,
+)
 from headwater.store.questions import (
     Column,
     DatasetGraph,
@@ -28,7 +38,7 @@ from headwater.store.questions import (
 router = question_router()
 
 
-class WalkParameters(Named, Bounded, Paged):
+class WalkParameters(NameParams, BoundsParams, PageParams):
     """A walk."""
 
     form: Literal["readable", "compact", "ids"] = "readable"
@@ -48,41 +58,41 @@ Walk = Annotated[WalkParameters, Query()]
 
 
 @router.get("/upstream", response_model=schemas.Walk, responses=DRAWN)
-def upstream(walk: Walk, asked: Asked) -> Response:
-    """What a column, or every column of a dataset, is made from: all columns before it, and the steps between."""
-    return asked.answered(lambda: _walked(walk, asked, Direction.UP))
+def upstream(walk: Walk, question: AskedQuestion) -> Response:
+    """List all columns that a column, or every column of a dataset, is made from, and the steps between."""
+    return question.respond(lambda: _walked(walk, question, Direction.UP))
 
 
 @router.get("/downstream", response_model=schemas.Walk, responses=DRAWN)
-def downstream(walk: Walk, asked: Asked) -> Response:
-    """What is made from a column, or from any column of a dataset; columns of sources have a downstream too."""
-    return asked.answered(lambda: _walked(walk, asked, Direction.DOWN))
+def downstream(walk: Walk, question: AskedQuestion) -> Response:
+    """List all columns that are made from a column, or from any column of a dataset; sources have a downstream too."""
+    return question.respond(lambda: _walked(walk, question, Direction.DOWN))
 
 
 @router.get("/lineage", response_model=schemas.Walk, responses=DRAWN)
-def lineage(walk: Annotated[LineageParameters, Query()], asked: Asked) -> Response:
-    """What a column is made from and what is made from it, with the distance on either side; no siblings."""
-    return asked.answered(lambda: _walked(walk, asked, walk.direction))
+def lineage(walk: Annotated[LineageParameters, Query()], question: AskedQuestion) -> Response:
+    """List the columns before and after a column, with the distance on either side; no siblings."""
+    return question.respond(lambda: _walked(walk, question, walk.direction))
 
 
-def _walked(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
+def _walked(walk: WalkParameters, question: Question, direction: Direction) -> Reply:
     if walk.collapse == "dataset":
-        return _collapsed(walk, asked, direction)
+        return _collapsed(walk, question, direction)
     if walk.format != "json":
-        whole(walk.limit, walk.cursor)
+        require_whole(walk.limit, walk.cursor)
     elif walk.form == "compact":
-        return _compact(walk, asked, direction)
+        return _compact(walk, question, direction)
     elif walk.form == "ids":
-        return _ids(walk, asked, direction)
-    graph = walk_from(asked.store, walk.name(), direction, asked.bounds(walk))
-    return _readable(walk, asked.shown(graph, graph.start))
+        return _ids(walk, question, direction)
+    graph = walk_from(question.store, walk.name(), direction, question.bounds(walk))
+    return _readable(walk, question.redacted(graph, graph.start))
 
 
 def _readable(walk: WalkParameters, graph: Graph) -> Reply:
     if walk.format == "csv":
-        return tabled(graph_sheet(graph, guess=walk.guess), graph.truncated)
+        return csv_reply(graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
-        return drawn(arrows_of(graph), walk.format, graph.truncated)
+        return drawing_reply(arrows_of(graph), walk.format, graph.truncated)
     columns = {column.id: column for column in sorted(graph.columns, key=lambda one: _place(one, graph.columns[one]))}
     window = Window(list(columns), walk.limit, walk.cursor)
     window.join({id_: column.dataset.id for id_, column in columns.items()})
@@ -90,7 +100,7 @@ def _readable(walk: WalkParameters, graph: Graph) -> Reply:
     ends = ((hop.input.id, hop.output.id if hop.output is not None else -hop.output_dataset.id) for hop in hops)
     shown = {columns[id_]: graph.columns[columns[id_]] for id_ in window.nodes}
     page = replace(graph, columns=shown, hops=tuple(window.edges(hops, ends)))
-    return told(of_graph(page) | {"next": window.next})
+    return json_reply(of_graph(page) | {"next": window.next})
 
 
 def _place(column: Column, distance: int) -> tuple[int, str, str]:
@@ -102,29 +112,29 @@ def _place_of_hop(hop: Hop) -> tuple[str, ...]:
     return str(hop.output_dataset), output, str(hop.input.dataset), hop.input.name, hop.job.namespace, hop.job.name
 
 
-def _compact(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
-    graph = compact_from(asked.store, walk.name(), direction, asked.bounds(walk))
-    graph = asked.shown(graph, graph.start)
+def _compact(walk: WalkParameters, question: Question, direction: Direction) -> Reply:
+    graph = compact_from(question.store, walk.name(), direction, question.bounds(walk))
+    graph = question.redacted(graph, graph.start)
     closure = graph.closure
     window = Window(nearest_first(closure.distance), walk.limit, walk.cursor)
     window.join(closure.dataset_of)
     links = window.edges(closure.rows, ((row[0], row[1]) for row in closure.rows))
-    return told(of_compact(graph, window.nodes, links) | {"next": window.next})
+    return json_reply(of_compact(graph, window.nodes, links) | {"next": window.next})
 
 
-def _ids(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
-    answer = reached_from(asked.store, walk.name(), direction, asked.bounds(walk))
-    answer = replace(answer, start=asked.shown(answer.start, answer.start))
+def _ids(walk: WalkParameters, question: Question, direction: Direction) -> Reply:
+    answer = reached_from(question.store, walk.name(), direction, question.bounds(walk))
+    answer = replace(answer, start=question.redacted(answer.start, answer.start))
     window = Window(nearest_first(answer.distance), walk.limit, walk.cursor)
-    return told(of_reached(answer, window.nodes) | {"next": window.next})
+    return json_reply(of_reached(answer, window.nodes) | {"next": window.next})
 
 
-def _collapsed(walk: WalkParameters, asked: Question, direction: Direction) -> Reply:
-    whole(walk.limit, walk.cursor)
-    found = datasets_from(asked.store, walk.name(), direction, asked.bounds(walk))
-    graph: DatasetGraph = asked.shown(found, found.start)
+def _collapsed(walk: WalkParameters, question: Question, direction: Direction) -> Reply:
+    require_whole(walk.limit, walk.cursor)
+    found = datasets_from(question.store, walk.name(), direction, question.bounds(walk))
+    graph: DatasetGraph = question.redacted(found, found.start)
     if walk.format == "csv":
-        return tabled(dataset_graph_sheet(graph, guess=walk.guess), graph.truncated)
+        return csv_reply(dataset_graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
-        return drawn(arrows_of(graph), walk.format, graph.truncated)
-    return told(of_dataset_graph(graph))
+        return drawing_reply(arrows_of(graph), walk.format, graph.truncated)
+    return json_reply(of_dataset_graph(graph))

@@ -1,4 +1,4 @@
-"""The HTTP API of Marquez 0.50: what its clients, its pages and other tools ask for, and what people tell over it."""
+"""The HTTP API of Marquez 0.50, for its clients, its pages and other tools."""
 
 from headwater.server.marquez import (
     beta_search,

@@ -1,4 +1,4 @@
-"""Answers in JSON, and the refusals that all resources share."""
+"""Responses in JSON, and the refusal of unknown names."""
 
 import json
 from typing import Any, NoReturn
@@ -14,7 +14,7 @@ class Json(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The bytes of the body."""
+        """Return the bytes of the body."""
         try:
             return orjson.dumps(content)
         except orjson.JSONEncodeError:
@@ -22,7 +22,7 @@ class Json(Response):
 
 
 def missing(kind: str, name: object) -> NoReturn:
-    """Refuses a name that nothing has, in Marquez's words.
+    """Refuse a name that nothing has, in Marquez's words.
 
     Raises:
         HTTPException: 404.
@@ -31,5 +31,5 @@ def missing(kind: str, name: object) -> NoReturn:
 
 
 def truncation(limits: tuple[str, ...]) -> dict[str, str]:
-    """The header that says which limits cut a graph, because Marquez's documents have no place for it."""
+    """Return the header with the limits that cut a graph: Marquez's documents have no place for them."""
     return {"X-Headwater-Truncated": ", ".join(limits)} if limits else {}

@@ -13,8 +13,8 @@ from headwater.model import Dataset, Job
 from headwater.openlineage.reading.json_values import text
 from headwater.server.marquez import documents, graph_schemas
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import redaction_of, sight
 from headwater.server.marquez.documents import Document
+from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import datasets, hits, jobs, known
@@ -27,7 +27,7 @@ from headwater.store.catalog.runs import STATES
 router = APIRouter(prefix="/api/v2beta/search", tags=["search"], route_class=GuardedRoute)
 
 AT_ONCE = 10
-"""As many hits as OpenSearch gives when it is not told a number."""
+"""The number of hits that OpenSearch gives by default."""
 
 Text = Annotated[str, Query(min_length=1)]
 
@@ -36,9 +36,9 @@ _EVENT = {state: event for event, state in reversed(STATES.items())}
 
 @router.get("/jobs", response_model=graph_schemas.JobHits)
 def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
-    """The jobs whose names contain ``q``, then those with its words in their texts; with facets of their newest runs.
+    """Search jobs: names that contain ``q``, then texts with its words; with the facets of their newest runs.
 
-    Of each the last updated is first.
+    Of both kinds the last updated is first.
     """
     sought = Sought(text(q), hits.JOB, by_time=True, sees=sight(caller))
     with store.read() as connection:
@@ -50,7 +50,7 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
 
 @router.get("/datasets", response_model=graph_schemas.DatasetHits)
 def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
-    """The datasets whose names contain ``q``, then those with its words in their texts, the last updated first."""
+    """Search datasets: names that contain ``q``, then texts with its words; of both the last updated first."""
     sought = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))
     with store.read() as connection:
         named = [Dataset(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
@@ -68,26 +68,26 @@ def _highlight(name: str, sought: str) -> dict[str, list[str]]:
     return {"name": [marked]} if marked != name else {}
 
 
-def _job(kept: KeptJob, redaction: Redaction) -> Document:
-    run = kept.runs[0] if kept.runs else None
+def _job(stored: KeptJob, redaction: Redaction) -> Document:
+    run = stored.runs[0] if stored.runs else None
     return {
         "run_id": None if run is None else run.uuid,
         "eventType": None if run is None else _EVENT.get(run.state, "OTHER"),
-        "name": kept.named.name,
-        "type": documents.job_type(kept),
-        "namespace": kept.named.namespace,
-        "facets": redaction.json(kept.facets),
+        "name": stored.named.name,
+        "type": documents.job_type(stored),
+        "namespace": stored.named.namespace,
+        "facets": redaction.json(stored.facets),
         "runFacets": {} if run is None else redaction.json(run.told.facets),
     }
 
 
-def _dataset(kept: KeptDataset, redaction: Redaction) -> Document:
+def _dataset(stored: KeptDataset, redaction: Redaction) -> Document:
     return {
-        "run_id": kept.version.run or None if kept.version is not None else None,
+        "run_id": stored.version.run or None if stored.version is not None else None,
         "eventType": "COMPLETE",
-        "name": kept.named.name,
+        "name": stored.named.name,
         "inputFacets": {},
         "outputFacets": {},
-        "namespace": kept.named.namespace,
-        "facets": redaction.json(kept.facets),
+        "namespace": stored.named.namespace,
+        "facets": redaction.json(stored.facets),
     }

@@ -1,4 +1,4 @@
-"""What people send to make or describe something: the members of Marquez's Meta classes."""
+"""Bodies of requests that create or describe something: the members of Marquez's Meta classes."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,24 +13,24 @@ Name = Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
 DEEPEST = 100
-"""Lists and objects in each other; what a job's ``context`` holds is a few deep."""
+"""The depth of nested lists and objects; a job's ``context`` is a few deep."""
 
 
 class Body(BaseModel):
-    """A JSON object; members that nobody knows are left alone."""
+    """A JSON object; unknown members are ignored."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
     @model_validator(mode="before")
     @classmethod
     def _with_fit_texts(cls, value: Any) -> Any:
-        """With texts that a database can hold."""
+        """Return the value with texts that a database can store."""
         return _fit(value)
 
 
 def _fit(value: Any, depth: int = 0) -> Any:
     if depth > DEEPEST:
-        raise ValueError(f"values in each other, more than {DEEPEST} deep: expected a description")
+        raise ValueError(f"values nested more than {DEEPEST} deep: expected a description")
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
@@ -56,7 +56,7 @@ class SourceBody(Body):
 
 
 class TagBody(Body):
-    """What a tag means."""
+    """The description of a tag."""
 
     description: str | None = None
 

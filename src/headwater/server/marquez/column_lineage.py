@@ -16,9 +16,9 @@ from headwater.answers.redaction import Redaction
 from headwater.model import Dataset
 from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import redaction_of, sight
-from headwater.server.marquez.documents import Document, input_field, way_of
+from headwater.server.marquez.documents import Document, first_transformation, input_field
 from headwater.server.marquez.nodes import Node
+from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer
 from headwater.store.catalog import columngraph, currentjobs, jobs, known, runs, versions
@@ -29,7 +29,7 @@ from headwater.store.questions.answers import Bounds, Column
 router = APIRouter(prefix="/api/v1", tags=["lineage"], responses={400: {}, 404: {}}, route_class=GuardedRoute)
 
 Start = tuple[list[int], int | None]
-"""The fields to begin at, and the moment to read them at."""
+"""The fields to start at, and the moment of the lineage."""
 
 
 @router.get("/column-lineage", response_model=graph_schemas.ColumnLineageGraph)
@@ -40,7 +40,7 @@ def graph(
     depth: Annotated[int, Query(ge=0, le=10_000)] = 20,
     with_downstream: Annotated[bool, Query(alias="withDownstream")] = False,
 ) -> Json:
-    """What the columns of a field, a dataset or a job are made of, and with ``withDownstream`` what is made of them."""
+    """Return the columns before those of a field, a dataset or a job, and with ``withDownstream`` also those after."""
     limits = server.settings
     bounds = columngraph.within(
         Bounds(columns=limits.node_limit, seconds=limits.time_limit), min(depth, limits.depth_limit)
@@ -50,13 +50,13 @@ def graph(
         _check(node, node_id, with_downstream)
         fields, moment = _start(connection, node) or missing("Node", node_id)
         found = columngraph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
-        shown = _Shown(found, redaction_of(caller, connection), versioned=node.version is not None).nodes()
+        shown = _Nodes(found, redaction_of(caller, connection), versioned=node.version is not None).nodes()
     return Json({"graph": shown}, headers=truncation(found.truncated))
 
 
-def _check(node: Node, written: str, with_downstream: bool) -> None:
+def _check(node: Node, node_id: str, with_downstream: bool) -> None:
     if node.kind == "run":
-        raise HTTPException(400, f"Unsupported NodeId: {written[:100]!r}: expected one of a dataset, a field or a job.")
+        raise HTTPException(400, f"Unsupported NodeId: {node_id[:100]!r}: expected one of a dataset, a field or a job.")
     if node.version is not None and with_downstream:
         raise HTTPException(400, "Node version cannot be specified when withDownstream is true")
 
@@ -76,7 +76,7 @@ def _start_at_dataset(connection: Connection, node: Node) -> Start | None:
 
 
 def _start_at_job(connection: Connection, node: Node) -> Start | None:
-    """The columns that a job's newest run wrote, or the newest of a version of the job."""
+    """Return the columns that the newest run of a job, or of a version of it, wrote."""
     if node.job is None or node.version is None:
         newest = runs.newest(connection, [node.id], 1).get(node.id)
         return None if newest is None else (columngraph.written_by(connection, newest[0]), None)
@@ -87,8 +87,8 @@ def _start_at_job(connection: Connection, node: Node) -> Start | None:
     return columngraph.written_by(connection, found.run), found.newest_at
 
 
-class _Shown:
-    """Columns as the nodes of Marquez, in the order of their ids."""
+class _Nodes:
+    """Columns as nodes of Marquez, in the order of their ids."""
 
     def __init__(self, graph: ColumnGraph, redaction: Redaction, *, versioned: bool) -> None:
         self._graph, self._redaction, self._versioned = graph, redaction, versioned
@@ -98,7 +98,7 @@ class _Shown:
                 self._onward.setdefault(self._id(given.column), set()).add(self._id(node.column))
 
     def nodes(self) -> list[Document]:
-        """The nodes with their edges."""
+        """Return the nodes with their edges."""
         return sorted((self._node(node) for node in self._graph.nodes), key=lambda node: str(node["id"]))
 
     def _node(self, node: ColumnNode) -> Document:
@@ -121,15 +121,15 @@ class _Shown:
             "datasetVersion": self._version(node.column),
             "field": self._redaction.field(owner, node.column.name),
             "fieldType": kind if node.given else "",
-            **way_of(node.given, self._redaction),
+            **first_transformation(node.given, self._redaction),
             "inputFields": [self._input(one) for one in node.given],
         }
 
     def _input(self, given: Given) -> Document:
-        told = input_field(given, self._redaction)
+        document = input_field(given, self._redaction)
         names = ("namespace", "dataset")
         version = {"datasetVersion": self._version(given.column)}
-        return {name: told[name] for name in names} | version | {k: v for k, v in told.items() if k not in names}
+        return {name: document[name] for name in names} | version | document
 
     def _id(self, column: Column) -> str:
         owner: Dataset = column.dataset.dataset

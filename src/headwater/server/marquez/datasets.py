@@ -8,15 +8,15 @@ from sqlalchemy import Connection
 from headwater.model import Dataset
 from headwater.model.field_names import place_of
 from headwater.server.access import Caller
-from headwater.server.marquez import documents, schemas, tellings
+from headwater.server.marquez import documents, event_builders, schemas
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.bodies import DatasetBody
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.runs import known_run
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
-from headwater.server.writing import require_namespace
+from headwater.server.write_permissions import require_namespace
 from headwater.store import Store
 from headwater.store.catalog import datasets, known, runs, sources, tags, versions
 from headwater.store.catalog.datasets import KeptDataset
@@ -38,7 +38,7 @@ TheDataset = Annotated[Dataset, Depends(_named)]
 
 @router.get("", response_model=schemas.DatasetList)
 def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The datasets of a namespace by name, each with its column lineage."""
+    """List the datasets of a namespace by name, each with its column lineage."""
     with store.read() as connection:
         known_namespace(connection, caller, namespace)
         found = datasets.listing(connection, namespace, page)
@@ -49,24 +49,24 @@ def listing(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> J
 
 @router.get("/{dataset}", response_model=schemas.Dataset)
 def one(named: TheDataset, caller: Reader, store: TheStore) -> Json:
-    """A dataset with its column lineage, by any of its names."""
+    """Return a dataset with its column lineage, by any of its names."""
     with store.read() as connection:
         return _answer(connection, caller, named)
 
 
 @router.put("/{dataset}", response_model=schemas.Dataset)
 def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
-    """Says what a dataset is, as a dataset event; with ``runId`` as an event of the run that writes it."""
+    """Describe a dataset, as a dataset event; with ``runId`` as an event of the run that writes it."""
     require_namespace(caller, named.namespace)
     with store.read() as connection:
         known_namespace(connection, caller, named.namespace)
         source = _source(connection, caller, body.source_name)
-        event = tellings.of_dataset(named, body, source, now())
+        event = event_builders.dataset_event(named, body, source, now())
         run = None if body.run_id is None else known_run(connection, caller, str(body.run_id))
     if run is None:
-        tellings.tell(server, caller, event)
+        event_builders.ingest(server, caller, event)
     else:
-        tellings.tell_of(server, caller, run, tellings.of_output(event, run.uuid, run.job))
+        event_builders.ingest_of_run(server, caller, run, event_builders.output_event(event, run.uuid, run.job))
     with store.write() as connection:
         _tag_all(connection, known_dataset(connection, caller, named), body)
         return _answer(connection, caller, named)
@@ -74,7 +74,7 @@ def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheSe
 
 @router.delete("/{dataset}", response_model=schemas.Dataset)
 def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
-    """Hides a dataset until it is told of again."""
+    """Hide a dataset until an event describes it again."""
     with store.write() as connection:
         answer = _answer(connection, caller, named)
         datasets.hide(connection, [known_dataset(connection, caller, named).id], now())
@@ -83,66 +83,66 @@ def hide(named: TheDataset, caller: Admin, store: TheStore) -> Json:
 
 @router.get("/{dataset}/versions", response_model=schemas.DatasetVersionList)
 def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The versions of a dataset, the newest first: one for each run that wrote it."""
+    """List the versions of a dataset, the newest first: one for each run that wrote it."""
     with store.read() as connection:
         redaction = redaction_of(caller, connection)
-        kept = _whole(connection, caller, named)
-        found = versions.of_dataset(connection, kept.id, kept.named, page)
+        stored = _whole(connection, caller, named)
+        found = versions.of_dataset(connection, stored.id, stored.named, page)
         wrote = runs.whole(connection, [one.run_id for one in found.items if one.run])
         fields = versions.fields_of(connection, found.items)
-        then = [(one, datasets.at_version(kept, fields.get(one))) for one in found.items]
+        then = [(one, datasets.at_version(stored, fields.get(one))) for one in found.items]
         shown = [documents.dataset_version(dataset, one, wrote.get(one.run_id), redaction) for one, dataset in then]
     return Json({"versions": shown, "totalCount": found.total})
 
 
 @router.get("/{dataset}/versions/{version}", response_model=schemas.DatasetVersion)
 def version_of(named: TheDataset, version: str, caller: Reader, store: TheStore) -> Json:
-    """A version of a dataset."""
+    """Return a version of a dataset."""
     with store.read() as connection:
-        kept = _whole(connection, caller, named)
-        found = _version(connection, kept, version)
+        stored = _whole(connection, caller, named)
+        found = _version(connection, stored, version)
         wrote = runs.whole(connection, [found.run_id] if found.run else [])
-        then = datasets.at_version(kept, versions.fields_of(connection, [found]).get(found))
+        then = datasets.at_version(stored, versions.fields_of(connection, [found]).get(found))
         redaction = redaction_of(caller, connection)
         return Json(documents.dataset_version(then, found, wrote.get(found.run_id), redaction))
 
 
 @router.post("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
 def tag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
-    """Puts a tag on a dataset."""
+    """Add a tag to a dataset."""
     return _change_tag(store, caller, named, tag, put=True)
 
 
 @router.delete("/{dataset}/tags/{tag}", response_model=schemas.Dataset)
 def untag(named: TheDataset, tag: str, caller: Writer, store: TheStore) -> Json:
-    """Takes a tag off a dataset."""
+    """Remove a tag from a dataset."""
     return _change_tag(store, caller, named, tag, put=False)
 
 
 @router.post("/{dataset}/fields/{field}/tags/{tag}", response_model=schemas.Dataset)
 def tag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
-    """Puts a tag on a field."""
+    """Add a tag to a field."""
     return _change_tag(store, caller, named, (field, tag), put=True)
 
 
 @router.delete("/{dataset}/fields/{field}/tags/{tag}", response_model=schemas.Dataset)
 def untag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: TheStore) -> Json:
-    """Takes a tag off a field."""
+    """Remove a tag from a field."""
     return _change_tag(store, caller, named, (field, tag), put=False)
 
 
 def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> KeptDataset:
-    """The dataset with a name, in outline.
+    """Return the dataset with a name, without facets and lineage.
 
     Raises:
-        HTTPException: 404, when there is none, or the caller may not see it.
+        HTTPException: 404, when none has it, or the caller may not see it.
     """
     found = known.dataset_id(connection, named) if caller.sees(named.namespace) else None
-    kept = None if found is None else datasets.outlines(connection, [found]).get(found)
-    if kept is None or redaction_of(caller, connection).hides(kept.named):
+    stored = None if found is None else datasets.outlines(connection, [found]).get(found)
+    if stored is None or redaction_of(caller, connection).hides(stored.named):
         known_namespace(connection, caller, named.namespace)
         missing("Dataset", named.name)
-    return kept
+    return stored
 
 
 def _whole(connection: Connection, caller: Caller, named: Dataset) -> KeptDataset:
@@ -157,37 +157,37 @@ def _answer(connection: Connection, caller: Caller, named: Dataset) -> Json:
 def _change_tag(store: Store, caller: Caller, named: Dataset, place: str | tuple[str, str], *, put: bool) -> Json:
     field, tag = ("", place) if isinstance(place, str) else place
     with store.write() as connection:
-        kept = known_dataset(connection, caller, named)
-        field_id = _field(kept, field) if field else 0
+        stored = known_dataset(connection, caller, named)
+        field_id = _field(stored, field) if field else 0
         if put:
-            tags.add(connection, (kept.id, 0), [tag], now(), field_id)
+            tags.add(connection, (stored.id, 0), [tag], now(), field_id)
         else:
-            tags.remove(connection, (kept.id, 0), tag, field_id)
+            tags.remove(connection, (stored.id, 0), tag, field_id)
         return _answer(connection, caller, named)
 
 
 def _source(connection: Connection, caller: Caller, name: str) -> str:
-    """The address of a source. Who sees some namespaces only may name one that they do not see, and learns nothing."""
+    """Return the address of a source. A caller with limits may name a hidden source, and gets nothing of it."""
     found = sources.find(connection, name, sight(caller))
     if found is None and caller.sees_all:
         missing("Source", name)
     return "" if found is None else found.url
 
 
-def _field(kept: KeptDataset, name: str) -> int:
-    place = place_of([one.name for one in kept.fields], name)
-    return missing("Field", name) if place is None else kept.fields[place].id
+def _field(stored: KeptDataset, name: str) -> int:
+    place = place_of([one.name for one in stored.fields], name)
+    return missing("Field", name) if place is None else stored.fields[place].id
 
 
-def _tag_all(connection: Connection, kept: KeptDataset, body: DatasetBody) -> None:
-    tags.add(connection, (kept.id, 0), body.tags or (), now())
-    for told in body.fields or ():
-        tags.add(connection, (kept.id, 0), told.tags, now(), _field(kept, told.name))
+def _tag_all(connection: Connection, stored: KeptDataset, body: DatasetBody) -> None:
+    tags.add(connection, (stored.id, 0), body.tags or (), now())
+    for one in body.fields or ():
+        tags.add(connection, (stored.id, 0), one.tags, now(), _field(stored, one.name))
 
 
-def _version(connection: Connection, kept: KeptDataset, written: str) -> Version:
-    """The version with a UUID; also that which runs read that nothing known has written."""
-    uuid = uuid_of(written) or missing("Dataset version", written)
-    if uuid == dataset_version(kept.named, ""):
-        return Version(kept.id, uuid, kept.created_at, 0)
-    return versions.find(connection, kept.id, kept.named, uuid) or missing("Dataset version", written)
+def _version(connection: Connection, stored: KeptDataset, text: str) -> Version:
+    """Return the version with a UUID; also the one that runs read and no known run wrote."""
+    uuid = uuid_of(text) or missing("Dataset version", text)
+    if uuid == dataset_version(stored.named, ""):
+        return Version(stored.id, uuid, stored.created_at, 0)
+    return versions.find(connection, stored.id, stored.named, uuid) or missing("Dataset version", text)

@@ -1,4 +1,4 @@
-"""What is kept, in the JSON of Marquez: names and order of members as its service/models have them."""
+"""The JSON documents of Marquez, with the names and the order of members of its service/models."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ _STREAMS = ("STREAM", "TOPIC")
 
 
 def instant(at: int | None) -> str | None:
-    """A moment as Marquez writes it.
+    """Return a moment as Marquez writes it.
 
     >>> instant(1_767_225_600_000_000), instant(None)
     ('2026-01-01T00:00:00Z', None)
@@ -38,81 +38,85 @@ def instant(at: int | None) -> str | None:
 
 
 def dataset_name(named: Dataset) -> Document:
-    """A DatasetId."""
+    """Return a DatasetId."""
     return {"namespace": named.namespace, "name": named.name}
 
 
-def dataset(kept: KeptDataset, redaction: Redaction) -> Document:
-    """A Dataset with its column lineage."""
-    outline = dataset_outline(kept, redaction.dataset(kept.named))
+def dataset(stored: KeptDataset, redaction: Redaction) -> Document:
+    """Return a Dataset with its column lineage."""
+    outline = dataset_outline(stored, redaction.dataset(stored.named))
     del outline["lastLifecycleState"]
     return outline | {
-        "lastLifecycleState": kept.lifecycle or None,
-        "currentVersion": None if kept.version is None else str(kept.version.uuid),
-        "columnLineage": column_lineage(kept.lineage, redaction),
-        "facets": redaction.json(kept.facets),
+        "lastLifecycleState": stored.lifecycle or None,
+        "currentVersion": None if stored.version is None else str(stored.version.uuid),
+        "columnLineage": column_lineage(stored.lineage, redaction),
+        "facets": redaction.json(stored.facets),
         "deleted": False,
     }
 
 
-def dataset_outline(kept: KeptDataset, shown: Dataset) -> Document:
+def dataset_outline(stored: KeptDataset, shown: Dataset) -> Document:
     """Return a DatasetData: the part of a dataset that nodes of the lineage graph have, too."""
     return {
         "id": dataset_name(shown),
-        "type": _dataset_type(kept),
+        "type": _dataset_type(stored),
         "name": shown.name,
         "physicalName": shown.name,
-        "createdAt": instant(kept.created_at),
-        "updatedAt": instant(kept.updated_at),
+        "createdAt": instant(stored.created_at),
+        "updatedAt": instant(stored.updated_at),
         "namespace": shown.namespace,
-        "sourceName": kept.source or UNTOLD,
-        "fields": [dataset_field(one) for one in kept.fields],
-        "tags": list(kept.tags),
-        "lastModifiedAt": instant(None if kept.version is None else kept.version.at),
-        "description": kept.description or None,
-        "lastLifecycleState": kept.lifecycle or None,
+        "sourceName": stored.source or UNTOLD,
+        "fields": [dataset_field(one) for one in stored.fields],
+        "tags": list(stored.tags),
+        "lastModifiedAt": instant(None if stored.version is None else stored.version.at),
+        "description": stored.description or None,
+        "lastLifecycleState": stored.lifecycle or None,
     }
 
 
-def dataset_field(kept: DatasetField) -> Document:
-    """A Field."""
+def dataset_field(stored: DatasetField) -> Document:
+    """Return a Field."""
     return {
-        "name": kept.name,
-        "type": kept.type or None,
-        "tags": list(kept.tags),
-        "description": kept.description or None,
+        "name": stored.name,
+        "type": stored.type or None,
+        "tags": list(stored.tags),
+        "description": stored.description or None,
     }
 
 
 def column_lineage(lineage: Mapping[str, tuple[Given, ...]], redaction: Redaction) -> list[Document] | None:
-    """The ColumnLineage of each field that has one; null for none, as in Marquez."""
+    """Return the ColumnLineage of each field that has one; None where no field has, as in Marquez."""
     if not lineage:
         return None
     return [
-        {"name": name, "inputFields": [input_field(one, redaction) for one in given], **way_of(given, redaction)}
+        {
+            "name": name,
+            "inputFields": [input_field(one, redaction) for one in given],
+            **first_transformation(given, redaction),
+        }
         for name, given in sorted(lineage.items())
     ]
 
 
-def input_field(given: Given, redaction: Redaction) -> Document:
-    """A ColumnLineageInputField, with the run that may have replaced what was made so, where there is one."""
-    owner = given.column.dataset.dataset
+def input_field(input_: Given, redaction: Redaction) -> Document:
+    """Return a ColumnLineageInputField, with the run that may have replaced the rows that were made so, if any."""
+    owner = input_.column.dataset.dataset
     shown = redaction.dataset(owner)
-    by = given.replaced_by
+    by = input_.replaced_by
     replaced = {} if by is None else {"possiblyReplaced": of_overwrite(redaction.answer(by))}
     return {
         "namespace": shown.namespace,
         "dataset": shown.name,
-        "field": redaction.field(owner, given.column.name),
-        "transformationDescription": redaction.description(given.description) or None,
-        "transformationType": given.type,
+        "field": redaction.field(owner, input_.column.name),
+        "transformationDescription": redaction.description(input_.description) or None,
+        "transformationType": input_.type,
         **replaced,
     }
 
 
-def way_of(given: Iterable[Given], redaction: Redaction) -> Document:
-    """The deprecated members that stand for all input fields: those of the first that carries the value."""
-    some = list(given)
+def first_transformation(inputs: Iterable[Given], redaction: Redaction) -> Document:
+    """Return the deprecated members for all input fields: those of the first that carries the value."""
+    some = list(inputs)
     first = next((one for one in some if one.direct), some[0] if some else None)
     return {
         "transformationDescription": redaction.description(first.description) or None if first is not None else None,
@@ -120,99 +124,99 @@ def way_of(given: Iterable[Given], redaction: Redaction) -> Document:
     }
 
 
-def dataset_version(kept: KeptDataset, version: Version, run: KeptRun | None, redaction: Redaction) -> Document:
-    """A DatasetVersion: the dataset with the fields of that version, and the run that wrote it."""
-    outline = dataset(kept, redaction)
+def dataset_version(stored: KeptDataset, version: Version, run: KeptRun | None, redaction: Redaction) -> Document:
+    """Return a DatasetVersion: the dataset with the fields of that version, and the run that wrote it."""
+    outline = dataset(stored, redaction)
     shared = ("type", "name", "physicalName", "namespace", "sourceName", "fields", "tags", "description", "facets")
     return {
         "id": outline["id"] | {"version": str(version.uuid)},
         "createdAt": instant(version.at),
         "version": str(version.uuid),
         **{name: outline[name] for name in shared},
-        "lifecycleState": kept.lifecycle or None,
+        "lifecycleState": stored.lifecycle or None,
         "currentSchemaVersion": None if version.schema is None else str(UUID(bytes=version.schema)),
         "createdByRun": None if run is None else run_document(run, redaction),
     }
 
 
-def run_document(kept: KeptRun, redaction: Redaction) -> Document:
-    """A Run; of a hidden job only that it was, and when."""
-    job, told = redaction.job(kept.job), kept.told
-    if redaction.hides(kept.job):
+def run_document(stored: KeptRun, redaction: Redaction) -> Document:
+    """Return a Run; for a hidden job only its moments and its state."""
+    job, told = redaction.job(stored.job), stored.told
+    if redaction.hides(stored.job):
         told = ToldRun(told.first_at, told.last_at)
-    duration = None if None in (kept.started_at, kept.ended_at) else kept.ended_at - kept.started_at  # type: ignore[operator]
+    duration = None if None in (stored.started_at, stored.ended_at) else stored.ended_at - stored.started_at  # type: ignore[operator]
     return {
-        "id": kept.uuid,
+        "id": stored.uuid,
         "createdAt": instant(told.first_at),
         "updatedAt": instant(told.last_at),
         "nominalStartTime": told.nominal_start or None,
         "nominalEndTime": told.nominal_end or None,
-        "state": kept.state,
-        "startedAt": instant(kept.started_at),
-        "endedAt": instant(kept.ended_at),
+        "state": stored.state,
+        "startedAt": instant(stored.started_at),
+        "endedAt": instant(stored.ended_at),
         "durationMs": None if duration is None else duration // 1_000,
         "args": _arguments(told.arguments, redaction),
         "jobVersion": {
             "namespace": job.namespace,
             "name": job.name,
-            "version": redaction.version(kept.job, kept.version),
+            "version": redaction.version(stored.job, stored.version),
         },
-        "inputDatasetVersions": [_used(one, told.inputs, redaction) for one in kept.inputs],
-        "outputDatasetVersions": [_used(one, told.outputs, redaction) for one in kept.outputs],
+        "inputDatasetVersions": [_used(one, told.inputs, redaction) for one in stored.inputs],
+        "outputDatasetVersions": [_used(one, told.outputs, redaction) for one in stored.outputs],
         "facets": redaction.json(told.facets),
     }
 
 
-def job(kept: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
-    """A Job with its newest runs; ``uuid`` is that of its parent."""
+def job(stored: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
+    """Return a Job with its newest runs; ``uuid`` is that of its parent."""
     return {
-        **job_outline(kept, uuid, redaction),
-        "latestRun": run_document(kept.runs[0], redaction) if kept.runs else None,
-        "latestRuns": [run_document(run, redaction) for run in kept.runs] if kept.runs else None,
-        "facets": redaction.json(kept.facets),
-        "currentVersion": None if kept.version is None else str(kept.version),
+        **job_outline(stored, uuid, redaction),
+        "latestRun": run_document(stored.runs[0], redaction) if stored.runs else None,
+        "latestRuns": [run_document(run, redaction) for run in stored.runs] if stored.runs else None,
+        "facets": redaction.json(stored.facets),
+        "currentVersion": None if stored.version is None else str(stored.version),
         "labels": [],
-        "tags": list(kept.tags),
+        "tags": list(stored.tags),
     }
 
 
-def job_outline(kept: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
-    """What a node of the lineage graph has of a job too (JobData)."""
-    parent = kept.parent
+def job_outline(stored: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
+    """Return a JobData: the part of a job that nodes of the lineage graph have, too."""
+    parent = stored.parent
     return {
-        "id": {"namespace": kept.named.namespace, "name": kept.named.name},
-        "type": job_type(kept),
-        "name": kept.named.name,
-        "simpleName": kept.named.name if parent is None else kept.named.name.removeprefix(f"{parent.name}."),
+        "id": {"namespace": stored.named.namespace, "name": stored.named.name},
+        "type": job_type(stored),
+        "name": stored.named.name,
+        "simpleName": stored.named.name if parent is None else stored.named.name.removeprefix(f"{parent.name}."),
         "parentJobName": None if parent is None else parent.name,
         "parentJobUuid": None if uuid is None else str(uuid),
-        "createdAt": instant(kept.created_at),
-        "updatedAt": instant(kept.updated_at),
-        "namespace": kept.named.namespace,
-        "inputs": [dataset_name(redaction.dataset(one)) for one in kept.inputs],
-        "outputs": [dataset_name(redaction.dataset(one)) for one in kept.outputs],
-        "location": kept.location or None,
-        "description": kept.description or None,
+        "createdAt": instant(stored.created_at),
+        "updatedAt": instant(stored.updated_at),
+        "namespace": stored.named.namespace,
+        "inputs": [dataset_name(redaction.dataset(one)) for one in stored.inputs],
+        "outputs": [dataset_name(redaction.dataset(one)) for one in stored.outputs],
+        "location": stored.location or None,
+        "description": stored.description or None,
     }
 
 
-def with_facets(kept: KeptJob, facets: Document) -> KeptJob:
-    """A job with the facets that its type is read from."""
-    return replace(kept, facets=facets)
+def with_facets(stored: KeptJob, facets: Document) -> KeptJob:
+    """Return a job with facets, from which its type is read."""
+    return replace(stored, facets=facets)
 
 
-def bare_job(kept: KeptJob, shown: Job) -> KeptJob:
-    """A hidden job: a name that tells nothing, and when there was something."""
-    return KeptJob(kept.id, shown, None, "", "", kept.created_at, kept.updated_at, (), (), None, ())
+def bare_job(stored: KeptJob, shown: Job) -> KeptJob:
+    """Return a hidden job: a token, and its moments."""
+    return KeptJob(stored.id, shown, None, "", "", stored.created_at, stored.updated_at, (), (), None, ())
 
 
-def bare_dataset(kept: KeptDataset, shown: Dataset) -> KeptDataset:
-    """A hidden dataset."""
-    return KeptDataset(kept.id, shown, "", "", "", kept.created_at, kept.updated_at, (), (), None)
+def bare_dataset(stored: KeptDataset, shown: Dataset) -> KeptDataset:
+    """Return a hidden dataset: a token, and its moments."""
+    return KeptDataset(stored.id, shown, "", "", "", stored.created_at, stored.updated_at, (), (), None)
 
 
 def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | None, redaction: Redaction) -> Document:
-    """A JobVersion with its newest run."""
+    """Return a JobVersion with its newest run."""
     own = {"namespace": named.namespace, "name": named.name}
     return {
         "id": own | {"version": str(version.uuid)},
@@ -227,28 +231,28 @@ def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | N
     }
 
 
-def _arguments(told: dict[str, str], redaction: Redaction) -> dict[str, str]:
-    hidden = redaction.hides(Job(told.get("namespace", ""), ""))
-    return {name: value for name, value in told.items() if not hidden or name not in ("name", "namespace")}
+def _arguments(arguments: dict[str, str], redaction: Redaction) -> dict[str, str]:
+    hidden = redaction.hides(Job(arguments.get("namespace", ""), ""))
+    return {name: value for name, value in arguments.items() if not hidden or name not in ("name", "namespace")}
 
 
 def _used(used: Used, facets: Mapping[tuple[str, str], Document], redaction: Redaction) -> Document:
     hidden = redaction.hides(used.named)
-    said = {} if hidden else facets.get((used.named.namespace, used.named.name), {})
+    of_run = {} if hidden else facets.get((used.named.namespace, used.named.name), {})
     return {
         "datasetVersionId": dataset_name(redaction.dataset(used.named))
         | {"version": redaction.version(used.named, used.version)},
-        "facets": redaction.json(said),
+        "facets": redaction.json(of_run),
     }
 
 
-def _dataset_type(kept: KeptDataset) -> str:
-    streams = text(kept.facets, "datasetType", "datasetType").upper() in _STREAMS
-    return "STREAM" if streams or kept.named.namespace.startswith("kafka:") else "DB_TABLE"
+def _dataset_type(stored: KeptDataset) -> str:
+    streams = text(stored.facets, "datasetType", "datasetType").upper() in _STREAMS
+    return "STREAM" if streams or stored.named.namespace.startswith("kafka:") else "DB_TABLE"
 
 
-def job_type(kept: KeptJob) -> str:
-    """JobTypeJobFacet 2-0-3, as Marquez reads it; SERVICE is what a PUT said."""
-    if text(kept.facets, "jobType", "jobType").upper() == "SERVICE":
+def job_type(stored: KeptJob) -> str:
+    """Return the type of a job by JobTypeJobFacet 2-0-3, as Marquez reads it; SERVICE comes from PUT."""
+    if text(stored.facets, "jobType", "jobType").upper() == "SERVICE":
         return "SERVICE"
-    return "STREAM" if text(kept.facets, "jobType", "processingType").upper() == "STREAMING" else "BATCH"
+    return "STREAM" if text(stored.facets, "jobType", "processingType").upper() == "STREAMING" else "BATCH"

@@ -1,4 +1,4 @@
-"""Run events as they came (Marquez, OpenLineageResource.getLineageEvents)."""
+"""Run events as they were sent (Marquez, OpenLineageResource.getLineageEvents)."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,8 +8,8 @@ from headwater.openlineage.reading.grants import GRANT
 from headwater.server.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import ThePage, moment_of, redaction_of, sight
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import ThePage, moment_of, redaction_of, sight
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
 from headwater.store.catalog import eventlog
@@ -28,7 +28,7 @@ def listing(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     after: str | None = None,
     sort_direction: Annotated[Literal["asc", "desc", "ASC", "DESC"], Query(alias="sortDirection")] = "desc",
 ) -> Json:
-    """Run events by time, the newest first; from ``after`` on and before ``before``, both in ISO 8601."""
+    """List run events by time, the newest first; from ``after`` on and before ``before``, both in ISO 8601."""
     during = During(
         moment_of(after, "after"),
         moment_of(before, "before"),
@@ -41,18 +41,18 @@ def listing(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
 
 @router.get("", response_model=graph_schemas.LineageEvents)
 def every(caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The same where marquez-python looks for it (``list_events``)."""
+    """List run events at the path of marquez-python (``list_events``)."""
     return _listing(store, caller, During(sees=sight(caller)), page)
 
 
 @router.get("/{namespace}", response_model=graph_schemas.LineageEvents)
 def of_namespace(namespace: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The events of the jobs of a namespace."""
+    """List the events of the jobs of a namespace."""
     return _listing(store, caller, During(namespace=namespace, sees=sight(caller)), page)
 
 
-def _shown(event: dict[str, Any], caller: Caller) -> dict[str, Any]:
-    """An event without the namespaces of the key that sent it, except for who may see all."""
+def _without_grant(event: dict[str, Any], caller: Caller) -> dict[str, Any]:
+    """Return an event without the namespaces of the key that sent it, unless the caller may see all."""
     return event if caller.sees_all else {name: value for name, value in event.items() if name != GRANT}
 
 
@@ -60,4 +60,6 @@ def _listing(store: Store, caller: Caller, during: During, page: Page) -> Json:
     redaction = redaction_of(caller)
     with store.read() as connection:
         found = eventlog.listing(connection, during, page)
-    return Json({"events": [redaction.json(_shown(one, caller)) for one in found.items], "totalCount": found.total})
+    return Json(
+        {"events": [redaction.json(_without_grant(one, caller)) for one in found.items], "totalCount": found.total}
+    )

@@ -9,16 +9,16 @@ from sqlalchemy import Connection
 from headwater.answers.redaction import Redaction
 from headwater.model import Job
 from headwater.server.access import Caller
-from headwater.server.marquez import documents, schemas, tellings
+from headwater.server.marquez import documents, event_builders, schemas
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.bodies import JobBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.runs import known_job
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
-from headwater.server.writing import require_namespace
+from headwater.server.write_permissions import require_namespace
 from headwater.store import Store
 from headwater.store.catalog import currentjobs, jobs, runs, tags
 from headwater.store.catalog.currentjobs import JobVersion
@@ -42,18 +42,18 @@ TheJob = Annotated[Job, Depends(_named)]
 """The job in the path."""
 
 States = Annotated[frozenset[str], Depends(_states)]
-"""``lastRunStates``, as often as there are states that the newest run may be in."""
+"""``lastRunStates``, repeated for each state that the newest run may have."""
 
 
 @router.get("/jobs", response_model=schemas.JobList)
 def listing(caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
-    """All jobs, the one that was told of last first."""
+    """List all jobs, the last updated first."""
     return _listing(store, caller, Wanted(None, states, sight(caller)), page)
 
 
 @router.get("/namespaces/{namespace}/jobs", response_model=schemas.JobList)
 def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
-    """The jobs of a namespace, the one that was told of last first."""
+    """List the jobs of a namespace, the last updated first."""
     if not caller.sees(namespace):
         missing("Namespace", namespace)
     return _listing(store, caller, Wanted(namespace, states, sight(caller)), page)
@@ -61,19 +61,19 @@ def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, s
 
 @router.get("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
 def one(named: TheJob, caller: Reader, store: TheStore) -> Json:
-    """A job with its newest runs."""
+    """Return a job with its newest runs."""
     with store.read() as connection:
         return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
 @router.put("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
 def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, store: TheStore) -> Json:
-    """Says what a job is, as a job event; with ``runId`` as an event of that run."""
+    """Describe a job, as a job event; with ``runId`` as an event of that run."""
     for namespace in (named.namespace, *(one.namespace for one in body.outputs)):
         require_namespace(caller, namespace)
     with store.read() as connection:
         known_namespace(connection, caller, named.namespace)
-    tellings.tell(server, caller, tellings.of_job(named, body, now()))
+    event_builders.ingest(server, caller, event_builders.job_event(named, body, now()))
     with store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), body.tags or (), now())
         return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
@@ -81,38 +81,38 @@ def describe(named: TheJob, body: JobBody, caller: Writer, server: TheServer, st
 
 @router.delete("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
 def hide(named: TheJob, caller: Admin, store: TheStore) -> Json:
-    """Hides a job until it is told of again, and ends its lineage."""
+    """Hide a job until an event describes it again, and end its lineage."""
     with store.write() as connection:
-        kept = _whole(connection, caller, named)
-        shown = document(kept, redaction_of(caller, connection))
-        forget(connection, [kept.id], now())
+        stored = _whole(connection, caller, named)
+        shown = document(stored, redaction_of(caller, connection))
+        forget(connection, [stored.id], now())
     return Json(shown)
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=schemas.JobVersionList)
 def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The versions of a job, the newest first: one for each set of datasets that it read and wrote."""
+    """List the versions of a job, the newest first: one for each set of inputs and outputs."""
     with store.read() as connection:
-        kept = _outline(connection, caller, named)
-        found = currentjobs.versions(connection, kept.id, named, kept.location, page)
-        shown = _version_documents(connection, caller, kept, found.items)
+        stored = _outline(connection, caller, named)
+        found = currentjobs.versions(connection, stored.id, named, stored.location, page)
+        shown = _version_documents(connection, caller, stored, found.items)
     return Json({"versions": shown, "totalCount": found.total})
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}/versions/{version}", response_model=schemas.JobVersion)
 def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> Json:
-    """A version of a job."""
+    """Return a version of a job."""
     with store.read() as connection:
-        kept = _outline(connection, caller, named)
+        stored = _outline(connection, caller, named)
         wanted = uuid_of(version) or missing("Job version", version)
-        found = currentjobs.find_version(connection, kept.id, named, kept.location, wanted)
-        shown = _version_documents(connection, caller, kept, [found] if found is not None else [])
+        found = currentjobs.find_version(connection, stored.id, named, stored.location, wanted)
+        shown = _version_documents(connection, caller, stored, [found] if found is not None else [])
     return Json(shown[0] if shown else missing("Job version", version))
 
 
 @router.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
 def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
-    """Puts a tag on a job."""
+    """Add a tag to a job."""
     with store.write() as connection:
         tags.add(connection, (0, known_job(connection, caller, named)), [tag], now())
         return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
@@ -120,15 +120,15 @@ def tag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
 
 @router.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=schemas.Job)
 def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
-    """Takes a tag off a job."""
+    """Remove a tag from a job."""
     with store.write() as connection:
         tags.remove(connection, (0, known_job(connection, caller, named)), tag)
         return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
-def document(kept: KeptJob, redaction: Redaction) -> Document:
-    """A job as Marquez shows it."""
-    return documents.job(kept, None if kept.parent is None else job_uuid(kept.parent), redaction)
+def document(stored: KeptJob, redaction: Redaction) -> Document:
+    """Return a Job."""
+    return documents.job(stored, None if stored.parent is None else job_uuid(stored.parent), redaction)
 
 
 def _listing(store: Store, caller: Caller, wanted: Wanted, page: Page) -> Json:
@@ -150,13 +150,13 @@ def _outline(connection: Connection, caller: Caller, named: Job) -> KeptJob:
 
 
 def _version_documents(
-    connection: Connection, caller: Caller, kept: KeptJob, found: Sequence[JobVersion]
+    connection: Connection, caller: Caller, stored: KeptJob, found: Sequence[JobVersion]
 ) -> list[Document]:
     newest = runs.whole(connection, [one.run for one in found if one.run is not None])
     redaction = redaction_of(caller, connection)
     return [
         documents.job_version(
-            kept.named, kept.location, one, newest.get(one.run) if one.run is not None else None, redaction
+            stored.named, stored.location, one, newest.get(one.run) if one.run is not None else None, redaction
         )
         for one in found
     ]

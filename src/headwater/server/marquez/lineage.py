@@ -10,9 +10,9 @@ from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
 from headwater.server.marquez import documents, graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
-from headwater.server.marquez.asked import redaction_of, sight
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.nodes import Node
+from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.marquez.runs import known_run
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer, TheStore
@@ -36,22 +36,22 @@ def graph(
     depth: Depth = 20,
     with_column_lineage: Annotated[bool, Query(alias="withColumnLineage")] = False,
 ) -> Json:
-    """Jobs and datasets around one of them, by what each job reads and writes now.
+    """Return the jobs and datasets around one of them, by the present inputs and outputs of jobs.
 
-    With ``withColumnLineage`` datasets come with their ``columnLineage``, which Marquez does not have.
+    With ``withColumnLineage`` datasets have their ``columnLineage``, which Marquez does not offer.
     """
     with server.seen_by(caller).read() as connection:
         node = nodes.find(connection, node_id, sight(caller))
         _require_kind(node, node_id)
         found = _around(connection, node, min(depth, server.settings.depth_limit), server.settings.node_limit)
-        shown = _Shown(connection, found, redaction_of(caller, connection), with_column_lineage).nodes()
+        shown = _Nodes(connection, found, redaction_of(caller, connection), with_column_lineage).nodes()
     limits = ("nodes",) if found.truncated else ()
     return Json({"graph": shown}, headers=truncation(limits))
 
 
 @router.get("/runlineage/upstream", response_model=graph_schemas.UpstreamRunLineage)
 def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store: TheStore, depth: Depth = 20) -> Json:
-    """A run and those that wrote what it read, and so on."""
+    """Return a run and the runs that wrote its inputs, and so on."""
     with store.read() as connection:
         start = known_run(connection, caller, run_id)
         redaction = redaction_of(caller, connection)
@@ -59,9 +59,9 @@ def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store
     return Json({"runs": shown})
 
 
-def _require_kind(node: Node, written: str) -> None:
+def _require_kind(node: Node, node_id: str) -> None:
     if node.kind not in ("dataset", "job"):
-        missing("Node of type dataset or job", written)
+        missing("Node of type dataset or job", node_id)
 
 
 def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGraph:
@@ -69,8 +69,8 @@ def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGra
     return around(connection, node.id, depth, most)
 
 
-class _Shown:
-    """A graph of ids as the nodes of Marquez, in the order of their ids."""
+class _Nodes:
+    """A graph of ids as nodes of Marquez, in the order of their ids."""
 
     def __init__(self, connection: Connection, graph: JobGraph, redaction: Redaction, with_columns: bool) -> None:
         self._graph, self._redaction = graph, redaction
@@ -78,12 +78,12 @@ class _Shown:
         self._datasets = datasets.outlines(connection, graph.datasets)
         self._facets = facets.of_jobs(connection, graph.jobs)
         newest = runs.newest(connection, graph.jobs, 1)
-        kept = runs.outlines(connection, [one for some in newest.values() for one in some])
-        self._runs = {job: kept[some[0]] for job, some in newest.items()}
+        stored = runs.outlines(connection, [one for some in newest.values() for one in some])
+        self._runs = {job: stored[some[0]] for job, some in newest.items()}
         self._columns = fieldlineage.of_datasets(connection, graph.datasets) if with_columns else None
 
     def nodes(self) -> list[Document]:
-        """The nodes with their edges, which lead from what is read to what is written."""
+        """Return the nodes with their edges, in the direction of the data."""
         ends = self._edges()
         shown = [self._job(job, ends) for job in self._jobs.values()]
         shown += [self._dataset(dataset, ends) for dataset in self._datasets.values()]
@@ -102,26 +102,26 @@ class _Shown:
     def _node_of(self, dataset: int) -> str:
         return nodes.of_dataset(self._redaction.dataset(self._datasets[dataset].named))
 
-    def _job(self, kept: KeptJob, edges: "_Edges") -> Document:
-        shown = self._redaction.job(kept.named)
-        data = _hidden_job(shown, kept) if shown != kept.named else self._job_data(kept)
+    def _job(self, stored: KeptJob, edges: "_Edges") -> Document:
+        shown = self._redaction.job(stored.named)
+        data = _hidden_job(shown, stored) if shown != stored.named else self._job_data(stored)
         return edges.node(nodes.of_job(shown), "JOB", data)
 
-    def _job_data(self, kept: KeptJob) -> Document:
-        known = documents.with_facets(kept, self._facets[kept.id])
-        run = self._runs.get(kept.id)
+    def _job_data(self, stored: KeptJob) -> Document:
+        known = documents.with_facets(stored, self._facets[stored.id])
+        run = self._runs.get(stored.id)
         return {
-            **documents.job_outline(known, None if kept.parent is None else job_uuid(kept.parent), self._redaction),
+            **documents.job_outline(known, None if stored.parent is None else job_uuid(stored.parent), self._redaction),
             "latestRun": None if run is None else documents.run_document(run, self._redaction),
             "currentRunUuid": None if run is None else run.uuid,
         }
 
-    def _dataset(self, kept: KeptDataset, edges: "_Edges") -> Document:
-        shown = self._redaction.dataset(kept.named)
-        hidden = self._redaction.hides(kept.named)
-        data = _hidden_dataset(shown, kept) if hidden else documents.dataset_outline(kept, shown)
+    def _dataset(self, stored: KeptDataset, edges: "_Edges") -> Document:
+        shown = self._redaction.dataset(stored.named)
+        hidden = self._redaction.hides(stored.named)
+        data = _hidden_dataset(shown, stored) if hidden else documents.dataset_outline(stored, shown)
         if self._columns is not None:
-            lineage = {} if hidden else self._columns.get(kept.id, {})
+            lineage = {} if hidden else self._columns.get(stored.id, {})
             data["columnLineage"] = documents.column_lineage(lineage, self._redaction)
         return edges.node(nodes.of_dataset(shown), "DATASET", data)
 
@@ -145,27 +145,27 @@ class _Edges:
         }
 
 
-def _hidden_job(shown: Job, kept: KeptJob) -> Document:
-    data = documents.job_outline(documents.bare_job(kept, shown), None, Redaction(None))
+def _hidden_job(shown: Job, stored: KeptJob) -> Document:
+    data = documents.job_outline(documents.bare_job(stored, shown), None, Redaction(None))
     return data | {"latestRun": None, "currentRunUuid": None}
 
 
-def _hidden_dataset(shown: Dataset, kept: KeptDataset) -> Document:
-    return documents.dataset_outline(documents.bare_dataset(kept, shown), shown)
+def _hidden_dataset(shown: Dataset, stored: KeptDataset) -> Document:
+    return documents.dataset_outline(documents.bare_dataset(stored, shown), shown)
 
 
-def _upstream_run(kept: KeptRun, redaction: Redaction) -> Document:
-    job = redaction.job(kept.job)
+def _upstream_run(stored: KeptRun, redaction: Redaction) -> Document:
+    job = redaction.job(stored.job)
     run: Mapping[str, Any] = {
-        "id": kept.uuid,
-        "start": instant(kept.started_at),
-        "end": instant(kept.ended_at),
-        "status": kept.state,
+        "id": stored.uuid,
+        "start": instant(stored.started_at),
+        "end": instant(stored.ended_at),
+        "status": stored.state,
     }
     inputs = [
         documents.dataset_name(redaction.dataset(one.named))
         | {"version": redaction.version(one.named, one.version), "producedByRunId": one.run or None}
-        for one in kept.inputs
+        for one in stored.inputs
     ]
-    named = {"namespace": job.namespace, "name": job.name, "version": redaction.version(kept.job, kept.version)}
+    named = {"namespace": job.namespace, "name": job.name, "version": redaction.version(stored.job, stored.version)}
     return {"job": named, "run": run, "inputs": inputs}

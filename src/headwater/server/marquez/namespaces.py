@@ -6,12 +6,12 @@ from sqlalchemy import Connection
 from headwater.server.access import Caller
 from headwater.server.marquez import schemas
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, sight
 from headwater.server.marquez.bodies import NamespaceBody
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import ThePage, now, sight
 from headwater.server.server import Admin, Reader, TheStore, Writer
-from headwater.server.writing import require_namespace
+from headwater.server.write_permissions import require_namespace
 from headwater.store.catalog import namespaces
 from headwater.store.catalog.namespaces import Namespace
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1/namespaces", tags=["namespaces"], responses={
 
 @router.get("", response_model=schemas.NamespaceList)
 def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The namespaces by name."""
+    """List the namespaces by name."""
     with store.read() as connection:
         found = namespaces.listing(connection, page, sight(caller))
     return Json({"namespaces": [_document(one) for one in found.items]})
@@ -28,14 +28,14 @@ def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
 
 @router.get("/{namespace}", response_model=schemas.Namespace)
 def one(namespace: str, caller: Reader, store: TheStore) -> Json:
-    """A namespace."""
+    """Return a namespace."""
     with store.read() as connection:
         return Json(_document(known_namespace(connection, caller, namespace)))
 
 
 @router.put("/{namespace}", response_model=schemas.Namespace)
 def describe(namespace: str, body: NamespaceBody, caller: Writer, store: TheStore) -> Json:
-    """Says whose a namespace is, and makes it when there is none."""
+    """Describe a namespace, and create it when there is none."""
     require_namespace(caller, namespace)
     with store.write() as connection:
         namespaces.describe(connection, namespace, body.owner_name, body.description or "", now())
@@ -44,7 +44,7 @@ def describe(namespace: str, body: NamespaceBody, caller: Writer, store: TheStor
 
 @router.delete("/{namespace}", response_model=schemas.Namespace)
 def hide(namespace: str, caller: Admin, store: TheStore) -> Json:
-    """Hides a namespace and all that is in it until it is told of again."""
+    """Hide a namespace with its datasets and jobs until events describe them again."""
     with store.write() as connection:
         found = known_namespace(connection, caller, namespace)
         namespaces.hide(connection, found, now())
@@ -52,21 +52,21 @@ def hide(namespace: str, caller: Admin, store: TheStore) -> Json:
 
 
 def known_namespace(connection: Connection, caller: Caller, name: str) -> Namespace:
-    """The namespace with a name.
+    """Return the namespace with a name.
 
     Raises:
-        HTTPException: 404, when there is none, or the caller may not see it.
+        HTTPException: 404, when none has it, or the caller may not see it.
     """
     found = namespaces.find(connection, name) if caller.sees(name) else None
     return found if found is not None else missing("Namespace", name)
 
 
-def _document(kept: Namespace) -> Document:
+def _document(stored: Namespace) -> Document:
     return {
-        "name": kept.name,
-        "createdAt": instant(kept.created_at),
-        "updatedAt": instant(kept.updated_at),
-        "ownerName": kept.owner,
-        "description": kept.description or None,
-        "isHidden": kept.hidden,
+        "name": stored.name,
+        "createdAt": instant(stored.created_at),
+        "updatedAt": instant(stored.updated_at),
+        "ownerName": stored.owner,
+        "description": stored.description or None,
+        "isHidden": stored.hidden,
     }

@@ -1,7 +1,7 @@
 """Node ids: ``dataset:NAMESPACE:NAME``, ``datasetField:NAMESPACE:NAME:FIELD``, ``job:NAMESPACE:NAME``, ``run:UUID``.
 
 All but a run's may end in ``#`` and the UUID of a version (Marquez, NodeId.java). Names hold colons and hashes
-themselves: an id is what of its readings is known, the one with the longest namespace and name first.
+themselves: of the possible readings of an id the first known one counts, the longest namespace and name first.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _MOST_COLONS = 60  # each is a place where a name may end; of a field's id there
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node that is known: the ids of the dataset, of its field, or of the job; ``run`` is a UUID as it was sent."""
+    """A known node: the ids of the dataset, of its field, or of the job; ``run`` is a UUID as sent."""
 
     kind: str
     dataset: Dataset | None = None
@@ -40,25 +40,25 @@ class Node:
 
 
 def of_dataset(named: Dataset, version: UUID | None = None) -> str:
-    """The id of a dataset's node."""
+    """Return the id of a dataset's node."""
     return _versioned(f"dataset:{named.namespace}:{named.name}", version)
 
 
 def of_field(named: Dataset, field: str, version: UUID | None = None) -> str:
-    """The id of the node of a dataset's field."""
+    """Return the id of the node of a dataset's field."""
     return _versioned(f"datasetField:{named.namespace}:{named.name}:{field}", version)
 
 
 def of_job(named: Job) -> str:
-    """The id of a job's node."""
+    """Return the id of a job's node."""
     return f"job:{named.namespace}:{named.name}"
 
 
 def find(connection: Connection, written: str, sees: Sees = None) -> Node:
-    """The node that an id names.
+    """Return the node with an id.
 
     Raises:
-        HTTPException: 400, when it is no id; 404, when nothing known has it that may be seen.
+        HTTPException: 400, when the text is not an id; 404, when nothing that the caller may see has it.
     """
     written = text(written)
     kind, separator, rest = written.partition(":")
@@ -75,7 +75,7 @@ def find(connection: Connection, written: str, sees: Sees = None) -> Node:
 
 
 def _find_version(connection: Connection, kind: str, rest: str) -> Node | None:
-    """A node whose id ends in a version."""
+    """Return a node whose id ends in a version."""
     name, _, version = rest.rpartition("#")
     try:
         uuid = UUID(version)
@@ -116,7 +116,7 @@ def _find_field(connection: Connection, rest: str) -> Node | None:
 
 
 def _pairs(written: str) -> Iterator[tuple[str, str]]:
-    """Every way to take a text as two names with a colon between, the longest first name first.
+    """Return every reading of a text as two names with a colon between, the longest first name first.
 
     >>> list(_pairs("s3://b:c"))
     [('s3://b', 'c'), ('s3', '//b:c')]

@@ -14,10 +14,10 @@ from headwater.server.routes import GuardedRoute
 
 
 class NamedRoute(GuardedRoute):
-    """A route that matches first and unquotes its parameters then."""
+    """A route that matches the path as sent, then unquotes its parameters."""
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, dict[str, Any]]:
-        """As Starlette's, on the path as it was sent (ASGI, "raw_path")."""
+        """Match the path as it was sent (ASGI, "raw_path")."""
         raw: bytes = scope.get("raw_path") or b""
         if raw:
             scope = {**scope, "path": raw.split(b"?", 1)[0].decode("latin-1")}

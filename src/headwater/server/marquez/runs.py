@@ -1,4 +1,4 @@
-"""Runs: asked for, made, begun and ended (Marquez, RunResource and JobResource)."""
+"""Runs: read, created, started and ended (Marquez, RunResource and JobResource)."""
 
 from typing import Annotated, Literal
 from uuid import uuid4
@@ -9,12 +9,12 @@ from starlette.exceptions import HTTPException
 
 from headwater.model import Job
 from headwater.server.access import Caller
-from headwater.server.marquez import documents, schemas, tellings
+from headwater.server.marquez import documents, event_builders, schemas
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, moment_of, now, redaction_of
 from headwater.server.marquez.bodies import RunBody
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import ThePage, moment_of, now, redaction_of
 from headwater.server.server import Reader, TheServer, TheStore, Writer
 from headwater.store import Store
 from headwater.store.catalog import known, runs
@@ -27,7 +27,7 @@ EVENTS = {"start": "START", "complete": "COMPLETE", "fail": "FAIL", "abort": "AB
 
 @router.get("/namespaces/{namespace}/jobs/{job}/runs", response_model=schemas.RunList)
 def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The runs of a job, the newest first."""
+    """List the runs of a job, the newest first."""
     with store.read() as connection:
         found = runs.listing(connection, known_job(connection, caller, Job(namespace, job)), page)
         redaction = redaction_of(caller, connection)
@@ -39,31 +39,33 @@ def listing(namespace: str, job: str, caller: Reader, store: TheStore, page: The
     "/namespaces/{namespace}/jobs/{job}/runs", status_code=201, response_model=schemas.Run, responses={409: {}}
 )
 def create(namespace: str, job: str, body: RunBody, caller: Writer, server: TheServer) -> Json:
-    """Makes a run that has not begun, as an event of type OTHER."""
+    """Create a run that has not started, as an event of type OTHER."""
     named, uuid, store = Job(namespace, job), str(body.id or uuid4()), server.seen_by(caller)
     with store.read() as connection:
         known_job(connection, caller, named)
         if runs.find(connection, uuid) is not None:
             raise HTTPException(409, f"Run '{uuid}' already exists.")
-    tellings.tell(server, caller, tellings.of_run(uuid, named, "OTHER", now(), tellings.facets_of_run(body)))
+    event_builders.ingest(
+        server, caller, event_builders.run_event(uuid, named, "OTHER", now(), event_builders.run_facets(body))
+    )
     return Json(_document(store, caller, uuid), 201)
 
 
 @router.get("/jobs/runs/{run}", response_model=schemas.Run)
 def one(run: str, caller: Reader, store: TheStore) -> Json:
-    """A run."""
+    """Return a run."""
     return Json(_document(store, caller, run))
 
 
 @router.get("/jobs/runs/{run}/facets", response_model=schemas.RunFacets)
 def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, store: TheStore) -> Json:
-    """The facets of a run, or of its job as that run told them; ``type`` is ``run`` or ``job``."""
+    """Return the facets of a run, or of its job in that run; ``type`` is ``run`` or ``job``."""
     with store.read() as connection:
         found = known_run(connection, caller, run)
     if kind.lower() not in ("run", "job"):
         raise HTTPException(400, f"type is {kind[:50]!r}: expected run or job.")
-    told = found.told.facets if kind.lower() == "run" else found.told.job_facets
-    return Json({"runId": found.uuid, "facets": redaction_of(caller).json(told)})
+    of_kind = found.told.facets if kind.lower() == "run" else found.told.job_facets
+    return Json({"runId": found.uuid, "facets": redaction_of(caller).json(of_kind)})
 
 
 @router.post("/jobs/runs/{run}/{action}", response_model=schemas.Run)
@@ -74,31 +76,31 @@ def transition(
     server: TheServer,
     at: str | None = None,
 ) -> Json:
-    """Begins or ends a run, as the event that a producer would send; ``at`` is when, now by default."""
+    """Start or end a run, as the event that a producer would send; ``at`` is the moment, now by default."""
     moment, store = moment_of(at, "at"), server.seen_by(caller)
     with store.read() as connection:
         found = known_run(connection, caller, run)
-    event = tellings.of_run(found.uuid, found.job, EVENTS[action], now() if moment is None else moment)
-    tellings.tell_of(server, caller, found, event)
+    event = event_builders.run_event(found.uuid, found.job, EVENTS[action], now() if moment is None else moment)
+    event_builders.ingest_of_run(server, caller, found, event)
     return Json(_document(store, caller, run))
 
 
 def known_run(connection: Connection, caller: Caller, uuid: str) -> KeptRun:
-    """The run with a UUID, whole.
+    """Return the run with a UUID, with facets.
 
     Raises:
-        HTTPException: 404, when there is none, or the caller may not see its job.
+        HTTPException: 404, when none has it, or the caller may not see its job.
     """
     found = runs.find(connection, uuid)
-    kept = None if found is None else runs.whole(connection, [found])[found]
-    return kept if kept is not None and caller.sees(kept.job.namespace) else missing("Run", uuid)
+    stored = None if found is None else runs.whole(connection, [found])[found]
+    return stored if stored is not None and caller.sees(stored.job.namespace) else missing("Run", uuid)
 
 
 def known_job(connection: Connection, caller: Caller, named: Job) -> int:
-    """The id of a job.
+    """Return the id of a job.
 
     Raises:
-        HTTPException: 404, when there is none, or the caller may not see it.
+        HTTPException: 404, when none has the name, or the caller may not see it.
     """
     known_namespace(connection, caller, named.namespace)
     found = known.job_id(connection, named)

@@ -9,9 +9,9 @@ from headwater.model import Dataset, Job
 from headwater.openlineage.reading.json_values import text
 from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import MOST, microseconds, sight
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import MOST, microseconds, sight
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import hits
 from headwater.store.catalog.hits import Hit, Sought
@@ -46,9 +46,9 @@ def _sought(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
 def search(
     store: TheStore, sought: Annotated[Sought, Depends(_sought)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
 ) -> Json:
-    """Datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts these.
+    """Search datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts them.
 
-    After them those with its words in their SQL, descriptions or tags.
+    After them come those with its words in their SQL, descriptions or tags.
     """
     with store.read() as connection:
         found = hits.search(connection, sought, limit)

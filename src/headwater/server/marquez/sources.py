@@ -4,12 +4,12 @@ from fastapi import APIRouter
 
 from headwater.server.marquez import schemas
 from headwater.server.marquez.answers import Json, missing
-from headwater.server.marquez.asked import ThePage, now, sight
 from headwater.server.marquez.bodies import SourceBody
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.query_params import ThePage, now, sight
 from headwater.server.server import Reader, TheStore, Writer
-from headwater.server.writing import require_everything
+from headwater.server.write_permissions import require_every_namespace
 from headwater.store.catalog import sources
 from headwater.store.catalog.sources import Source
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api/v1/sources", tags=["sources"], responses={404: {
 
 @router.get("", response_model=schemas.SourceList)
 def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
-    """The sources by name."""
+    """List the sources by name."""
     with store.read() as connection:
         found = sources.listing(connection, page, sight(caller))
     return Json({"sources": [_document(one) for one in found.items]})
@@ -26,7 +26,7 @@ def listing(caller: Reader, store: TheStore, page: ThePage) -> Json:
 
 @router.get("/{source}", response_model=schemas.Source)
 def one(source: str, caller: Reader, store: TheStore) -> Json:
-    """A source."""
+    """Return a source."""
     with store.read() as connection:
         found = sources.find(connection, source, sight(caller))
     return Json(_document(found if found is not None else missing("Source", source)))
@@ -34,22 +34,22 @@ def one(source: str, caller: Reader, store: TheStore) -> Json:
 
 @router.put("/{source}", response_model=schemas.Source)
 def describe(source: str, body: SourceBody, caller: Writer, store: TheStore) -> Json:
-    """Says what a source is, and makes it when there is none."""
-    require_everything(caller, "source")
+    """Describe a source, and create it when there is none."""
+    require_every_namespace(caller, "source")
     at = now()
     with store.write() as connection:
-        said = Source(source, body.type.upper(), body.connection_url, body.description or "", at, at)
-        sources.describe(connection, said)
+        source_ = Source(source, body.type.upper(), body.connection_url, body.description or "", at, at)
+        sources.describe(connection, source_)
         found = sources.find(connection, source, sight(caller))
-    return Json(_document(found or said))
+    return Json(_document(found or source_))
 
 
-def _document(kept: Source) -> Document:
+def _document(stored: Source) -> Document:
     return {
-        "type": kept.type,
-        "name": kept.name,
-        "createdAt": instant(kept.created_at),
-        "updatedAt": instant(kept.updated_at),
-        "connectionUrl": kept.url,
-        "description": kept.description or None,
+        "type": stored.type,
+        "name": stored.name,
+        "createdAt": instant(stored.created_at),
+        "updatedAt": instant(stored.updated_at),
+        "connectionUrl": stored.url,
+        "description": stored.description or None,
     }

@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from headwater.server.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
-from headwater.server.marquez.asked import microseconds, sight, zone_of
 from headwater.server.marquez.documents import Document, instant
+from headwater.server.marquez.query_params import microseconds, sight, zone_of
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], responses={400: 
 
 
 def _edges(period: str = "", timezone: str | None = None) -> list[int]:
-    """The beginnings of the hours or days, and the end of the last."""
+    """Return the beginnings of the hours or days, and the end of the last."""
     if period.upper() == "DAY":
         return hours(datetime.now(UTC))
     if period.upper() == "WEEK":
@@ -45,7 +45,7 @@ def events(
     period: Annotated[str, Query()] = "",
     timezone: Annotated[str, Query()] = "",
 ) -> Json:
-    """The events of each type."""
+    """Count the events of each type."""
     if period.upper() == "WEEK" and not timezone:
         raise HTTPException(400, "Timezone must be specified for period 'WEEK'")
     with store.read() as connection:
@@ -61,30 +61,30 @@ def events(
 
 @router.get("/jobs", response_model=list[graph_schemas.IntervalCount])
 def jobs(caller: Reader, store: TheStore, edges: Edges) -> Json:
-    """How many jobs were known at the end of each span."""
+    """Count the jobs known at the end of each hour or day."""
     return _counts(store, caller, edges, statistics.jobs)
 
 
 @router.get("/datasets", response_model=list[graph_schemas.IntervalCount])
 def datasets(caller: Reader, store: TheStore, edges: Edges) -> Json:
-    """How many datasets were known at the end of each span."""
+    """Count the datasets known at the end of each hour or day."""
     return _counts(store, caller, edges, statistics.datasets)
 
 
 @router.get("/sources", response_model=list[graph_schemas.IntervalCount])
 def sources(caller: Reader, store: TheStore, edges: Edges) -> Json:
-    """How many sources were known at the end of each span."""
+    """Count the sources known at the end of each hour or day."""
     return _counts(store, caller, edges, statistics.sources)
 
 
 def hours(now: datetime) -> list[int]:
-    """The last 24 hours, with that which has begun."""
+    """Return the edges of the last 24 hours, with the present one."""
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return [microseconds(hour + timedelta(hours=one)) for one in range(-23, 2)]
 
 
 def days(now: datetime, zone: ZoneInfo) -> list[int]:
-    """The last seven days of a time zone, with that which has begun; some have 23 or 25 hours."""
+    """Return the edges of the last seven days of a time zone, with the present one; some have 23 or 25 hours."""
     today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return [microseconds(today + timedelta(days=one)) for one in range(-6, 2)]
 

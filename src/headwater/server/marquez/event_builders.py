@@ -1,4 +1,4 @@
-"""What people say over HTTP as OpenLineage events: kept, and told again, like every other."""
+"""OpenLineage events for what clients describe over HTTP, so that it is stored and replayed like every event."""
 
 from glob import escape
 from typing import Any
@@ -10,7 +10,7 @@ from headwater.server.access import Caller
 from headwater.server.marquez.bodies import DatasetBody, JobBody, RunBody
 from headwater.server.marquez.documents import instant
 from headwater.server.server import Server
-from headwater.server.writing import of_caller, require_own
+from headwater.server.write_permissions import require_own, with_grant
 from headwater.store.catalog.runevents import ARGUMENTS
 from headwater.store.catalog.runs import KeptRun
 
@@ -22,44 +22,44 @@ _SPEC = "https://openlineage.io/spec"
 _PROCESSING = {"STREAM": "STREAMING"}
 
 
-def tell(server: Server, caller: Caller, event: Json) -> None:
-    """Gives an event to the store; it is durable when this ends.
+def ingest(server: Server, caller: Caller, event: Json) -> None:
+    """Store an event; it is durable when this returns.
 
     Raises:
-        EventError: it is none that the store takes.
-        HTTPException: 403, when it would write what the caller does not own.
+        EventError: it cannot be read as an event.
+        HTTPException: 403, when the caller may not write what it describes.
         StoreError: it cannot be written.
     """
-    told = event_of(of_caller(event, caller))
-    require_own(caller, told)
-    server.intake.put([told]).result()
+    parsed = event_of(with_grant(event, caller))
+    require_own(caller, parsed)
+    server.intake.put([parsed]).result()
 
 
-def tell_of(server: Server, caller: Caller, run: KeptRun, event: Json) -> None:
-    """Gives an event of a run that is known to the store, as one of those that told of it.
+def ingest_of_run(server: Server, caller: Caller, run: KeptRun, event: Json) -> None:
+    """Store an event of a known run, with the limits of the key that sent its other events.
 
     Raises:
-        As for `tell`.
+        As for `ingest`.
     """
-    told = event_of(event if not run.limited else granted(event, [escape(run.job.namespace)]))
-    require_own(caller, told)
-    server.intake.put([told]).result()
+    parsed = event_of(event if not run.limited else granted(event, [escape(run.job.namespace)]))
+    require_own(caller, parsed)
+    server.intake.put([parsed]).result()
 
 
-def of_dataset(named: Dataset, body: DatasetBody, url: str, at: int) -> Json:
-    """A dataset event (DatasetEvent 2-0-2) of what somebody says of a dataset."""
+def dataset_event(named: Dataset, body: DatasetBody, url: str, at: int) -> Json:
+    """Return a DatasetEvent 2-0-2 with the description of a dataset."""
     return _event("DatasetEvent", at) | {"dataset": _dataset(named, body, url)}
 
 
-def of_output(of_dataset: Json, run: str, job: Job) -> Json:
-    """A dataset event as that of a run which writes the dataset."""
-    event = of_run(run, job, "OTHER", 0)
-    return event | {"eventTime": of_dataset["eventTime"], "outputs": [of_dataset["dataset"]]}
+def output_event(dataset: Json, run: str, job: Job) -> Json:
+    """Return a dataset event as that of a run which writes the dataset."""
+    event = run_event(run, job, "OTHER", 0)
+    return event | {"eventTime": dataset["eventTime"], "outputs": [dataset["dataset"]]}
 
 
-def of_job(named: Job, body: JobBody, at: int) -> Json:
-    """A job event of what somebody says of a job, or an event of the run that the body names."""
-    event = _event("JobEvent", at) if body.run_id is None else of_run(str(body.run_id), named, "OTHER", at)
+def job_event(named: Job, body: JobBody, at: int) -> Json:
+    """Return a JobEvent with the description of a job, or an event of the run that the body names."""
+    event = _event("JobEvent", at) if body.run_id is None else run_event(str(body.run_id), named, "OTHER", at)
     inputs, outputs = (
         [{"namespace": one.namespace, "name": one.name} for one in some] for some in (body.inputs, body.outputs)
     )
@@ -67,8 +67,8 @@ def of_job(named: Job, body: JobBody, at: int) -> Json:
     return event | {"job": job, "inputs": inputs, "outputs": outputs}
 
 
-def of_run(run: str, job: Job, kind: str, at: int, facets: Json | None = None) -> Json:
-    """A run event: that a run begins, ends, or has facets."""
+def run_event(run: str, job: Job, kind: str, at: int, facets: Json | None = None) -> Json:
+    """Return a RunEvent."""
     return _event("RunEvent", at) | {
         "eventType": kind,
         "run": {"runId": run, "facets": facets or {}},
@@ -78,8 +78,8 @@ def of_run(run: str, job: Job, kind: str, at: int, facets: Json | None = None) -
     }
 
 
-def facets_of_run(body: RunBody) -> Json:
-    """What a run is for, and its arguments, as facets."""
+def run_facets(body: RunBody) -> Json:
+    """Return the facets with the nominal time and the arguments of a run."""
     facets = {}
     if body.nominal_start_time is not None:
         end = body.nominal_end_time
@@ -94,7 +94,7 @@ def facets_of_run(body: RunBody) -> Json:
 def _dataset(named: Dataset, body: DatasetBody, url: str) -> Json:
     facets = {"dataSource": _facet("1-0-1/DatasourceDatasetFacet", {"name": body.source_name, "uri": url})}
     if body.fields:
-        fields = [_without_nothing(name=one.name, type=one.type, description=one.description) for one in body.fields]
+        fields = [_without_none(name=one.name, type=one.type, description=one.description) for one in body.fields]
         facets["schema"] = _facet("1-1-1/SchemaDatasetFacet", {"fields": fields})
     if body.description:
         facets["documentation"] = _facet("1-0-1/DocumentationDatasetFacet", {"description": body.description})
@@ -127,5 +127,5 @@ def _facet(schema: str, members: Json) -> Json:
     return {"_producer": PRODUCER, "_schemaURL": url, **members}
 
 
-def _without_nothing(**members: Any) -> Json:
+def _without_none(**members: Any) -> Json:
     return {name: value for name, value in members.items() if value is not None}

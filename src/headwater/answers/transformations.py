@@ -1,4 +1,4 @@
-"""Transformations in words."""
+"""Transformations as text."""
 
 from collections.abc import Iterable
 from enum import Enum
@@ -9,7 +9,7 @@ from headwater.store.questions import GUESS, Way
 
 
 class Kind(Enum):
-    """What a piece of text says, for those who print it in colours."""
+    """The meaning of a part of the text, by which it is coloured."""
 
     DIRECT = "direct"
     INDIRECT = "indirect"
@@ -18,30 +18,30 @@ class Kind(Enum):
 
 
 class Part(NamedTuple):
-    """A piece of text."""
+    """A part of the text."""
 
     text: str
     kind: Kind
 
 
-def way_parts(ways: Iterable[Way]) -> list[tuple[Part, ...]]:
-    """The subtypes of several ways, each once and in parts: those of the column, then those of whole datasets."""
-    given = list(ways)
-    own = _subtypes(way.transformation for way in given if not way.whole_dataset)
-    whole = _subtypes(way.transformation for way in given if way.whole_dataset)
+def transformation_parts(transformations: Iterable[Way]) -> list[tuple[Part, ...]]:
+    """Return the subtypes, each once and in parts: those of the column, then those of whole datasets."""
+    several = list(transformations)
+    own = _subtypes(one.transformation for one in several if not one.whole_dataset)
+    whole = _subtypes(one.transformation for one in several if one.whole_dataset)
     if whole:
         whole[-1] += (Part(" (dataset)", Kind.ASIDE),)
     return own + whole
 
 
-def way_words(ways: Iterable[Way]) -> str:
-    """The same as one text.
+def transformations_text(transformations: Iterable[Way]) -> str:
+    """Return the same as one text.
 
     >>> from headwater.model import Subtype
-    >>> way_words([Way(Transformation(Subtype.AGGREGATION)), Way(Transformation(Subtype.JOIN), True)])
+    >>> transformations_text([Way(Transformation(Subtype.AGGREGATION)), Way(Transformation(Subtype.JOIN), True)])
     'AGGREGATION, JOIN (dataset)'
     """
-    return ", ".join("".join(part.text for part in parts) for parts in way_parts(ways))
+    return ", ".join("".join(part.text for part in parts) for parts in transformation_parts(transformations))
 
 
 def _subtypes(transformations: Iterable[Transformation]) -> list[tuple[Part, ...]]:
@@ -51,12 +51,12 @@ def _subtypes(transformations: Iterable[Transformation]) -> list[tuple[Part, ...
 def _parts(one: Transformation) -> tuple[Part, ...]:
     if one.guess:
         return _guess_parts(one)
-    marks = [Part(f" {mark}", Kind.MARK) for mark, given in (("masked", one.masking), ("opaque", one.opaque)) if given]
+    marks = [Part(f" {mark}", Kind.MARK) for mark, holds in (("masked", one.masking), ("opaque", one.opaque)) if holds]
     return (Part(one.subtype.value, Kind.DIRECT if one.direct else Kind.INDIRECT), *marks)
 
 
 def _guess_parts(one: Transformation) -> tuple[Part, ...]:
-    """What is certain of a way that is a guess: that it would mask, or influence no more than that."""
+    """Return the parts of a guess: whether it masks, and its subtype where that is certain."""
     mark = Part("guess masked" if one.masking else "guess", Kind.MARK)
     if one.subtype is GUESS.subtype:
         return (mark,)

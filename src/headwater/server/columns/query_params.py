@@ -1,4 +1,4 @@
-"""What may be asked: the parameters that routes share."""
+"""The query parameters that routes share."""
 
 from typing import Literal
 
@@ -15,39 +15,41 @@ Drawn = Literal["json", "csv", "mermaid", "dot", "graphml"]
 Tabular = Literal["json", "csv"]
 
 
-class Parameters(BaseModel):
-    """Parameters of a query; one that is not known is refused, because it would silently not filter."""
+class QueryParams(BaseModel):
+    """Parameters of a query; an unknown one is refused, because it would silently not filter."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Then(Parameters):
-    """When."""
+class AsOfParams(QueryParams):
+    """The moment of the lineage."""
 
     as_of: str | None = Field(
-        None, description="The lineage of another time: ISO 8601, or the id of a run for the moment its lineage held."
+        None,
+        description="The lineage of another moment: ISO 8601, or the id of a run for the moment from which on its "
+        "lineage was current.",
     )
 
     def moment(self, store: Store) -> int | None:
-        """The moment that was asked for, None for now.
+        """Return the moment in microseconds since 1970, None for now.
 
         Raises:
-            QuestionError: it is no moment.
-            UnknownName: it is the id of no run.
+            QuestionError: the text is neither a moment nor an id.
+            UnknownName: no run has the id.
         """
         return None if self.as_of is None else moment_of(store, self.as_of)
 
 
-class Named(Parameters):
-    """What."""
+class NameParams(QueryParams):
+    """The column or dataset that a question is about."""
 
-    column: str | None = Field(None, description="Any ending of the name of a column or a dataset that fits only one.")
+    column: str | None = Field(None, description="Any ending of the name of a column or a dataset that only one has.")
     namespace: str | None = Field(None, description="With `dataset` (and `field`): the exact name, found quickest.")
     dataset: str | None = None
     field: str | None = Field(None, description="Without it the question is about the whole dataset.")
 
     def name(self) -> Name:
-        """The name that was asked for.
+        """Return the name.
 
         Raises:
             QuestionError: no name, or two.
@@ -60,28 +62,34 @@ class Named(Parameters):
         return self.column
 
 
-class Paged(Parameters):
-    """How much of it."""
+class PageParams(QueryParams):
+    """A page of the answer."""
 
-    limit: int | None = Field(None, ge=1, description="So many on a page; without it the whole answer.")
+    limit: int | None = Field(None, ge=1, description="The number of items on a page; without it the whole answer.")
     cursor: str | None = Field(None, description="`next` of the page before.")
 
 
-class Bounded(Then):
-    """Which edges to follow, and how far."""
+class BoundsParams(AsOfParams):
+    """The edges to follow, and how far."""
 
-    type: Kind | None = Field(None, description="DIRECT: only what carries the value; INDIRECT: what influences it.")
+    type: Kind | None = Field(
+        None, description="DIRECT: only edges that carry the value; INDIRECT: those that influence it."
+    )
     subtype: list[Subtype] = Field([], description="Only edges of these subtypes.")
-    masking: bool | None = Field(None, description="Only edges that mask, or only such that do not.")
+    masking: bool | None = Field(None, description="Only edges that mask, or only edges that do not.")
     job: list[str] = Field([], description="Only edges of these jobs: NAME or NAMESPACE/NAME.")
     within: list[str] = Field([], description="Only edges that stay in these namespaces; `*` stands for anything.")
-    depth: int | None = Field(None, ge=1, description="So many steps at most.")
-    columns: int | None = Field(None, ge=1, description="So many columns at most, about; never more than the server's.")
-    guess: bool = Field(False, description="Also what nobody told: that what a run read went into what it wrote.")
-    seconds: float | None = Field(None, gt=0, description="So long at most; never longer than the server's limit.")
+    depth: int | None = Field(None, ge=1, description="The largest number of steps.")
+    columns: int | None = Field(
+        None, ge=1, description="About the largest number of columns; never more than the server's limit."
+    )
+    guess: bool = Field(
+        False, description="Also follow guesses: that a run without column lineage made its outputs from its inputs."
+    )
+    seconds: float | None = Field(None, gt=0, description="The longest time; never longer than the server's limit.")
 
     def bounds(self, store: Store, limits: ServerSettings) -> Bounds:
-        """The bounds of a walk; limits can be lowered by what is asked for, not raised."""
+        """Return the bounds of a walk; parameters can lower the limits, not raise them."""
         return Bounds(
             edge_type=EdgeType(self.type.lower()) if self.type is not None else None,
             as_of=self.moment(store),

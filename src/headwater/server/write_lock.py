@@ -1,4 +1,4 @@
-"""The processes of one server write in turn: each begins as soon as the one before is done, and none is passed over."""
+"""A lock by which the processes of one server write in turn: each as soon as the one before is done."""
 
 import fcntl
 import os
@@ -10,12 +10,12 @@ from pathlib import Path
 _LOOK_AGAIN = 0.001  # seconds
 
 
-class Turns:
-    """The turns of the processes that share a folder; without one it is always one's turn.
+class WriteLock:
+    """A fair lock of the processes that share a folder; without a folder it is always free.
 
-    SQLite lets whoever waits sleep for up to a tenth of a second before it looks again, and who comes back at once
-    goes first. So who waits for the turn holds a second lock meanwhile, which the one that had the turn needs for its
-    next. A process that dies lets go of both.
+    SQLite lets a waiting process sleep for up to a tenth of a second before it tries again, so that the one that wrote
+    last goes first again. Here a waiting process holds a second lock, which the last writer needs for its next turn. A
+    process that dies frees both.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -24,18 +24,18 @@ class Turns:
         )
 
     @contextmanager
-    def mine(self, longest: float) -> Iterator[None]:
-        """Waits until it is this process's turn, but for so many seconds at most: then the database decides."""
+    def hold(self, longest: float) -> Iterator[None]:
+        """Hold the lock; without it after so many seconds, when the database decides."""
         ends = time.monotonic() + longest
-        with ExitStack() as held:
+        with ExitStack() as stack:
             if self._files:
                 after, now = self._files
                 with _locked(after, ends):
-                    held.enter_context(_locked(now, ends))
+                    stack.enter_context(_locked(now, ends))
             yield
 
     def close(self) -> None:
-        """Closes the files."""
+        """Close the files."""
         for file in self._files:
             os.close(file)
         self._files.clear()
@@ -43,7 +43,7 @@ class Turns:
 
 @contextmanager
 def _locked(file: int, ends: float) -> Iterator[None]:
-    while not _taken(file) and time.monotonic() < ends:
+    while not _acquired(file) and time.monotonic() < ends:
         time.sleep(_LOOK_AGAIN)
     try:
         yield
@@ -51,7 +51,7 @@ def _locked(file: int, ends: float) -> Iterator[None]:
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
-def _taken(file: int) -> bool:
+def _acquired(file: int) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

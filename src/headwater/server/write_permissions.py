@@ -1,6 +1,6 @@
-"""What a caller may write: only what is in the namespaces of their key, and what nobody shares.
+"""Permissions to write: a caller writes only to the namespaces of their key, and to nothing that all share.
 
-An event of a key with limits is kept with these, so that what it says of others' datasets stays a reference
+An event of a key with limits is stored with these, so that its statements about datasets of others stay references
 (`headwater.openlineage.reading.grants`).
 """
 
@@ -16,18 +16,18 @@ from headwater.server.access import Caller
 Json = dict[str, Any]
 
 
-def of_caller(value: Any, caller: Caller) -> Any:
-    """An event's JSON with the limits of the caller's key, where it has some."""
+def with_grant(value: Any, caller: Caller) -> Any:
+    """Return an event's JSON with the limits of the caller's key, if it has any."""
     if caller.sees_all or not isinstance(value, dict):
         return value
     return granted(value, caller.namespaces)
 
 
 def require_own(caller: Caller, event: Event) -> None:
-    """Lets pass an event that writes only what the caller owns: its job, its run, its outputs, its dataset.
+    """Refuse an event whose job, run, outputs or dataset the caller may not write.
 
     Raises:
-        HTTPException: 403; it names what the event would write.
+        HTTPException: 403; it names the job or dataset.
     """
     if caller.sees_all:
         return
@@ -38,23 +38,23 @@ def require_own(caller: Caller, event: Event) -> None:
         require_namespace(caller, named.namespace, f"dataset {named.name[:200]!r}")
 
 
-def require_namespace(caller: Caller, namespace: str, what: str = "") -> None:
-    """Lets pass who may write to a namespace.
+def require_namespace(caller: Caller, namespace: str, within: str = "") -> None:
+    """Refuse a caller who may not write to a namespace.
 
     Raises:
         HTTPException: 403.
     """
     if not caller.sees(namespace):
-        about = f" (the {what} is in it)" if what else ""
+        about = f" (the {within} is in it)" if within else ""
         raise HTTPException(
             403,
             f"{caller.name} may not write to the namespace {namespace[:200]!r}{about}: its key is for "
-            f"{_listed(caller.namespaces)}. Send by a key for that namespace, or name it as an input only.",
+            f"{_joined(caller.namespaces)}. Send by a key for that namespace, or name it as an input only.",
         )
 
 
-def require_everything(caller: Caller, what: str) -> None:
-    """Lets pass who may write what all namespaces share.
+def require_every_namespace(caller: Caller, kind: str) -> None:
+    """Refuse a caller who may not write what all namespaces share.
 
     Raises:
         HTTPException: 403.
@@ -62,9 +62,9 @@ def require_everything(caller: Caller, what: str) -> None:
     if not caller.sees_all:
         raise HTTPException(
             403,
-            f"{caller.name} may not describe a {what}: all namespaces share it. This needs a key for all of them (*).",
+            f"{caller.name} may not describe a {kind}: all namespaces share it. This needs a key for all of them (*).",
         )
 
 
-def _listed(patterns: Iterable[str]) -> str:
+def _joined(patterns: Iterable[str]) -> str:
     return ", ".join(patterns)[:200] or "no namespace"

@@ -1,4 +1,4 @@
-"""What requests say beside names: pages, moments, and who may see what."""
+"""Query parameters: pages and moments; and the redaction for a caller."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -32,7 +32,7 @@ ThePage = Annotated[Page, Depends(_page)]
 
 
 def sight(caller: Caller) -> Sees:
-    """Which namespaces a caller may see, as the catalog asks."""
+    """Return the function that says whether a caller may see a namespace, None for all."""
     return caller.sight
 
 
@@ -47,46 +47,46 @@ def redaction_of(caller: Caller, connection: Connection | None = None) -> Redact
 
 
 def now() -> int:
-    """The present moment in microseconds since 1970."""
+    """Return the present moment in microseconds since 1970."""
     return microseconds(datetime.now(UTC))
 
 
 def microseconds(moment: datetime) -> int:
-    """A moment in microseconds since 1970; one without a zone is in UTC."""
+    """Return a moment in microseconds since 1970; without a zone it is in UTC."""
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def uuid_of(written: str) -> UUID | None:
-    """The UUID in a path, None when it is none."""
+def uuid_of(text: str) -> UUID | None:
+    """Return the UUID in a path, None when the text is not one."""
     try:
-        return UUID(written)
+        return UUID(text)
     except ValueError:
         return None
 
 
-def moment_of(written: str | None, name: str) -> int | None:
-    """The moment that a parameter names in ISO 8601, None without one.
+def moment_of(text: str | None, name: str) -> int | None:
+    """Return the moment of a parameter in ISO 8601, None without one.
 
     Raises:
-        HTTPException: 400, when it is no such time.
+        HTTPException: 400, when the text is not such a moment.
     """
-    if not written:
+    if not text:
         return None
     try:
-        # A plus sign that nobody quoted arrives as a space.
-        return microseconds(datetime.fromisoformat(written.replace(" 0", "+0") if "T" in written else written))
+        # An unquoted plus sign arrives as a space.
+        return microseconds(datetime.fromisoformat(text.replace(" 0", "+0") if "T" in text else text))
     except ValueError:
         raise HTTPException(
-            400, f"{name} is {written[:50]!r}: expected an ISO 8601 time such as 2026-01-31T09:30:00Z."
+            400, f"{name} is {text[:50]!r}: expected an ISO 8601 time such as 2026-01-31T09:30:00Z."
         ) from None
 
 
 def zone_of(name: str | None) -> ZoneInfo:
-    """The time zone with a name of the IANA database, UTC without one.
+    """Return the time zone with a name of the IANA database, UTC without one.
 
     Raises:
-        HTTPException: 400, when there is none of that name.
+        HTTPException: 400, when no time zone has the name.
     """
     try:
         return ZoneInfo(name or "UTC")

@@ -12,32 +12,32 @@ from pathlib import Path
 
 import pytest
 
-from headwater.server.turns import Turns
+from headwater.server.write_lock import WriteLock
 
 _HOLDS = """
 import sys, time
 from pathlib import Path
-from headwater.server.turns import Turns
-with Turns(Path(sys.argv[1])).mine(5):
+from headwater.server.write_lock import WriteLock
+with WriteLock(Path(sys.argv[1])).hold(5):
     print("mine", flush=True)
     time.sleep(60)
 """
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> Iterator[tuple[Turns, Turns]]:
-    with closing(Turns(tmp_path)) as one, closing(Turns(tmp_path)) as other:
+def two(tmp_path: Path) -> Iterator[tuple[WriteLock, WriteLock]]:
+    with closing(WriteLock(tmp_path)) as one, closing(WriteLock(tmp_path)) as other:
         yield one, other
 
 
-def test_who_waits_is_next_though_the_one_before_comes_back_at_once(two: tuple[Turns, Turns]) -> None:
+def test_who_waits_is_next_though_the_one_before_comes_back_at_once(two: tuple[WriteLock, WriteLock]) -> None:
     order: list[int] = []
     start = threading.Barrier(2)
 
     def write(number: int) -> None:
         start.wait()
         for _ in range(10):
-            with two[number].mine(10):
+            with two[number].hold(10):
                 order.append(number)
                 time.sleep(0.01)
 
@@ -50,12 +50,12 @@ def test_who_waits_is_next_though_the_one_before_comes_back_at_once(two: tuple[T
     assert sum(one != after for one, after in itertools.pairwise(order)) >= 15, order
 
 
-def test_only_one_has_the_turn(two: tuple[Turns, Turns]) -> None:
-    with two[0].mine(10):
+def test_only_one_has_the_turn(two: tuple[WriteLock, WriteLock]) -> None:
+    with two[0].hold(10):
         begun = time.monotonic()
-        with two[1].mine(0.2):  # who has it may hang: then the database decides
+        with two[1].hold(0.2):  # who has it may hang: then the database decides
             assert time.monotonic() - begun >= 0.2
-    with two[1].mine(10):
+    with two[1].hold(10):
         assert time.monotonic() - begun < 5
 
 
@@ -65,11 +65,11 @@ def test_a_process_that_dies_lets_go(tmp_path: Path) -> None:
         assert holder.stdout.readline() == "mine\n"
         threading.Timer(0.2, holder.kill).start()
         begun = time.monotonic()
-        with closing(Turns(tmp_path)) as turns, turns.mine(30):
+        with closing(WriteLock(tmp_path)) as turns, turns.hold(30):
             assert 0.1 < time.monotonic() - begun < 10
 
 
 def test_a_process_alone_waits_for_nobody(tmp_path: Path) -> None:
-    turns = Turns(None)
-    with turns.mine(10), turns.mine(10):
+    turns = WriteLock(None)
+    with turns.hold(10), turns.hold(10):
         assert list(tmp_path.iterdir()) == []

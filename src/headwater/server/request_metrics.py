@@ -1,4 +1,4 @@
-"""One line in the log and one count for each request: never what is asked, sent or answered."""
+"""A line in the log and metrics for each request, without any of its content."""
 
 import logging
 import re
@@ -19,8 +19,8 @@ _QUIET = ("/health", "/ready", "/metrics")
 _log = structlog.wrap_logger(logging.getLogger("headwater.requests"))
 
 
-class Observed:
-    """ASGI middleware, the outermost: gives each request an id, counts and logs it, and answers where all else failed.
+class RequestMetrics:
+    """ASGI middleware, the outermost: it gives each request an id, counts and logs it, and answers when all else fails.
 
     The id is that of ``X-Request-ID``, if it has the form of one, and goes back in the same header.
     """
@@ -34,36 +34,36 @@ class Observed:
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})
-        seen = _Seen(send, _request_id(scope))
+        response = _Response(send, _request_id(scope))
         try:
-            await self._app(scope, receive, seen.send)
+            await self._app(scope, receive, response.send)
         except ClientDisconnect:
-            pass  # before all of the body had come: nobody is there to be answered
+            pass  # before the whole body had come: there is nobody to answer
         except Exception:
-            _log.exception("failed", request_id=seen.id, route=_route(scope))
-            if not seen.status:
-                again = f"The server failed; its log says why, under the request id {seen.id}."
-                await problem(500, again)(scope, receive, seen.send)
+            _log.exception("failed", request_id=response.id, route=_route(scope))
+            if not response.status:
+                again = f"The server failed; its log says why, under the request id {response.id}."
+                await problem(500, again)(scope, receive, response.send)
         finally:
-            self._note(scope, seen)
+            self._note(scope, response)
 
-    def _note(self, scope: Scope, seen: "_Seen") -> None:
-        route, seconds = _route(scope), time.perf_counter() - seen.began
-        self._metrics.answered(route, scope["method"], seen.status, seconds)
+    def _note(self, scope: Scope, response: "_Response") -> None:
+        route, seconds = _route(scope), time.perf_counter() - response.began
+        self._metrics.count_request(route, scope["method"], response.status, seconds)
         (_log.debug if route in _QUIET else _log.info)(
             "request",
             method=scope["method"],
             route=route,
-            status=seen.status,
+            status=response.status,
             ms=round(seconds * 1000, 1),
             caller=scope["state"].get("caller", "-"),
-            request_id=seen.id,
+            request_id=response.id,
         )
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What was sent of an answer; status 0 is none, because the client went away."""
+class _Response:
+    """A response; its status is 0 when the client went away before one was sent."""
 
     forward: Send
     id: str
@@ -78,8 +78,8 @@ class _Seen:
 
 
 def _request_id(scope: Scope) -> str:
-    given = Headers(scope=scope).get("x-request-id", "")
-    return given if _ID.fullmatch(given) else uuid.uuid4().hex
+    header = Headers(scope=scope).get("x-request-id", "")
+    return header if _ID.fullmatch(header) else uuid.uuid4().hex
 
 
 def _route(scope: Scope) -> str:
