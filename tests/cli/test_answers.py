@@ -66,7 +66,7 @@ column   file:/data/silver/flights.delay       name
 COVERAGE = """\
 3 outputs: 1 none, 1 opaque, 1 full
 ├── none  file:/data/export  by export
-│   └── its run told no column lineage
+│   └── its run has no column lineage
 └── opaque  file:/data/silver/flights  by clean
     └── opaque mapInPandas: cannot be seen into
 """

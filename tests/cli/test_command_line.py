@@ -40,7 +40,7 @@ def good(run: str, name: str = "/gold") -> dict[str, Any]:
         (["roots", "gold.delays"], "is a dataset: expected one of its columns"),
         (["coverage", "nosuchrun"], "No run begins or ends with 'nosuchrun'"),
         (["datasets", "--store", "nosuch.db"], "No store at"),
-        (["ingest", "nosuch.json"], "is no file and no folder"),
+        (["ingest", "nosuch.json"], "There is no file or folder"),
     ],
 )
 def test_an_error_is_one_line_on_stderr(headwater: Callable[..., Result], command: list[str], message: str) -> None:

@@ -111,7 +111,7 @@ def load(
     collect_seldom()
     with open_store(store) as opened:
         done = load_events(archive, opened, add=add, progress=progress_notes("event"))
-    print_lines([f"events: {done.added} added, {done.known} already there, {len(done.rejected)} rejected"])
+    print_lines([f"events: {done.added} added, {done.known} known already, {len(done.rejected)} rejected"])
     for reason in done.rejected[:_REJECTED]:
         note(reason)
     if done.rejected:

@@ -93,7 +93,7 @@ class _Report:
         Raises:
             typer.Exit: with code 1, when an event was rejected.
         """
-        print_lines([f"events: {self._added} added, {self._known} already there, {self._rejected} rejected"])
+        print_lines([f"events: {self._added} added, {self._known} known already, {self._rejected} rejected"])
         for line in self._first:
             note(line)
         if self._rejected > _SHOWN:

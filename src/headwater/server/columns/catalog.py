@@ -151,9 +151,9 @@ def _redacted_version(one: ListedVersion, question: Question) -> ListedVersion:
 
 
 def _coverage(query: CoverageParameters, question: Question) -> Reply:
-    found = [
-        _redacted_coverage(one, question) for one in coverage(question.store, query.run) if _is_visible(one, question)
-    ]
+    # By what is shown: the place in a cursor must have no hidden name in it.
+    every = coverage(question.store, query.run)
+    found = sorted((_redacted_coverage(one, question) for one in every if _is_visible(one, question)), key=worst_first)
     if query.format == "csv":
         require_whole(query.limit, query.cursor)
         return csv_reply(coverage_sheet(found))
