@@ -114,9 +114,12 @@ def test_the_commands_print_a_table_or_write_one(spark: Any, both: Both, tmp_pat
         command = ["archive", *words, "--into", both.into, "--format", "parquet"]
         result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
         assert result.exit_code == 0, result.output
+        of_now = words[0] == "roots" and "--at" not in words
+        assert ("Only lineage that holds now is followed" in result.stderr) is of_now
         return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
     assert said("roots", "gold/z.x") == ["namespace dataset field distance cycle", "file /raw/c x 1"]
+    assert said("roots", "gold/z.x", "--at", "2026-01-01T00:04:00")[1:] == ["file /raw/b x 1"]
     assert any("file /gold/z y" in line and line.endswith("file /raw/b y 1") for line in said("roots", "--all"))
     assert said("impact", "raw/c") == ["namespace dataset field distance", "file /gold/z x 1"]
     assert "added file /gold/z x file /raw/c x demo gold DIRECT IDENTITY" in said("diff", "2026-01-01T00:04:00")
