@@ -299,3 +299,14 @@ def test_both_forms_say_the_same_and_each_way_leads_back(edges: list[tuple[str, 
                 assert unordered(spelled_out(ask(f"{way}?form=compact", column))) == unordered(readable)
             for other in reached(ask("downstream?form=readable", column)):
                 assert column in reached(ask("upstream?form=readable", other))
+
+
+def test_both_apis_lead_through_files_that_are_read_in_another_format(served: TestClient) -> None:
+    events = [told("write", written("mid", {"_c0": ["raw.id"]})), told("read", written("out", {"a": ["mid.value"]}))]
+    for one in events:
+        served.post("/api/v1/lineage", json=one).raise_for_status()
+    asked = {"namespace": "file", "dataset": "/out", "field": "a"}
+    answer = served.get("/api/v2/upstream", params=asked).json()
+    assert reached(answer) == {"out.a": 0, "mid.value": 1, "mid._c0": 2, "raw.id": 3}
+    graph = served.get("/api/v1/column-lineage", params={"nodeId": "datasetField:file:/out:a"}).json()["graph"]
+    assert {node["id"].rpartition("file:")[2] for node in graph} == {"/out:a", "/mid:value", "/mid:_c0", "/raw:id"}
