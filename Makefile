@@ -61,15 +61,17 @@ bench-peers: $(READY) ## the cases under headwater and under the openlineage-spa
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.peers $(CASES)
 
 # Software of others brings requirements of its own, and pip looks for the tools that unpack it on the PATH.
-others: .venv-others/.ready ## dbt, splink, ibis and others, and libraries' own tests, with headwater and without (docs/others.md; 20 minutes)
+OTHERS_VENVS := .venv-others .venv-sedona
+
+others: $(OTHERS_VENVS:%=%/.ready) ## dbt, Splink, Sedona and others, and libraries' own tests, with headwater and without (docs/others.md; an hour)
 	@$(call JAVA_OF,.venv-others) PATH="$(CURDIR)/.venv-others/bin:$$PATH" \
 	.venv-others/bin/python -m tests.others $(OTHERS)
 
-.venv-others/.ready: pyproject.toml tests/others/requirements.txt tests/others/constraints.txt
-	@echo "Installing into .venv-others: this takes some minutes, once"
-	@$(PYTHON) -m venv .venv-others
-	@.venv-others/bin/python -m pip install --quiet --disable-pip-version-check -c tests/others/constraints.txt \
-	-r tests/others/requirements.txt -e .
+$(OTHERS_VENVS:%=%/.ready): .venv-%/.ready: pyproject.toml tests/others/environments/%.in tests/others/environments/%.txt
+	@echo "Installing into .venv-$*: this takes some minutes, once"
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check \
+	-c tests/others/environments/$*.txt -r tests/others/environments/$*.in -e .
 	@touch $@
 
 # dbt wants older versions of what Spark Connect, mypy and others want newer ones of.

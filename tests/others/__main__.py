@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from tests.others import programs
-from tests.others.suites import LONG, SUITES, compared
+from tests.others.suites import SUITES, compared
 from tests.sources.told import told
 
 HERE = Path(__file__).resolve().parent
@@ -35,9 +35,16 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "kedro": ((str(HERE / "jobs" / "kedroed.py"), "."),),
     "great-expectations": ((str(HERE / "jobs" / "validated.py"), "."),),
     "mlflow": ((str(HERE / "jobs" / "tracked.py"), "."),),
+    "sedona": ((str(HERE / "jobs" / "mapped.py"), "."),),
     "spark-sql": ((str(HERE / "jobs" / "examples.py"), ".", "sql"),),
 }
-"""What to say to Python, one run after the other, for each project."""
+"""The arguments of Python, one run after the other, for each project."""
+
+ENVIRONMENTS = {"sedona": ".venv-sedona"}
+"""The environment of a project whose requirements are not those of the others."""
+
+LONG = ("datacompy", "narwhals")
+"""They run only when they are named."""
 
 CHANGING = (
     (re.compile(r"checkpoints/[-0-9a-f]{36}"), "checkpoints/{run}"),
@@ -46,15 +53,19 @@ CHANGING = (
 """Names that are others at each run."""
 
 
-def run(name: str, folder: Path, *, watched: bool) -> None:
-    """Run a project in a folder, which is made for it.
+def run(name: str, folder: Path, *, watched: bool) -> float:
+    """Run a project in a folder, which is made for it; the seconds that it took.
 
     Raises:
-        SystemExit: it failed; the message has the end of what it said.
+        SystemExit: it failed; the message has the end of its output.
     """
     folder.mkdir()
-    for arguments in PROJECTS[name]:
-        programs.run(arguments, folder, folder / "log.txt", folder / "events.ndjson" if watched else None)
+    events = folder / "events.ndjson" if watched else None
+    environment = ENVIRONMENTS.get(name, "")
+    return sum(
+        programs.run(arguments, folder, folder / "log.txt", events, environment=environment)
+        for arguments in PROJECTS[name]
+    )
 
 
 def results(folder: Path) -> dict[str, list[str]]:
@@ -79,9 +90,7 @@ def story(folder: Path) -> str:
 
 
 def faults(name: str, folder: Path, *, accept: bool) -> Iterator[str]:
-    """Whatever is not as it must be with a project."""
-    for way in ("without", "with"):
-        run(name, folder / way, watched=way == "with")
+    """Whatever is not as it must be with a project that has run in the two folders below ``folder``."""
     plain, watched = results(folder / "without"), results(folder / "with")
     if not plain:
         yield "it left no data to compare"
@@ -120,9 +129,11 @@ def _folder(keep: Path | None, name: str) -> Iterator[Path]:
 
 
 def project(name: str, folder: Path, *, accept: bool) -> tuple[str, list[str]]:
-    """What was seen of a project, and its faults."""
+    """Run a project twice: what was seen, in a few words, and its faults."""
+    before, after = (run(name, folder / way, watched=way == "with") for way in ("without", "with"))
     found = list(faults(name, folder, accept=accept))
-    return f"the same {sum(map(len, results(folder / 'with').values()))} rows, and the expected lineage", found
+    rows = sum(map(len, results(folder / "with").values()))
+    return f"the same {rows} rows, and the expected lineage; {before:.0f} s, with headwater {after:.0f} s", found
 
 
 if __name__ == "__main__":

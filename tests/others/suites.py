@@ -16,30 +16,29 @@ from tests.others import programs
 
 SUITES: Mapping[str, tuple[str, ...]] = {
     "datacompy": ("tests/test_spark.py",),
-    "narwhals": ("tests/frame", "--constructors=pyspark", "-k", "pyspark"),
+    "narwhals": ("tests", "--constructors=pyspark", "-k", "pyspark"),
     "pandera": ("tests/pyspark", "-k", "not on_pyspark_pandas and not pyspark_check"),
 }
-"""What to say to pytest in the sources of a library, so that it runs tests that start Spark: some minutes of them."""
-
-LONG = ("datacompy", "narwhals")
-"""They run only when they are named."""
+"""The arguments of pytest, in the sources of a library, that run the tests that start Spark."""
 
 TESTS_FAILED = 1  # as pytest.ExitCode has it
 
-Ends = Mapping[str, str]
+Outcomes = Mapping[str, str]
 """How each test of a suite ended: ``passed``, ``failure``, ``error`` or ``skipped``."""
 
 
 def compared(name: str, folder: Path) -> tuple[str, list[str]]:
     """How the tests of a suite ended, in a few words, and its faults."""
     sources = _sources(name, folder)
-    plain, watched = (_ends(name, sources, folder / way, watched=way == "with") for way in ("without", "with"))
+    plain, before = _outcomes(name, sources, folder / "without", watched=False)
+    watched, after = _outcomes(name, sources, folder / "with", watched=True)
     counts = Counter(plain.values())
-    seen = ", ".join(f"{count} {end}" for end, count in counts.most_common())
-    return f"the same ends of {len(plain)} tests ({seen})", list(_faults(plain, watched, folder / "with"))
+    outcomes = ", ".join(f"{count} {end}" for end, count in counts.most_common())
+    summary = f"the same outcomes of {len(plain)} tests ({outcomes}); {before:.0f} s, with headwater {after:.0f} s"
+    return summary, list(_faults(plain, watched, folder / "with"))
 
 
-def _faults(plain: Ends, watched: Ends, folder: Path) -> Iterator[str]:
+def _faults(plain: Outcomes, watched: Outcomes, folder: Path) -> Iterator[str]:
     if "passed" not in plain.values():
         yield "no test passed, with headwater or without"
     if not (folder / "events.ndjson").exists():
@@ -65,15 +64,16 @@ def _sources(name: str, folder: Path) -> Path:
     return folder / packed.name.removesuffix(".tar.gz")
 
 
-def _ends(name: str, sources: Path, folder: Path, *, watched: bool) -> Ends:
+def _outcomes(name: str, sources: Path, folder: Path, *, watched: bool) -> tuple[Outcomes, float]:
+    """How each test ended, and the seconds that all took."""
     folder.mkdir()
     report = folder / "report.xml"
     pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *SUITES[name])
     events = folder / "events.ndjson" if watched else None
-    programs.run(pytest, sources, folder / "log.txt", events, good=(0, TESTS_FAILED))
-    cases = ElementTree.parse(report).iter("testcase")
-    return {f"{case.get('classname')}.{case.get('name')}": _end(case) for case in cases}
+    seconds = programs.run(pytest, sources, folder / "log.txt", events, good=(0, TESTS_FAILED))
+    tests = ElementTree.parse(report).iter("testcase")
+    return {f"{test.get('classname')}.{test.get('name')}": _outcome(test) for test in tests}, seconds
 
 
-def _end(case: ElementTree.Element) -> str:
-    return next((child.tag for child in case if child.tag in ("failure", "error", "skipped")), "passed")
+def _outcome(test: ElementTree.Element) -> str:
+    return next((child.tag for child in test if child.tag in ("failure", "error", "skipped")), "passed")
