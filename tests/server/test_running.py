@@ -111,7 +111,7 @@ def test_a_read_that_takes_too_long_is_ended_and_a_write_is_not() -> None:
     app.add_middleware(Deadline, seconds=0.1)
     with TestClient(app) as client:
         read = client.get("/")
-        assert (read.status_code, "No answer within 0.1 s" in read.text, read.headers["retry-after"]) == (
+        assert (read.status_code, "There was no answer within 0.1 s" in read.text, read.headers["retry-after"]) == (
             503,
             True,
             "5",
