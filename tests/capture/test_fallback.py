@@ -9,6 +9,7 @@ JOB = (
     SPARK
     + """
 import headwater
+spark.conf.set("spark.sql.hive.metastore.uris", "thrift://ms:9083")
 items.write.saveAsTable("kept")
 items.write.saveAsTable("kept_too")
 spark.sql("CREATE TABLE made USING parquet AS SELECT id, price + 1 AS more FROM kept WHERE price > 0")
@@ -125,6 +126,12 @@ def test_what_an_rdd_is_made_of_is_a_gap(ended: Ended, jobs: Jobs) -> None:
     assert list(output["facets"]["columnLineage"]["fields"]) == ["value"]
     assert gaps(saved) == [("relation", "LogicalRDD")]
     assert "ZeroDivisionError" in failed["run"]["facets"]["errorMessage"]["message"]
+
+
+def test_tables_have_the_names_of_their_metastore(ended: Ended, jobs: Jobs) -> None:
+    made = next(event for event in jobs.events() if short_name(event) == "shop.default.made")
+    (link,) = made["outputs"][0]["facets"]["symlinks"]["identifiers"]
+    assert (link["namespace"], link["name"]) == ("hive://ms:9083", "default.made")
 
 
 def test_the_coverage_says_that_it_is_a_makeshift(ended: Ended, jobs: Jobs) -> None:

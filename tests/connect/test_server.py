@@ -136,6 +136,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     conf = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": folder / "warehouse"}
     conf |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 1}
+    conf |= {"spark.sql.hive.metastore.uris": "thrift://ms:9083"}
     conf |= {key: value.format(folder=folder) for key, value in LAKE.items()} if DELTA and ICEBERG else {}
     conf["spark.jars.packages"] = packages(CONNECT, DELTA, ICEBERG)
     words = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
@@ -186,6 +187,8 @@ def test_a_job_on_a_remote_server_is_watched_from_its_client(jobs: Jobs, server:
     assert [dataset["name"] for dataset in made["inputs"]] == [f"{jobs.folder}/items"]
     (output,) = made["outputs"]
     assert output["name"].endswith("/warehouse/dear")
+    (link,) = output["facets"]["symlinks"]["identifiers"]
+    assert (link["namespace"], link["name"]) == ("hive://ms:9083", "default.dear")
     fields = output["facets"]["columnLineage"]["fields"]
     (edge,) = fields["h"]["inputFields"]
     assert (edge["field"], edge["transformations"][0]["masking"]) == ("note", True)

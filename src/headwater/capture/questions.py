@@ -177,6 +177,7 @@ def _session(execution: Any) -> dict[str, Any]:
             "database": asked(lambda: state.catalog().getCurrentDatabase()),
             "warehouse": asked(lambda: state.conf().warehousePath()),
             "catalogImplementation": asked(lambda: state.conf().getConfString("spark.sql.catalogImplementation")),
-            "metastore": asked(lambda: state.newHadoopConf().get("hive.metastore.uris")),
+            "metastore": asked(lambda: state.conf().getConfString("spark.sql.hive.metastore.uris"))
+            or asked(lambda: state.newHadoopConf().get("hive.metastore.uris")),
         }
     )

@@ -15,6 +15,7 @@ from headwater.plan.text import TextFacts, analyzed_plan, schema_types, tables_o
 
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}
 _CUT = re.compile(r"\.\.\. \d+ more fields|Location: [^\n]*\.\.\.(?=[,\n])")
+_METASTORES = ("spark.sql.hive.metastore.uris", "spark.hadoop.hive.metastore.uris", "spark.hive.metastore.uris")
 _SETTINGS = threading.Lock()  # who raises settings puts them back before another looks what they were
 _UNBOUND = "UNBOUND_SQL_PARAMETER"
 _QUERY = re.compile(r"\b(with|select|from)\b", re.IGNORECASE)
@@ -137,9 +138,15 @@ class Server:
     def session(self) -> Mapping[str, Any]:
         """The current catalog and database, and where the catalog is."""
         if not self._session:
-            conf = self.conf("spark.sql.warehouse.dir", "spark.sql.catalogImplementation", "spark.hive.metastore.uris")
-            names = ("warehouse", "catalogImplementation", "metastore")
-            self._session = {name: value for name, value in zip(names, conf, strict=True) if value}
+            warehouse, implementation, *metastores = self.conf(
+                "spark.sql.warehouse.dir", "spark.sql.catalogImplementation", *_METASTORES
+            )
+            facts = {
+                "warehouse": warehouse,
+                "catalogImplementation": implementation,
+                "metastore": next(filter(None, metastores), ""),
+            }
+            self._session = {name: value for name, value in facts.items() if value}
         ((catalog, database),) = self.sql("SELECT current_catalog(), current_database()")
         return {**self._session, "catalog": catalog, "database": database}
 

@@ -587,8 +587,9 @@ public class PlanWriter {
     facts.writeText("database", place[1]);
     facts.writeText("warehouse", Reflection.call(conf, "warehousePath"));
     facts.writeText("catalogImplementation", Reflection.call(conf, "getConfString", "spark.sql.catalogImplementation"));
-    Object metastore = Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris");
-    facts.writeText("metastore", metastore != null ? metastore : Reflection.call(conf, "getConfString", "spark.sql.hive.metastore.uris"));
+    // As in SparkConfUtils of the OpenLineage integration: Spark itself knows no such key, and Hive only the second.
+    Object metastore = Reflection.call(conf, "getConfString", "spark.sql.hive.metastore.uris");
+    facts.writeText("metastore", metastore != null ? metastore : Reflection.call(Reflection.call(state, "newHadoopConf"), "get", "hive.metastore.uris"));
     if (Boolean.TRUE.equals(Reflection.call(conf, "caseSensitiveAnalysis"))) out.writeBooleanField("caseSensitive", true);
     if (options != null) { out.writeFieldName("options"); facts.writeValue(options, 0); }
     if (longestSql > 0) facts.writeText("sql", Secrets.text(statement(plan)));
