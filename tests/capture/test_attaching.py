@@ -221,3 +221,27 @@ def test_a_back_end_that_hangs_holds_the_program_no_longer_than_it_may(ended: En
     kept = [path.read_text() for path in jobs.folder.rglob("spool/file@*stuck_pipe-*.ndjson")]
     told = [json.loads(line)["eventType"] for line in "".join(kept).splitlines()]
     assert sorted(told) == ["COMPLETE"] * 4 + ["START"] * 4
+
+
+AT_ONCE = (
+    SPARK
+    + """
+import time
+items.write.parquet("warm")
+clock = spark._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
+begun = time.thread_time() + clock.getCurrentThreadCpuTime() / 1e9
+import headwater
+headwater.attach(spark, events="once.ndjson", quiet=True)
+print(time.thread_time() + clock.getCurrentThreadCpuTime() / 1e9 - begun)
+items.write.parquet("first")
+"""
+)
+
+
+def test_attaching_takes_less_than_a_second_of_the_jobs_threads_and_misses_no_first_write(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    jobs.write(AT_ONCE)
+    ended = jobs.plain("job.py")
+    assert ended.code == 0, ended.err
+    assert float(ended.out) < 1.0
+    assert statements(jobs.events("once.ndjson")) == {"shop.first": ["START", "COMPLETE"]}

@@ -10,9 +10,8 @@ from typing import Any
 
 from headwater.capture.agent import Agent
 from headwater.capture.applications import agent_of, delivered_store
-from headwater.capture.attach import context_of
 from headwater.capture.connect.client import is_connect
-from headwater.capture.connect.tap import ConnectTap
+from headwater.capture.hooks import context_of
 from headwater.capture.settings import CaptureSettings, installed_extensions
 from headwater.capture.spark import new_listener
 from headwater.errors import SettingError, UnknownName
@@ -153,6 +152,8 @@ def lineage(data_frame: Any) -> FrameLineage:
         )
     context = context_of(session)
     if is_connect(session):
+        from headwater.capture.connect.tap import ConnectTap
+
         plan = ConnectTap(session.client, CaptureSettings()).plan(data_frame)
     else:
         plan = new_listener(context, CaptureSettings()).plan(data_frame)

@@ -15,7 +15,9 @@ _compiling = threading.Lock()
 
 
 def prepare(gateway: Any) -> None:
-    """Begin to compile while Spark starts, on a thread of its own; new_tap() waits for it."""
+    """Begin to compile on a thread of its own, beside the caller's other work; new_tap() waits for it."""
+    if gateway in _classes:
+        return
 
     def compile_quietly() -> None:
         with contextlib.suppress(Exception):
@@ -50,11 +52,8 @@ def _loaded(gateway: Any) -> Any:
 
 def _load(gateway: Any) -> Any:
     java = gateway.jvm
-    loader = java.java.lang.Thread.currentThread().getContextClassLoader()
-    for name in jvm.SOURCES:
-        compiler = java.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(loader)
-        compiler.cook(jvm.source(name))
-        loader = compiler.getClassLoader()
-    _classes[gateway] = loader.loadClass("headwater.Tap")
+    compiler = java.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(java.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(jvm.source())
+    _classes[gateway] = compiler.getClassLoader().loadClass("headwater.Tap")
     return _classes[gateway]

@@ -1,10 +1,9 @@
 """The few things headwater asks of a live SparkContext, and its tap."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwater.capture.aftermath import COMMAND
 from headwater.capture.connect.client import RemoteApplication
-from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.guard import tell_once
 from headwater.capture.janino import new_tap
 from headwater.capture.listener import ListenerTap
@@ -14,6 +13,9 @@ from headwater.capture.settings import CaptureSettings
 from headwater.errors import CaptureError
 from headwater.model import Gap
 from headwater.plan import Plan, decode
+
+if TYPE_CHECKING:
+    from headwater.capture.connect.tap import ConnectTap
 
 
 class SparkTap:
@@ -119,7 +121,7 @@ class SparkTap:
         return bool(self._tap.settle(self._bus, milliseconds))
 
 
-def new_listener(context: Any, settings: CaptureSettings) -> SparkTap | ListenerTap | ConnectTap:
+def new_listener(context: Any, settings: CaptureSettings) -> "SparkTap | ListenerTap | ConnectTap":
     """The tap for a SparkContext; where it cannot be compiled, the listener that does most of it."""
     if isinstance(context, RemoteApplication):
         return context.tap

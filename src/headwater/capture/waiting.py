@@ -86,8 +86,8 @@ def _hook(module: ModuleType) -> None:
     if "SparkContext" not in vars(module) and "SparkConnectClient" not in vars(module):
         return
     try:
-        from headwater.capture.attach import hook, hook_connect
         from headwater.capture.guard import tell_once
+        from headwater.capture.hooks import hook, hook_connect
         from headwater.capture.settings import environment_settings
 
         settings, problems = environment_settings()

@@ -6,12 +6,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headwater.capture.connect.server import Server
-from headwater.capture.connect.tap import ConnectTap
 from headwater.capture.guard import guarded
 from headwater.capture.settings import CaptureSettings
+
+if TYPE_CHECKING:
+    from headwater.capture.connect.tap import ConnectTap
 
 _SECONDS = 5.0
 _hooked: dict[str, Any] = {}
@@ -21,6 +22,10 @@ class RemoteApplication:
     """The application behind a client, in the words of a SparkContext as far as headwater asks, and its tap."""
 
     def __init__(self, client: Any, settings: CaptureSettings) -> None:
+        # The reader of SQL is imported by who has a client: it is a sixth of the imports of all others.
+        from headwater.capture.connect.server import Server
+        from headwater.capture.connect.tap import ConnectTap
+
         self.tap = ConnectTap(client, settings)
         self._server = Server(client, _SECONDS)
         self._begin: threading.Thread | None = None
@@ -68,7 +73,7 @@ class Applications:
         self._known: dict[int, RemoteApplication | None] = {}
         self._lock = threading.Lock()
 
-    def tap(self, client: Any) -> ConnectTap | None:
+    def tap(self, client: Any) -> "ConnectTap | None":
         """The tap of a client; None for one whose server is in this process, which its SparkContext watches."""
         if "SPARK_LOCAL_REMOTE" in os.environ:
             return None
