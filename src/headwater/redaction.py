@@ -14,9 +14,9 @@ MASK = "…"
 _KEY = (
     r"(?:passw(?:or)?[dt]|passphrase|passcode|pwd|kennwort|contrase[nñ]a|secret|token(?!iz)|credential"
     r"|jaas[_.-]?config|webhook|client_assertion(?!_)"
-    r"|(?:access|api|account|private|shared|signing|encryption|master|storage|subscription|function|license|fernet"
+    r"|(?:access|api|account|private|shared|signing|encryption|hmac|master|storage|subscription|function|license|fernet"
     r"|sas|ssh)[ _.-]?key|(?:access|amz|goog)[_.-]?signature|(?<=&)(?:signature|key|code)(?==)"
-    r"|(?:(?<![A-Za-z])|(?<=-D))(?:pass|pw|psw|pword|otp|sig|auth|code_verifier)(?![A-Za-z])|(?:db|user|my)pass(?![A-Za-z]))"
+    r"|(?:(?<![A-Za-z])|(?<=-D))(?:pass|pw|psw|pword|otp|sig|auth|salt|code_verifier)(?![A-Za-z])|(?:db|user|my)pass(?![A-Za-z]))"
 )
 _NAMED = re.compile(_KEY, re.IGNORECASE)
 _REST_OF_KEY = r"[\w.-]{0,64}"

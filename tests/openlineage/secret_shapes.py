@@ -48,6 +48,9 @@ NAMES = (
     "license_key",
     "auth",
     "client_assertion",
+    "salt",
+    "password_salt",
+    "hmac_key",
 )
 
 PAIRS = {
