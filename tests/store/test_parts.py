@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.openlineage.reading import event_of, in_parts, read_event
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.json_text import canonical
 from headwater.openlineage.reading.json_values import remembered_by_content
 from headwater.openlineage.reading.lineage_facets import column_lineage
@@ -78,7 +78,9 @@ def test_one_is_not_true(words: Any) -> None:
 def test_edges_are_those_of_the_ids_that_names_have_now() -> None:
     bronze, way = Dataset("file", "/bronze"), Transformation(Subtype.IDENTITY)
     lineage, same = (
-        ToldLineage(("x", "y"), {bronze: ("a", "b")}, ((0, "a"), (0, "b")), (way,), ((0, 0, 0), (1, 1, 0)), ((0, 0),))
+        EncodedLineage(
+            ("x", "y"), {bronze: ("a", "b")}, ((0, "a"), (0, "b")), (way,), ((0, 0, 0), (1, 1, 0)), ((0, 0),)
+        )
         for _ in range(2)
     )
     one, other = Ids(1, (10, 11), (20, 21), (30,)), Ids(2, (10, 12), (21, 20), (31,))
@@ -113,7 +115,7 @@ def test_a_dataset_that_is_told_in_two_spellings_is_one() -> None:
     ]
 
 
-def lineage_of(**fields: list[Any]) -> ToldLineage:
+def lineage_of(**fields: list[Any]) -> EncodedLineage:
     """What a columnLineage facet with these fields says."""
     named = {name.replace("NUL", "\0"): {"inputFields": inputs} for name, inputs in fields.items()}
     lineage = column_lineage({"facets": {"columnLineage": {"fields": named}}}, {})

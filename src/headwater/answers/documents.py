@@ -18,10 +18,10 @@ from headwater.store.questions import (
     KnownDataset,
     Overwrite,
     Paths,
+    PathTransformation,
     Roots,
     Sides,
     VersionPage,
-    Way,
     iso,
 )
 
@@ -55,7 +55,7 @@ def of_transformation(one: Transformation) -> Document:
     return document | {"guess": True} if one.guess else document
 
 
-def of_path_transformation(one: Way) -> Document:
+def of_path_transformation(one: PathTransformation) -> Document:
     """Return the transformation of a path."""
     return of_kind(one.transformation) | {"wholeDataset": one.whole_dataset}
 

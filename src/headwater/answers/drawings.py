@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from headwater.answers.labels import Labels, field
 from headwater.answers.transformations import transformations_text
-from headwater.store.questions import Column, DatasetGraph, Graph, Hop, KnownDataset, Paths, Roots, Way
+from headwater.store.questions import Column, DatasetGraph, Graph, Hop, KnownDataset, Paths, PathTransformation, Roots
 
 _EVERY = "every column"
 _KEYS = {
@@ -40,15 +40,15 @@ def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
     if isinstance(answer, Roots):
         return [_arrow(root.column, answer.column, root.ways) for root in answer.roots]
     if isinstance(answer, DatasetGraph):
-        return [_arrow(hop.input, hop.output, map(Way, hop.transformations)) for hop in answer.hops]
+        return [_arrow(hop.input, hop.output, map(PathTransformation, hop.transformations)) for hop in answer.hops]
     if isinstance(answer, Graph):
         hops: Iterable[Hop] = answer.hops
     else:
         hops = (hop for path in answer.paths for step in path.steps for hop in step)
-    together: dict[tuple[Node, Node], list[Way]] = {}
+    together: dict[tuple[Node, Node], list[PathTransformation]] = {}
     for hop in hops:
         ends: tuple[Node, Node] = (hop.input, hop.output or hop.output_dataset)
-        together.setdefault(ends, []).extend(Way(one) for one in hop.transformations)
+        together.setdefault(ends, []).extend(PathTransformation(one) for one in hop.transformations)
     return [_arrow(source, target, dict.fromkeys(several)) for (source, target), several in together.items()]
 
 
@@ -130,7 +130,7 @@ class _Drawing:
         return ((dataset, self.labels.dataset(dataset)) for dataset in self._alone)
 
 
-def _arrow(source: Node, target: Node, transformations: Iterable[Way]) -> Arrow:
+def _arrow(source: Node, target: Node, transformations: Iterable[PathTransformation]) -> Arrow:
     several = list(transformations)
     certain = [one.transformation for one in several if not one.transformation.guess]
     direct = any(one.direct for one in certain)

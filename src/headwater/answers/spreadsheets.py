@@ -15,8 +15,8 @@ from headwater.store.questions import (
     Hop,
     Impact,
     Paths,
+    PathTransformation,
     Roots,
-    Way,
 )
 
 Row = tuple[object, ...]
@@ -153,7 +153,7 @@ def _how(one: Transformation) -> Row:
     return one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.guess
 
 
-def _path(one: Way) -> Row:
+def _path(one: PathTransformation) -> Row:
     return *_how(one.transformation), one.whole_dataset
 
 

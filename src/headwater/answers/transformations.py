@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from headwater.model import Transformation
-from headwater.store.questions import GUESS, Way
+from headwater.store.questions import GUESS, PathTransformation
 
 
 class Kind(Enum):
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     kind: Kind
 
 
-def transformation_parts(transformations: Iterable[Way]) -> list[tuple[Part, ...]]:
+def transformation_parts(transformations: Iterable[PathTransformation]) -> list[tuple[Part, ...]]:
     """Return the subtypes, each once and in parts: those of the column, then those of whole datasets."""
     several = list(transformations)
     own = _subtypes(one.transformation for one in several if not one.whole_dataset)
@@ -34,11 +34,12 @@ def transformation_parts(transformations: Iterable[Way]) -> list[tuple[Part, ...
     return own + whole
 
 
-def transformations_text(transformations: Iterable[Way]) -> str:
+def transformations_text(transformations: Iterable[PathTransformation]) -> str:
     """Return the same as one text.
 
     >>> from headwater.model import Subtype
-    >>> transformations_text([Way(Transformation(Subtype.AGGREGATION)), Way(Transformation(Subtype.JOIN), True)])
+    >>> aggregation, join = Transformation(Subtype.AGGREGATION), Transformation(Subtype.JOIN)
+    >>> transformations_text([PathTransformation(aggregation), PathTransformation(join, True)])
     'AGGREGATION, JOIN (dataset)'
     """
     return ", ".join("".join(part.text for part in parts) for parts in transformation_parts(transformations))

@@ -12,7 +12,7 @@ from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.model.field_names import caseless
 from headwater.model.name_keys import key_of
 from headwater.openlineage.reading.dataset_facets import twins_of
-from headwater.openlineage.reading.encoded_lineage import Named, ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage, Named
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.json_text import canonical, read_json
 from headwater.openlineage.reading.json_values import Record, record, records
@@ -34,9 +34,9 @@ class Met:
 
     shapes: set[str] = field(default_factory=set)
     schemas: set[str] = field(default_factory=set)
-    _lineages: dict[int, tuple[ToldLineage, str]] = field(default_factory=dict)
+    _lineages: dict[int, tuple[EncodedLineage, str]] = field(default_factory=dict)
 
-    def digest(self, lineage: ToldLineage) -> str:
+    def digest(self, lineage: EncodedLineage) -> str:
         """The digest of lineage; equal facets are one object, as long as the store's reader remembers them."""
         known = self._lineages.get(id(lineage))
         if known is None:
@@ -180,7 +180,7 @@ def _shape(output: Dataset, lineage: str) -> str:
     return key_of(output.namespace, output.name, lineage).hex()
 
 
-def _digest(lineage: ToldLineage) -> str:
+def _digest(lineage: EncodedLineage) -> str:
     edges = sorted(map(_key, lineage.named()))
     fields = sorted(lineage.fields)
     return key_of(str(len(fields)), *fields, *(part for edge in edges for part in edge)).hex()
@@ -193,7 +193,7 @@ def _key(edge: Named) -> tuple[str, ...]:
     return ("" if name is None else f"={name}", *of_input, *shown)
 
 
-def _shape_row(output: Dataset, lineage: ToldLineage, shape: str) -> Row:
+def _shape_row(output: Dataset, lineage: EncodedLineage, shape: str) -> Row:
     return {
         "shape": shape,
         "namespace": output.namespace,

@@ -8,7 +8,18 @@ from headwater.answers.labels import Labels, field, readable
 from headwater.answers.transformations import Kind, transformation_parts
 from headwater.cli.output import Branch, aligned
 from headwater.model import Job
-from headwater.store.questions import Column, End, Evidence, Impact, KnownDataset, Origin, Paths, Root, Roots, Way
+from headwater.store.questions import (
+    Column,
+    End,
+    Evidence,
+    Impact,
+    KnownDataset,
+    Origin,
+    Paths,
+    PathTransformation,
+    Root,
+    Roots,
+)
 
 _STYLES = {Kind.DIRECT: "green", Kind.INDIRECT: "yellow", Kind.MARK: "magenta", Kind.ASIDE: "dim"}
 _EVIDENCE = {
@@ -73,7 +84,9 @@ def paths_tree(answer: Paths) -> Branch:
         rows = [
             [
                 Text(labels.column(column)),
-                styled_transformations(Way(one, hop.whole_dataset) for hop in step for one in hop.transformations),
+                styled_transformations(
+                    PathTransformation(one, hop.whole_dataset) for hop in step for one in hop.transformations
+                ),
                 via(hop.job for hop in step),
             ]
             for column, step in zip(path.columns[1:], path.steps, strict=True)
@@ -99,12 +112,12 @@ def via(jobs: Iterable[Job]) -> Text:
     return Text(f"via {' → '.join(jobs_named)}" if jobs_named else "", style="dim")
 
 
-def styled_transformations(several: Iterable[Way]) -> Text:
+def styled_transformations(several: Iterable[PathTransformation]) -> Text:
     """Return the subtypes: those of the column, then those of whole datasets.
 
     >>> from headwater.model import Subtype, Transformation
-    >>> ways = [Way(Transformation(Subtype.AGGREGATION)), Way(Transformation(Subtype.JOIN), True)]
-    >>> styled_transformations(ways).plain
+    >>> aggregation, join = Transformation(Subtype.AGGREGATION), Transformation(Subtype.JOIN)
+    >>> styled_transformations([PathTransformation(aggregation), PathTransformation(join, True)]).plain
     'AGGREGATION, JOIN (dataset)'
     """
     subtypes = (

@@ -8,7 +8,7 @@ from rich.text import Text
 from headwater.answers.labels import Labels
 from headwater.cli.output import Branch
 from headwater.cli.trees import evidence_text, heading, styled_transformations, via
-from headwater.store.questions import Column, Direction, Evidence, Graph, Hop, KnownDataset, Way
+from headwater.store.questions import Column, Direction, Evidence, Graph, Hop, KnownDataset, PathTransformation
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Drawing:
             yield rows, self._name(rows)
 
     def _step(self, far: Node, hops: list[Hop]) -> Text:
-        transformations = styled_transformations(Way(one) for hop in hops for one in hop.transformations)
+        transformations = styled_transformations(PathTransformation(one) for hop in hops for one in hop.transformations)
         jobs = via(dict.fromkeys(hop.job for hop in hops))
         return Text("  ").join(part for part in (self._name(far), transformations, jobs) if part.plain)
 

@@ -16,7 +16,7 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class ToldLineage:
+class EncodedLineage:
     """The lineage of one output, as an event tells it.
 
     ``fields`` are the output's; ``sources`` has the names of the fields that edges start from, by dataset; ``inputs``

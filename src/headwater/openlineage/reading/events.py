@@ -9,7 +9,7 @@ from typing import Any
 from headwater.errors import EventError
 from headwater.model import Dataset, DatasetDescription, Gap, Job, ReplacedRows
 from headwater.openlineage.reading import dataset_facets as facets
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.explicit_lineage import ExplicitLineage, whole_sources
 from headwater.openlineage.reading.grants import Grant, grant_of, own_about, own_lineage, own_names, run_within
 from headwater.openlineage.reading.json_text import canonical, digest_of, read_json
@@ -42,7 +42,7 @@ class WrittenDataset:
     """
 
     description: DatasetDescription
-    lineage: ToldLineage | None
+    lineage: EncodedLineage | None
     replaces: ReplacedRows | None = None
     partition: bool = False
     restores: str | None = None

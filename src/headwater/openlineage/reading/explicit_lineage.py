@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from headwater.model import Dataset, Gap, Job
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.json_values import Record, record, records, text
 
 WHOLE = "*"
@@ -79,7 +79,7 @@ class ExplicitLineage:
         return [one for one in told if not _is_job(one)] or records(self.event, "inputs")
 
 
-def whole_sources(lineage: ToldLineage | None, output: Dataset) -> list[Gap]:
+def whole_sources(lineage: EncodedLineage | None, output: Dataset) -> list[Gap]:
     """A gap for each dataset that stands as a whole in the lineage of an output."""
     sources = {} if lineage is None else lineage.sources
     return [Gap("opaque", str(one), _WHY, str(output)) for one, names in sources.items() if WHOLE in names]

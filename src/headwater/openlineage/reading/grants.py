@@ -12,7 +12,7 @@ from typing import Any
 
 from headwater.model import Dataset, DatasetDescription, NameChange
 from headwater.model.name_keys import key_of
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.json_values import Record
 from headwater.openlineage.reading.run_and_job import About, Parent
 
@@ -86,7 +86,7 @@ def own_about(about: About, grant: Grant) -> About:
     return replace(about, parent=Parent(run_within(parent.run, parent.job.namespace), parent.job))
 
 
-def own_lineage(lineage: ToldLineage, grant: Grant) -> ToldLineage:
+def own_lineage(lineage: EncodedLineage, grant: Grant) -> EncodedLineage:
     """Lineage in which the edges from datasets of others are marked as references."""
     foreign = frozenset(source for source in lineage.sources if not grant.owns(source))
     if not foreign:

@@ -8,7 +8,7 @@ from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import twins_among
 from headwater.openlineage.reading.dataset_facets import dataset
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.openlineage.reading.json_values import Part, Record, record, records, remembered_by_content, text
 
@@ -18,7 +18,7 @@ Told = tuple[Any, ...]
 """What a JSON text says of an input, or of a transformation."""
 
 
-def column_lineage(output: Record, entry: Record) -> ToldLineage | None:
+def column_lineage(output: Record, entry: Record) -> EncodedLineage | None:
     """What an event says an output is made of, None when it does not say.
 
     The explicit ``lineage``, of which ``entry`` is what it says of this output, goes before columnLineage (LineageFacet
@@ -40,7 +40,7 @@ def column_lineage(output: Record, entry: Record) -> ToldLineage | None:
     return _with_wholes(facet.value if isinstance(facet, Part) else facet, others) if others else lineage
 
 
-def _with_earlier(told: Record, facet: object, earlier: Record) -> ToldLineage | None:
+def _with_earlier(told: Record, facet: object, earlier: Record) -> EncodedLineage | None:
     """The lineage of a run, and of those of its job before it whose rows it has left there (``headwater_write``)."""
     if _names_columns(told):
         own = told
@@ -60,7 +60,7 @@ def _with_earlier(told: Record, facet: object, earlier: Record) -> ToldLineage |
     return reading.lineage([*_columns(records(own, "inputs")), *records(own, "dataset"), *records(earlier, "dataset")])
 
 
-def _with_wholes(facet: Record, wholes: list[Record]) -> ToldLineage:
+def _with_wholes(facet: Record, wholes: list[Record]) -> EncodedLineage:
     """The columnLineage facet, and datasets that it does not name and that feed the output all the same."""
     return _column_lineage({**facet, "dataset": [*records(facet, "dataset"), *wholes]})
 
@@ -71,7 +71,7 @@ def _names_columns(told: Record) -> bool:
 
 
 @remembered_by_content(48 << 20)
-def _explicit(told: Record) -> ToldLineage:
+def _explicit(told: Record) -> EncodedLineage:
     reading = _Reading()
     for name, field in record(told, "fields").items():
         reading.field(text(name), _columns(records(field, "inputs")), {})
@@ -84,7 +84,7 @@ def _columns(inputs: list[Record]) -> list[Record]:
 
 
 @remembered_by_content(48 << 20)
-def _column_lineage(facet: object) -> ToldLineage:
+def _column_lineage(facet: object) -> EncodedLineage:
     """The columnLineage facet of an output dataset.
 
     Versions 1-0-0 to 1-2-0 are read; an input field without transformations counts as TRANSFORMATION,
@@ -121,10 +121,10 @@ class _Reading:
         place = self._fields.setdefault(name, len(self._fields))
         self._edges += [(place, source, way) for source, way in self._pairs(inputs, field, self._lists)]
 
-    def lineage(self, inputs: list[Record]) -> ToldLineage:
+    def lineage(self, inputs: list[Record]) -> EncodedLineage:
         """The lineage of the fields that were read, and of inputs that act on all of them."""
         of_all = self._pairs(inputs, {}, _Lists(self._ways, "FILTER"))
-        return ToldLineage(
+        return EncodedLineage(
             tuple(self._fields),
             self._inputs.sources,
             tuple(self._inputs.all),

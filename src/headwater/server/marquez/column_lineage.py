@@ -23,7 +23,7 @@ from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer
 from headwater.store.catalog import columngraph, currentjobs, jobs, known, runs, versions
 from headwater.store.catalog.columngraph import ColumnGraph, ColumnNode
-from headwater.store.catalog.fieldlineage import Given
+from headwater.store.catalog.fieldlineage import InputColumn
 from headwater.store.questions.answers import Bounds, Column
 
 router = APIRouter(prefix="/api/v1", tags=["lineage"], responses={400: {}, 404: {}}, route_class=GuardedRoute)
@@ -125,7 +125,7 @@ class _Nodes:
             "inputFields": [self._input(one) for one in node.given],
         }
 
-    def _input(self, given: Given) -> Document:
+    def _input(self, given: InputColumn) -> Document:
         document = input_field(given, self._redaction)
         names = ("namespace", "dataset")
         version = {"datasetVersion": self._version(given.column)}

@@ -12,7 +12,7 @@ from headwater.model import Dataset, Job
 from headwater.openlineage.reading.json_values import text
 from headwater.store.catalog.currentjobs import JobVersion
 from headwater.store.catalog.datasets import DatasetField, KeptDataset
-from headwater.store.catalog.fieldlineage import Given
+from headwater.store.catalog.fieldlineage import InputColumn
 from headwater.store.catalog.jobs import KeptJob
 from headwater.store.catalog.runevents import ToldRun
 from headwater.store.catalog.runs import KeptRun
@@ -84,7 +84,7 @@ def dataset_field(stored: DatasetField) -> Document:
     }
 
 
-def column_lineage(lineage: Mapping[str, tuple[Given, ...]], redaction: Redaction) -> list[Document] | None:
+def column_lineage(lineage: Mapping[str, tuple[InputColumn, ...]], redaction: Redaction) -> list[Document] | None:
     """Return the ColumnLineage of each field that has one; None where no field has, as in Marquez."""
     if not lineage:
         return None
@@ -98,7 +98,7 @@ def column_lineage(lineage: Mapping[str, tuple[Given, ...]], redaction: Redactio
     ]
 
 
-def input_field(input_: Given, redaction: Redaction) -> Document:
+def input_field(input_: InputColumn, redaction: Redaction) -> Document:
     """Return a ColumnLineageInputField, with the run that may have replaced the rows that were made so, if any."""
     owner = input_.column.dataset.dataset
     shown = redaction.dataset(owner)
@@ -114,7 +114,7 @@ def input_field(input_: Given, redaction: Redaction) -> Document:
     }
 
 
-def first_transformation(inputs: Iterable[Given], redaction: Redaction) -> Document:
+def first_transformation(inputs: Iterable[InputColumn], redaction: Redaction) -> Document:
     """Return the deprecated members for all input fields: those of the first that carries the value."""
     some = list(inputs)
     first = next((one for one in some if one.direct), some[0] if some else None)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from headwater.store import schema
 from headwater.store.catalog import versions
-from headwater.store.catalog.fieldlineage import Given
+from headwater.store.catalog.fieldlineage import InputColumn
 from headwater.store.catalog.fields import lasting
 from headwater.store.catalog.sight import described_fields
 from headwater.store.questions import names
@@ -29,7 +29,7 @@ class ColumnNode:
     """A column and what it is made of; nothing when it is only there because others are made of it."""
 
     column: Column
-    given: tuple[Given, ...]
+    given: tuple[InputColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _reached(links: Iterable[Link], seeds: Collection[int], *, forward: bool) ->
 def _nodes(connection: Connection, links: Mapping[Link, Overwrite | None], at: int | None) -> tuple[ColumnNode, ...]:
     columns = names.columns(connection, {end for source, output, _ in links for end in (source, output)}, at)
     ways = names.transformations(connection, {way for *_, way in links})
-    given: dict[int, set[Given]] = {}
+    given: dict[int, set[InputColumn]] = {}
     for (source, output, way), replaced_by in links.items():
-        given.setdefault(output, set()).add(Given.of(columns[source], ways[way], replaced_by))
+        given.setdefault(output, set()).add(InputColumn.of(columns[source], ways[way], replaced_by))
     return tuple(ColumnNode(column, tuple(sorted(given.get(one, ())))) for one, column in columns.items())

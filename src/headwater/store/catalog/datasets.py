@@ -11,7 +11,7 @@ from headwater.openlineage.reading.json_values import records, text
 from headwater.store import schema
 from headwater.store.catalog import facets, fieldlineage, fields, moments, tags
 from headwater.store.catalog.facets import Facets
-from headwater.store.catalog.fieldlineage import Given
+from headwater.store.catalog.fieldlineage import InputColumn
 from headwater.store.catalog.pages import Listing, Page, among, paged
 from headwater.store.catalog.versions import Fields, Version, latest
 from headwater.store.questions import names
@@ -49,7 +49,7 @@ class KeptDataset:
     tags: tuple[str, ...]
     version: Version | None
     facets: Facets = field(default_factory=dict)
-    lineage: Mapping[str, tuple[Given, ...]] = field(default_factory=dict)
+    lineage: Mapping[str, tuple[InputColumn, ...]] = field(default_factory=dict)
 
 
 def listing(connection: Connection, namespace: str, page: Page) -> Listing[KeptDataset]:

@@ -22,7 +22,7 @@ _Link = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Given:
+class InputColumn:
     """A column that takes part in another, and how: ``type`` is MASKED, or the subtype of the transformation.
 
     ``replaced_by`` is the run that may have replaced the rows that were made so.
@@ -35,12 +35,12 @@ class Given:
     replaced_by: Overwrite | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, column: Column, way: Transformation, replaced_by: Overwrite | None = None) -> "Given":
+    def of(cls, column: Column, way: Transformation, replaced_by: Overwrite | None = None) -> "InputColumn":
         """In the words of columnLineage facet 1-0-0, which is what Marquez and its clients know."""
         return cls(column, "MASKED" if way.masking else way.subtype.value, way.description, way.direct, replaced_by)
 
 
-def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[str, tuple[Given, ...]]]:
+def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[str, tuple[InputColumn, ...]]]:
     """For each dataset its fields that are made of others, by name.
 
     What acts on every row of a dataset (a filter, a join) is there for each of its fields.
@@ -58,7 +58,7 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[
         for output in of_dataset.get(-one.output, ()):
             links[output, one.input, one.transformation] = replaced.get(one[:3])
     given = _named(connection, {link: links[link] for link in _seen(connection, links)})
-    found: dict[int, dict[str, tuple[Given, ...]]] = {}
+    found: dict[int, dict[str, tuple[InputColumn, ...]]] = {}
     for output in sorted(given, key=lambda one: fields[one]):
         dataset, name = fields[output]
         found.setdefault(dataset, {})[name] = tuple(sorted(given[output]))
@@ -76,12 +76,12 @@ def _seen(connection: Connection, links: Collection[_Link]) -> list[_Link]:
     return [link for link in links if link[2] not in marked or owner[link[1]] not in unseen]
 
 
-def _named(connection: Connection, links: Mapping[_Link, Overwrite | None]) -> dict[int, set[Given]]:
+def _named(connection: Connection, links: Mapping[_Link, Overwrite | None]) -> dict[int, set[InputColumn]]:
     columns = names.columns(connection, {source for _, source, _ in links})
     ways = names.transformations(connection, {way for *_, way in links})
-    given: dict[int, set[Given]] = {}
+    given: dict[int, set[InputColumn]] = {}
     for (output, source, way), replaced_by in links.items():
-        given.setdefault(output, set()).add(Given.of(columns[source], ways[way], replaced_by))
+        given.setdefault(output, set()).add(InputColumn.of(columns[source], ways[way], replaced_by))
     return given
 
 

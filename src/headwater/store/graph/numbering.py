@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 from weakref import ref
 
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.store.graph.timeline import Edge
 
 Told = tuple[tuple[Edge, ...], tuple[Edge, ...]]
@@ -31,7 +31,7 @@ class Edges:
     ``more`` are edges that the store has by their ids.
     """
 
-    def __init__(self, *told: tuple[ToldLineage, Ids], more: Told = ((), ())) -> None:
+    def __init__(self, *told: tuple[EncodedLineage, Ids], more: Told = ((), ())) -> None:
         self._told = told
         self._more = more
 
@@ -70,7 +70,7 @@ class Edges:
         return _sorted(chain.from_iterable(fields)), _sorted(chain.from_iterable(datasets))
 
 
-_LAST: dict[int, tuple["ref[ToldLineage]", Ids, bytes]] = {}
+_LAST: dict[int, tuple["ref[EncodedLineage]", Ids, bytes]] = {}
 
 
 def _digest(fields: tuple[Edge, ...], dataset: tuple[Edge, ...]) -> bytes:
@@ -83,7 +83,7 @@ def _shown(edges: tuple[Edge, ...]) -> str:
     return f"[{', '.join(each)}]" % tuple(chain.from_iterable(edges))
 
 
-def _edges(lineage: ToldLineage, ids: Ids) -> Told:
+def _edges(lineage: EncodedLineage, ids: Ids) -> Told:
     output, fields, inputs, ways = ids
     of_fields = [(fields[field], inputs[one], ways[way]) for field, one, way in lineage.edges]
     return _sorted(of_fields), _sorted([(output, inputs[one], ways[way]) for one, way in lineage.dataset])

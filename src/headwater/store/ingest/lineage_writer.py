@@ -37,7 +37,7 @@ _AFTER = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID > _THE_UUID))
 _FROM = _TOLD.where(or_(_AT > _MOMENT, and_(_AT == _MOMENT, _UUID >= _THE_UUID))).order_by(_AT, _UUID)
 
 
-class Told(NamedTuple):
+class RunLineage(NamedTuple):
     """The edges that one run told of one output, and from when on they hold."""
 
     edges: Edges
@@ -57,7 +57,7 @@ class Latest(NamedTuple):
     run: int | None
 
 
-class Telling:
+class LineageWriter:
     """Takes what runs tell of (job, output) pairs, and which datasets they replace; `flush` writes all of it."""
 
     def __init__(self, connection: Connection, pairs: Collection[Pair], replaced: Collection[int] = ()) -> None:
@@ -66,12 +66,12 @@ class Telling:
         self._ends = latest_replacements(connection, {output for _, output in pairs}.union(replaced))
         since = [(one, self._ends[one].at if one in self._ends else BEGINNING) for one in replaced]
         self._writers = writers_since(connection, since) if since else {}
-        self._told: list[tuple[int, int, int, Told]] = []
-        self._first: dict[Pair, Told] = {}
-        self._ended: list[tuple[int, Told, int]] = []
+        self._told: list[tuple[int, int, int, RunLineage]] = []
+        self._first: dict[Pair, RunLineage] = {}
+        self._ended: list[tuple[int, RunLineage, int]] = []
         self._replaced: list[tuple[int, int, Replacement]] = []
 
-    def tell(self, run: Run, output: int, told: Told) -> None:
+    def tell(self, run: Run, output: int, told: RunLineage) -> None:
         """Takes what a run tells of an output that it has not told of before."""
         pair = (run.job_id, output)
         latest = self._latest[pair] if pair in self._latest else _latest(self._connection, [pair])[pair]
@@ -134,7 +134,7 @@ class Telling:
         for taken in (self._told, self._first, self._ended, self._replaced):
             taken.clear()
 
-    def _goes_on(self, run: Run, output: int, told: Told, latest: Latest) -> bool:
+    def _goes_on(self, run: Run, output: int, told: RunLineage, latest: Latest) -> bool:
         """Whether a run tells what held before it and still does: the same, later, and nothing was replaced since."""
         if told.at <= latest.at or told.digest != latest.digest or self.replaced_after(output, run):
             return False
@@ -151,7 +151,7 @@ class Telling:
             self._ended.append((pair[0], told, at))
 
 
-def _later(latest: Latest | None, told: Told, run: Run) -> Latest:
+def _later(latest: Latest | None, told: RunLineage, run: Run) -> Latest:
     if latest is None or told.at > latest.at:
         return Latest(told.at, told.digest, run.id)
     return latest if told.at < latest.at else Latest(latest.at, None, None)
@@ -174,7 +174,7 @@ def _told_last(pair: FromClause) -> Select[Any]:
     return question.join(_LINEAGE, mine)
 
 
-def _paint(connection: Connection, run: Run, output: int, told: Told, *, replaced: bool) -> None:
+def _paint(connection: Connection, run: Run, output: int, told: RunLineage, *, replaced: bool) -> None:
     """Makes the edges so from then on until the next run told its own, or another replaced all; equal times go by id.
 
     ``replaced`` says that the output was ever replaced.

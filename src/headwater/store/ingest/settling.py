@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, select
 
 from headwater.model import Dataset, ReplacedRows
-from headwater.openlineage.reading.encoded_lineage import ToldLineage
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset, read_event
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
 from headwater.store.graph.numbering import Edges, Ids
 from headwater.store.ingest.ids import Writer
-from headwater.store.ingest.lineage_writer import Telling, Told
+from headwater.store.ingest.lineage_writer import LineageWriter, RunLineage
 from headwater.store.ingest.naming import moment_of
 from headwater.store.ingest.replacements import Replacement, Run, jobs_of, known_replacements, retract_replacements
 from headwater.store.ingest.restorations import Restoration, earlier_writers, edges_again, later_restorations
@@ -41,7 +41,7 @@ Replaced = dict[int, Replacement]
 """The replacements that a run made, by dataset."""
 
 
-class Heard(NamedTuple):
+class LineageEvent(NamedTuple):
     """What an event tells of its outputs at a moment, and from when on that holds; without its long text."""
 
     outputs: tuple[WrittenDataset, ...]
@@ -49,13 +49,13 @@ class Heard(NamedTuple):
     since: int
 
 
-class Case(NamedTuple):
+class RunToRecompute(NamedTuple):
     """A run whose lineage may have to be written again: its row, what is known of it, and its events about rows."""
 
     run: Run
     known: list[Row[Any]]
     replaced: dict[int, Replacement]
-    heard: list[Heard]
+    heard: list[LineageEvent]
 
 
 def settle(writer: Writer) -> None:
@@ -76,7 +76,7 @@ def settle(writer: Writer) -> None:
         writer.added.clear()
         pairs = {(case.run.job_id, output) for case, outputs in told for output in outputs}
         _retract_outdated(writer, cases, replaced)
-        telling = Telling(writer.connection, pairs, {dataset for some in replaced for dataset in some})
+        telling = LineageWriter(writer.connection, pairs, {dataset for some in replaced for dataset in some})
         for (case, outputs), datasets in zip(told, replaced, strict=True):
             for dataset in datasets if restored else ():
                 if (case.run.id, dataset) in restored and case.run.id not in forgotten:
@@ -89,13 +89,13 @@ def settle(writer: Writer) -> None:
         _restore_again(writer, told, replaced)
 
 
-def _forgotten(writer: Writer, cases: list[Case]) -> set[int]:
+def _forgotten(writer: Writer, cases: list[RunToRecompute]) -> set[int]:
     """The runs whose job was forgotten after they ended: they have no lineage (`maintenance.forgotten_jobs`)."""
     hidden = dict(writer.connection.execute(_HIDDEN_JOBS).all())
     return {case.run.id for case in cases if case.run.state_at <= hidden.get(case.run.job_id, -1)} if hidden else set()
 
 
-def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[Replaced]) -> None:
+def _retract_outdated(writer: Writer, cases: list[RunToRecompute], replaced: list[Replaced]) -> None:
     """Take back replacements that runs did not make, or not then, with all lineage of their datasets."""
     outdated: set[int] = set()
     for case, now in zip(cases, replaced, strict=True):
@@ -110,7 +110,7 @@ def _retract_outdated(writer: Writer, cases: list[Case], replaced: list[Replaced
                 writer.unsettled.add(case.run.id)
 
 
-def _restored(writer: Writer, cases: list[Case]) -> dict[Restoration, int | None]:
+def _restored(writer: Writer, cases: list[RunToRecompute]) -> dict[Restoration, int | None]:
     """The restorations by runs, each with the moment whose lineage holds again; None where it is not known."""
     return {
         (case.run.id, dataset): _moment_of_version(writer, cases, case.run, dataset, version) if version else None
@@ -119,7 +119,7 @@ def _restored(writer: Writer, cases: list[Case]) -> dict[Restoration, int | None
     }
 
 
-def _moment_of_version(writer: Writer, cases: list[Case], by: Run, dataset: int, version: str) -> int | None:
+def _moment_of_version(writer: Writer, cases: list[RunToRecompute], by: Run, dataset: int, version: str) -> int | None:
     """When the run ended that made the version which a run restored: the last before it, None without one."""
     made = partial(_made, writer, dataset, version)
     ended = max((one.run.state_at for one in cases if one.run.state_at < by.state_at and made(one)), default=None)
@@ -132,7 +132,7 @@ def _moment_of_version(writer: Writer, cases: list[Case], by: Run, dataset: int,
     return ended
 
 
-def _restored_versions(writer: Writer, case: Case) -> dict[int, str]:
+def _restored_versions(writer: Writer, case: RunToRecompute) -> dict[int, str]:
     """The versions that a run restored, by dataset."""
     outputs = [(one, event.at) for event in case.heard for one in event.outputs if case.run.state in SUCCESSFUL]
     return {
@@ -142,7 +142,7 @@ def _restored_versions(writer: Writer, case: Case) -> dict[int, str]:
     }
 
 
-def _made(writer: Writer, dataset: int, version: str, case: Case) -> bool:
+def _made(writer: Writer, dataset: int, version: str, case: RunToRecompute) -> bool:
     """Whether a run, of which lineage or a replacement of rows is known, made a version of a dataset."""
     outputs = [
         one
@@ -155,15 +155,17 @@ def _made(writer: Writer, dataset: int, version: str, case: Case) -> bool:
 
 
 def _with_restored(
-    writer: Writer, run: Run, dataset: int, restored: dict[Restoration, int | None], told: Told | None
-) -> Told:
+    writer: Writer, run: Run, dataset: int, restored: dict[Restoration, int | None], told: RunLineage | None
+) -> RunLineage:
     """The lineage that a run brings back; where the version is not known, beside what the run itself says."""
     moment = restored[run.id, dataset]
     again = Edges(more=edges_again(writer.connection, dataset, run, moment))
-    return Told(again if told is None or moment is not None else told.edges | again, run.state_at)
+    return RunLineage(again if told is None or moment is not None else told.edges | again, run.state_at)
 
 
-def _restore_again(writer: Writer, told: list[tuple[Case, dict[int, Told]]], replaced: list[Replaced]) -> None:
+def _restore_again(
+    writer: Writer, told: list[tuple[RunToRecompute, dict[int, RunLineage]]], replaced: list[Replaced]
+) -> None:
     """Take back all lineage of datasets that were restored after runs that are looked at now, to be told in order."""
     changed: dict[int, int] = {}
     for (case, outputs), datasets in zip(told, replaced, strict=True):
@@ -185,14 +187,14 @@ def _run(writer: Writer, uuid: str) -> Run:
     return Run(row, uuid, values["job_id"], values["state"], values["state_at"])
 
 
-def _heard(run: Run, event: Event) -> Iterator[Heard]:
+def _heard(run: Run, event: Event) -> Iterator[LineageEvent]:
     """An event that counts: any of a run that succeeded, and what a stream tells while it runs."""
     streams = event.state == _RUNNING and event.about.streaming
     if run.state in SUCCESSFUL or streams:
-        yield Heard(event.outputs, event.at, event.at if streams else run.state_at)
+        yield LineageEvent(event.outputs, event.at, event.at if streams else run.state_at)
 
 
-def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[Case]:
+def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[RunToRecompute]:
     """Those of runs that this transaction added: nothing of them has to be read from the store."""
     told: dict[str, list[Event]] = {}
     for event in sorted(writer.read.values(), key=attrgetter("at", "digest")):
@@ -200,17 +202,17 @@ def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[Case]:
             told.setdefault(event.run, []).append(event)
     for uuid, events in told.items():
         run = _run(writer, uuid)
-        yield Case(run, [], {}, [heard for event in events for heard in _heard(run, event)])
+        yield RunToRecompute(run, [], {}, [heard for event in events for heard in _heard(run, event)])
 
 
-def _cases(writer: Writer, runs: list[int]) -> list[Case]:
+def _cases(writer: Writer, runs: list[int]) -> list[RunToRecompute]:
     connection = writer.connection
     known = _by_run(rows_for(connection, runs, lambda some: select(_LINEAGE).where(_LINEAGE.c.run_id.in_(some))))
     telling = _by_run(rows_for(connection, runs, lambda some: _TELLING.where(_EVENT.run_id.in_(some))))
     replaced = known_replacements(connection, runs)
     rows = [Run(*row) for row in rows_for(connection, runs, lambda some: _RUNS.where(_RUN.id.in_(some)))]
     return [
-        Case(
+        RunToRecompute(
             run,
             known.get(run.id, []),
             replaced.get(run.id, {}),
@@ -227,7 +229,7 @@ def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
     return found
 
 
-def _heard_again(writer: Writer, run: Run, telling: list[Row[Any]]) -> Iterator[Heard]:
+def _heard_again(writer: Writer, run: Run, telling: list[Row[Any]]) -> Iterator[LineageEvent]:
     for row in telling:
         if run.state in SUCCESSFUL or row.type == _RUNNING:
             yield from _heard(run, writer.read.get(row.digest) or _read_again(writer, row.id))
@@ -238,7 +240,7 @@ def _read_again(writer: Writer, event_id: int) -> Event:
     return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
 
 
-def _settle(writer: Writer, case: Case, told: dict[int, Told], telling: Telling) -> None:
+def _settle(writer: Writer, case: RunToRecompute, told: dict[int, RunLineage], telling: LineageWriter) -> None:
     run = case.run
     outdated = [
         _pair(row)
@@ -259,12 +261,12 @@ def _pair(row: Row[Any]) -> Pair:
     return row.job_id, row.output_id
 
 
-def _still_so(row: Row[Any], run: Run, told: dict[int, Told]) -> bool:
+def _still_so(row: Row[Any], run: Run, told: dict[int, RunLineage]) -> bool:
     now = told.get(row.output_id)
     return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.at, now.digest)
 
 
-def _add_fields(writer: Writer, heard: list[Heard]) -> None:
+def _add_fields(writer: Writer, heard: list[LineageEvent]) -> None:
     """Adds the fields that lineage is the first to tell of, all at once."""
     wanted: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}, MENTIONED: {}}
     for event in heard:
@@ -277,30 +279,30 @@ def _add_fields(writer: Writer, heard: list[Heard]) -> None:
         writer.add_fields(names, by)
 
 
-def _fields(output: Dataset, lineage: ToldLineage | None) -> Iterator[tuple[int, Dataset, Iterable[str]]]:
+def _fields(output: Dataset, lineage: EncodedLineage | None) -> Iterator[tuple[int, Dataset, Iterable[str]]]:
     """The fields that lineage names, by dataset: those that it writes, and those that it reads."""
     if lineage is not None:
         yield WRITTEN, output, lineage.fields
         yield from ((_reader_of(lineage, source), source, fields) for source, fields in lineage.sources.items())
 
 
-def _reader_of(lineage: ToldLineage, source: Dataset) -> int:
+def _reader_of(lineage: EncodedLineage, source: Dataset) -> int:
     return MENTIONED if source in lineage.references else READ
 
 
-def _told(writer: Writer, case: Case) -> dict[int, Told]:
+def _told(writer: Writer, case: RunToRecompute) -> dict[int, RunLineage]:
     """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle").
 
     What a stream tells holds since it first told lineage of that output: one run has one time for each.
     """
-    told: dict[int, Told] = {}
+    told: dict[int, RunLineage] = {}
     for event in case.heard:
         for output, (edges, since) in _of_event(writer, event).items():
-            told[output] = Told(edges, min(since, told.get(output, Told(edges, since)).at))
+            told[output] = RunLineage(edges, min(since, told.get(output, RunLineage(edges, since)).at))
     return told
 
 
-def _replaced(writer: Writer, case: Case, restored: Mapping[Restoration, int | None]) -> Replaced:
+def _replaced(writer: Writer, case: RunToRecompute, restored: Mapping[Restoration, int | None]) -> Replaced:
     """The datasets whose rows a run replaced, or may have; one that has not succeeded has replaced none."""
     found: dict[int, Replacement] = {}
     run = case.run
@@ -318,17 +320,17 @@ def _replaced(writer: Writer, case: Case, restored: Mapping[Restoration, int | N
     return found
 
 
-def _of_event(writer: Writer, event: Heard) -> dict[int, Told]:
-    told: dict[int, Told] = {}
+def _of_event(writer: Writer, event: LineageEvent) -> dict[int, RunLineage]:
+    told: dict[int, RunLineage] = {}
     for output in event.outputs:
         if output.lineage is not None:
             owner = dataset_id(writer, output.description.dataset, event.at)
             edges = Edges((output.lineage, _ids(writer, owner, output.lineage, event.at)))
-            told[owner] = Told(told[owner].edges | edges if owner in told else edges, event.since)
+            told[owner] = RunLineage(told[owner].edges | edges if owner in told else edges, event.since)
     return told
 
 
-def _ids(writer: Writer, output: int, lineage: ToldLineage, at: int) -> Ids:
+def _ids(writer: Writer, output: int, lineage: EncodedLineage, at: int) -> Ids:
     owners = [(dataset_id(writer, one, at), one, names) for one, names in lineage.sources.items()]
     known = [writer.fields(owner, names, at, _reader_of(lineage, one)) for owner, one, names in owners]
     fields = writer.fields(output, lineage.fields, at, WRITTEN)

@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Text, Updat
 from headwater.model.name_keys import keys_of
 from headwater.store import schema
 from headwater.store.ingest.upserts import ToldSchema
-from headwater.store.sql.bulk import Change, Given
+from headwater.store.sql.bulk import BoundValues, Change
 from headwater.store.sql.rows import rows_for
 
 MENTIONED, READ, WRITTEN, CURRENT = range(-1, 3)
@@ -139,12 +139,12 @@ _CURRENT_ROWS = _ROWS.where(_FIELD.c.spelled_by == CURRENT)
 _LATEST = select(_DATASET.c.id, _DATASET.c.written_at, _DATASET.c.written_digest)
 
 
-def _spell(given: Given) -> Update:
+def _spell(given: BoundValues) -> Update:
     values = {name: given[name] for name in ("name", "folded_key", "spelling", "spelled_by")}
     return update(_FIELD).where(_FIELD.c.id == given["row"]).values(values)
 
 
-def _note(given: Given) -> Update:
+def _note(given: BoundValues) -> Update:
     dataset = update(_DATASET).where(_DATASET.c.id == given["dataset"])
     return dataset.values(written_digest=given["digest"], written_at=given["moment"])
 

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, LargeBinary, Row, Update, and_, func, select,
 from headwater.model.name_keys import touched_digest
 from headwater.store import schema
 from headwater.store.ingest.ids import Writer
-from headwater.store.sql.bulk import Change, Given
+from headwater.store.sql.bulk import BoundValues, Change
 from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
@@ -29,11 +29,11 @@ _NOW = _NOW.select_from(_RUN).outerjoin(_TOUCH, _TOUCH.c.run_id == _RUN.c.id).ou
 _NOW = _NOW.order_by(_RUN.c.id)
 
 
-def _stamp_run(given: Given) -> Update:
+def _stamp_run(given: BoundValues) -> Update:
     return update(_RUN).where(_RUN.c.id == given["row"]).values(touched=given["digest"])
 
 
-def _stamp_touch(given: Given) -> Update:
+def _stamp_touch(given: BoundValues) -> Update:
     mine = (_TOUCH.c.run_id == given["run"], _TOUCH.c.dataset_id == given["dataset"], _TOUCH.c.written)
     return update(_TOUCH).where(*mine).values(at=given["moment"])
 

@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Connection, Insert, LargeBinary, Table, Text,
 
 from headwater.model.name_keys import keys_of
 from headwater.store import schema
-from headwater.store.sql.bulk import Addition, Change, Given, Upsert
+from headwater.store.sql.bulk import Addition, BoundValues, Change, Upsert
 from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
@@ -60,7 +60,7 @@ RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine
 """The columns of a run's row that events change."""
 
 
-def _tell_run(given: Given) -> Update:
+def _tell_run(given: BoundValues) -> Update:
     return update(_RUN).where(_RUN.c.id == given["row"]).values({name: given[name] for name in RUN_COLUMNS})
 
 
@@ -72,7 +72,7 @@ def later(table: Table, name: str) -> Change:
     """Sets an attribute unless what is there was said later; of equal times the greater value stays."""
     known, known_at = table.c[name], table.c[f"{name}_at"]
 
-    def tell(given: Given) -> Update:
+    def tell(given: BoundValues) -> Update:
         value, at = given["value"], given["moment"]
         later = or_(known_at.is_(None), known_at < at, and_(known_at == at, known < value))
         return update(table).where(table.c.id == given["row"], later).values({name: value, f"{name}_at": at})
@@ -130,7 +130,7 @@ def field_name(name: str) -> tuple[bytes, bytes, str]:
 def spanning(table: Table) -> Change:
     """The first and the last moment; one that comes after the row was hidden shows it again."""
 
-    def span(given: Given) -> Update:
+    def span(given: BoundValues) -> Update:
         known, first, last = table.c, given["first"], given["last"]
         return (
             update(table)
@@ -148,16 +148,16 @@ def spanning(table: Table) -> Change:
 _TOLD = select(_DATASET.c.id, _DATASET.c.schema_at, _DATASET.c.schema_digest)
 
 
-def _tell(given: Given) -> Update:
+def _tell(given: BoundValues) -> Update:
     told = update(_DATASET).where(_DATASET.c.id == given["dataset"])
     return told.values(schema_digest=given["digest"], schema_at=given["moment"])
 
 
-def _unplace(given: Given) -> Update:
+def _unplace(given: BoundValues) -> Update:
     return update(_FIELD).where(_FIELD.c.dataset_id == given["dataset"]).values(ordinal=None, type="")
 
 
-def _place(given: Given) -> Update:
+def _place(given: BoundValues) -> Update:
     return update(_FIELD).where(_FIELD.c.id == given["field"]).values(ordinal=given["ordinal"], type=given["type"])
 
 

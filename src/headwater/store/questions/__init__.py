@@ -19,10 +19,10 @@ from headwater.store.questions.answers import (
     Overwrite,
     Path,
     Paths,
+    PathTransformation,
     Root,
     Roots,
     Sides,
-    Way,
 )
 from headwater.store.questions.changes import Change, changes_after, latest_event
 from headwater.store.questions.collapsed import DatasetGraph, DatasetHop, datasets_from
@@ -97,6 +97,7 @@ __all__ = [
     "Origin",
     "Overwrite",
     "Path",
+    "PathTransformation",
     "Paths",
     "Place",
     "Reached",
@@ -105,7 +106,6 @@ __all__ = [
     "Sides",
     "VersionPage",
     "WantedDatasets",
-    "Way",
     "changes_after",
     "compact_from",
     "coverage",

@@ -103,7 +103,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class PathTransformation:
     """How a column takes part in another, over all steps between them.
 
     ``whole_dataset`` says that it acts on every row of a dataset on the way (a filter, a join), not on one column.
@@ -202,7 +202,7 @@ class Root:
 
     column: Column
     origin: Origin
-    ways: tuple[Way, ...]
+    ways: tuple[PathTransformation, ...]
     distance: int
     jobs: tuple[Job, ...]
     applications: tuple[Job, ...] = ()
@@ -229,7 +229,7 @@ class ImpactedColumn:
 
     column: Column
     distance: int
-    ways: tuple[Way, ...]
+    ways: tuple[PathTransformation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ class ImpactedDataset:
     columns: tuple[ImpactedColumn, ...]
     jobs: tuple[Job, ...]
     distance: int
-    ways: tuple[Way, ...] = ()
+    ways: tuple[PathTransformation, ...] = ()
     possibly_replaced: tuple[Overwrite, ...] = ()
 
 

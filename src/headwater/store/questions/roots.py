@@ -15,9 +15,9 @@ from headwater.store.questions.answers import (
     EdgeType,
     Evidence,
     Origin,
+    PathTransformation,
     Root,
     Roots,
-    Way,
 )
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.edges import Link
@@ -95,13 +95,13 @@ def _named(
     return tuple(sorted(roots, key=_strongest_first))
 
 
-def _wanted(ways: tuple[Way, ...], edge_type: EdgeType | None) -> tuple[Way, ...]:
+def _wanted(ways: tuple[PathTransformation, ...], edge_type: EdgeType | None) -> tuple[PathTransformation, ...]:
     if edge_type is None:
         return ways
     return tuple(way for way in ways if way.transformation.direct is (edge_type is EdgeType.DIRECT))
 
 
-def _shortest(found: Arrivals, node: int, ways: tuple[Way, ...]) -> tuple[int, list[Link]]:
+def _shortest(found: Arrivals, node: int, ways: tuple[PathTransformation, ...]) -> tuple[int, list[Link]]:
     nearest = min(ways, key=lambda way: found.distance(node, way))
     return found.distance(node, nearest), found.links(node, nearest)
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from headwater.model import IDENTITY, Subtype, Transformation, compose
-from headwater.store.questions.answers import Direction, Way
+from headwater.store.questions.answers import Direction, PathTransformation
 from headwater.store.questions.edges import Link
 from headwater.store.questions.steps import Steps
 
@@ -37,19 +37,19 @@ class Arrivals:
         self._found: dict[int, dict[int, Arrival]] = {node: {_NO_STEP: Arrival(0, None, None)} for node in start}
         self._spread(steps)
 
-    def ways(self, node: int) -> tuple[Way, ...]:
+    def ways(self, node: int) -> tuple[PathTransformation, ...]:
         """The ways of a node, the strongest first: AGGREGATION before IDENTITY, direct before indirect."""
         return tuple(sorted((self._composition.ways[way] for way in self._found.get(node, ())), key=rank))
 
-    def distance(self, node: int, way: Way) -> int:
+    def distance(self, node: int, way: PathTransformation) -> int:
         """The number of steps to a node in some way."""
         return self._found[node][self._composition.number(way)].distance
 
-    def jobs(self, node: int, way: Way) -> list[int]:
+    def jobs(self, node: int, way: PathTransformation) -> list[int]:
         """The jobs of the shortest path between the start and a node, beginning at the node."""
         return [job for job, _ in groupby(link.job for link in self.links(node, way))]
 
-    def links(self, node: int, way: Way) -> list[Link]:
+    def links(self, node: int, way: PathTransformation) -> list[Link]:
         """The links of the shortest path between the start and a node, beginning at the node."""
         links: list[Link] = []
         at: tuple[int, int] | None = (node, self._composition.number(way))
@@ -81,13 +81,13 @@ class _Composition:
     """Ways as small numbers, and the table of how they compose: a walk meets few ways, each very often."""
 
     def __init__(self, transformations: Mapping[int, Transformation], direction: Direction) -> None:
-        self.ways = [Way(IDENTITY)]
+        self.ways = [PathTransformation(IDENTITY)]
         self._numbers = {self.ways[_NO_STEP]: _NO_STEP}
         self._transformations = transformations
         self._up = direction is Direction.UP
         self._table: dict[tuple[int, int, bool], int] = {}
 
-    def number(self, way: Way) -> int:
+    def number(self, way: PathTransformation) -> int:
         """The number of a way."""
         if way not in self._numbers:
             self._numbers[way] = len(self.ways)
@@ -101,23 +101,23 @@ class _Composition:
             self._table[key] = self.number(self._joined(self.ways[way], link))
         return self._table[key]
 
-    def _joined(self, way: Way, link: Link) -> Way:
+    def _joined(self, way: PathTransformation, link: Link) -> PathTransformation:
         # A description tells one step, not a path, and would make as many ways as there are texts.
-        step = Way(replace(self._transformations[link.transformation], description=""), link.output < 0)
+        step = PathTransformation(replace(self._transformations[link.transformation], description=""), link.output < 0)
         outer, inner = (way, step) if self._up else (step, way)
         if outer.transformation.direct and inner.transformation.direct:
             whole = outer.whole_dataset or inner.whole_dataset
         else:
             whole = (inner if outer.transformation.direct else outer).whole_dataset
-        return Way(compose(outer.transformation, inner.transformation), whole)
+        return PathTransformation(compose(outer.transformation, inner.transformation), whole)
 
 
 def strongest_first(transformations: Iterable[Transformation]) -> tuple[Transformation, ...]:
     """Transformations in the order of `rank`, those of equal kind by description."""
-    return tuple(sorted(transformations, key=lambda one: (rank(Way(one)), one.description)))
+    return tuple(sorted(transformations, key=lambda one: (rank(PathTransformation(one)), one.description)))
 
 
-def rank(way: Way) -> tuple[int, ...]:
+def rank(way: PathTransformation) -> tuple[int, ...]:
     """The place of a way: told before guessed, AGGREGATION before IDENTITY, direct before indirect."""
     kind = way.transformation
     place = _ORDER[kind.subtype]

@@ -34,7 +34,7 @@ _TOGETHER = 50
 _AT_A_TIME = 1_000
 """Rows that PostgreSQL writes while the next are made."""
 
-Given: TypeAlias = Mapping[str, ColumnElement[Any]]
+BoundValues: TypeAlias = Mapping[str, ColumnElement[Any]]
 """What is given for each row, by name."""
 
 Upsert: TypeAlias = "postgresql.Insert | sqlite.Insert"
@@ -45,7 +45,7 @@ class Change:
     """A change of rows that are there, for many at once; ``make`` gets what is given for each, of these types."""
 
     given: Mapping[str, TypeEngine[Any]]
-    make: Callable[[Given], Update]
+    make: Callable[[BoundValues], Update]
     _made: dict[str, Update] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, connection: Connection, rows: Rows) -> None:
@@ -79,7 +79,7 @@ class Addition:
         return postgresql.insert(self.table).from_select(self.columns, select(*given.values()))
 
 
-def _given(dialect: str, types: Mapping[str, TypeEngine[Any]]) -> Given:
+def _given(dialect: str, types: Mapping[str, TypeEngine[Any]]) -> BoundValues:
     """A parameter for each name on SQLite, a column of a table of all rows on PostgreSQL."""
     if dialect == "sqlite":
         return {name: bindparam(f"given_{name}", type_=kind) for name, kind in types.items()}
