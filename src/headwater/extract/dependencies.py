@@ -13,7 +13,7 @@ _MOST_IDS = 5
 
 
 def depend(
-    told: Iterable[ExpressionDependency], scope: Scope, received: Paths, node: Operator
+    dependencies: Iterable[ExpressionDependency], scope: Scope, received: Paths, node: Operator
 ) -> tuple[dict[int, Trace], Paths]:
     """The traces of the columns that the dependencies make, by exprId, and what they say of every row.
 
@@ -21,7 +21,7 @@ def depend(
     ``received``, all that there is, and makes a gap.
     """
     by_output: dict[int, list[ExpressionDependency]] = {}
-    for one in told:
+    for one in dependencies:
         by_output.setdefault(one.output, []).append(one)
     rows = by_output.pop(EVERY_ROW, [])
     known = dict(scope.columns)
@@ -73,12 +73,12 @@ class _Maker:
             why = f"what was told of exprId {ids} goes round in a circle: every input column counts"
             self._scope.extraction.report("operator", self._node.name, why)
 
-    def _input(self, given: int | Expression, how: Step | None) -> Trace:
-        if isinstance(given, int):
-            found = self._scope.columns.get(given)
-            return step(how or TRANSFORMED, self._unknown([given]) if found is None else found)
-        missing = [key for key in _referred(given) if key not in self._scope.columns]
-        trace = evaluate(given, self._scope)
+    def _input(self, source: int | Expression, how: Step | None) -> Trace:
+        if isinstance(source, int):
+            found = self._scope.columns.get(source)
+            return step(how or TRANSFORMED, self._unknown([source]) if found is None else found)
+        missing = [key for key in _referred(source) if key not in self._scope.columns]
+        trace = evaluate(source, self._scope)
         if missing:
             trace = union((flat(trace), self._unknown(missing)))
         return trace if how is None else step(how, trace)
@@ -150,11 +150,11 @@ def _cut(path: list[int], node: int) -> tuple[int, ...]:
 
 
 def _needed(one: ExpressionDependency) -> Iterator[int]:
-    for given in one.inputs:
-        if isinstance(given, int):
-            yield given
+    for source in one.inputs:
+        if isinstance(source, int):
+            yield source
         else:
-            yield from _referred(given)
+            yield from _referred(source)
 
 
 def _referred(root: Expression) -> list[int]:

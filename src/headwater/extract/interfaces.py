@@ -12,7 +12,7 @@ from typing import Any
 
 from headwater.ext import EVERY_ROW, ExpressionDependency, InputRelation, NodeLineage, OutputRelation
 from headwater.extract.operators.opaque import output_of
-from headwater.extract.relations.connector_names import described, given_facets
+from headwater.extract.relations.connector_names import described, facets_of_connector
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.plan import Expression, Operator
@@ -68,7 +68,7 @@ class _Answers:
             if description:
                 descriptions.setdefault(description.dataset, description)
                 fields.setdefault(description.dataset, []).append((one["id"], one["field"]))
-        for dataset, added in self._told("inputs", "input"):
+        for dataset, added in self._described_datasets("inputs", "input"):
             if isinstance(dataset, Operator):
                 yield InputRelation(dataset, added=added)
             else:
@@ -103,13 +103,15 @@ class _Answers:
         fields = tuple((one["field"], self._id(one["id"])) for one in told if "field" in one)
         found = [self._delegate(one) for one in told if "delegate" in one]
         others = tuple(dict.fromkeys(one if isinstance(one, Operator) else self._node for one in found))
-        for dataset, added in self._told("outputs", "output"):
+        for dataset, added in self._described_datasets("outputs", "output"):
             if isinstance(dataset, Operator):
                 yield OutputRelation(dataset, fields, added, others)
             else:
                 yield OutputRelation(added, fields, columns_of=others)
 
-    def _told(self, name: str, side: str) -> Iterator[tuple[Operator | DatasetDescription, DatasetDescription]]:
+    def _described_datasets(
+        self, name: str, side: str
+    ) -> Iterator[tuple[Operator | DatasetDescription, DatasetDescription]]:
         """Each dataset of a list, or the operator that stands for it; and its description with the facets given."""
         for one in self._facts.get(name) or ():
             dataset = self._delegate(one) if "delegate" in one else self._described(one["dataset"])
@@ -123,7 +125,7 @@ class _Answers:
         for key, of in (("facets", "dataset"), ("ownFacets", side)):
             if f"{key}Failed" in one:
                 self._report(f"its facets could not be built: {one[f'{key}Failed']}")
-            yield from given_facets(one.get(key), of, self._node.name, self._extraction)
+            yield from facets_of_connector(one.get(key), of, self._node.name, self._extraction)
 
     def _dependencies(self) -> tuple[ExpressionDependency, ...]:
         """The answers about each column; one about an exprId that no column has may be about any."""

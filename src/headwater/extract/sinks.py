@@ -26,7 +26,7 @@ def writes_a_dataset(node: Operator, extraction: Extraction) -> bool:
 def sink_target(node: Operator, extraction: Extraction) -> DatasetDescription | None:
     """The dataset that the sink writes to: a table, a topic, a path; None where it cannot be named."""
     sink, found = node.facts("sink"), extraction.session.get("options")
-    options = naming.given(found if isinstance(found, dict) else {})
+    options = naming.options_with_values(found if isinstance(found, dict) else {})
     table = naming.table_description(node.facts("catalogTable") or sink.get("catalogTable") or {}, extraction)
     if table or sink.get("path"):
         return table or naming.written_path(str(sink["path"]), extraction)

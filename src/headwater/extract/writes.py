@@ -29,7 +29,7 @@ def to_files(node: Operator, extraction: Extraction) -> Sequence[Output]:
     path, names = node.text("outputPath"), node.values.get("outputColumnNames")
     target = table or (naming.written_path(path, extraction) if path else None)
     partitions = [column.label for column in node.expressions("partitionColumns")]
-    header = naming.given(node.facts("options")).get("header")
+    header = naming.options_with_values(node.facts("options")).get("header")
     if not table:
         names = written_names(_format(node), header, names, partitions)
     found = written(target, query(node, extraction), names, mode(node), extraction)
@@ -83,7 +83,7 @@ def to_source(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``df.write.format("jdbc").save()`` and other v1 sources: the target is among the options."""
     named, sink, options = connector_names.of_relation(node), node.facts("sink"), node.facts("options")
     at = {"path": sink["path"]} if sink.get("path") else {}
-    target = named or naming.option_description({**naming.given(options), **at}, extraction)
+    target = named or naming.option_description({**naming.options_with_values(options), **at}, extraction)
     target = replace(target, version=sink.get("version") or "") if target else None
     found = written(with_columns(target, node), query(node, extraction), None, mode(node), extraction)
     return completed(found, sink, extraction)

@@ -94,7 +94,7 @@ def first_name(renames: Sequence[FieldRename], name: str, at: int) -> tuple[str,
 
 
 def present_name(renames: Sequence[FieldRename], first: str, since: int, at: int = FOREVER) -> str:
-    """What a field is called at a moment, from its first name.
+    """The name of a field at a moment, from its first name.
 
     >>> swapped = [FieldRename(5, "x", "tmp"), FieldRename(6, "y", "x"), FieldRename(7, "tmp", "y")]
     >>> present_name(swapped, "x", BEGINNING), present_name(swapped, "x", BEGINNING, at=5)

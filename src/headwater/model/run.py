@@ -36,7 +36,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What ran it: ``name`` is ``spark``, versions as their projects print them."""
+    """The engine that ran it: ``name`` is ``spark``, versions as their projects print them."""
 
     name: str = "spark"
     version: str = ""

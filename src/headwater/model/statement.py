@@ -1,4 +1,4 @@
-"""What one Spark statement did: the datasets, the lineage of each output, and what could not be seen."""
+"""The lineage of one Spark statement: the datasets, the lineage of each output, and what could not be seen."""
 
 from dataclasses import dataclass
 

@@ -40,9 +40,9 @@ def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, rows)
 
 
-def _arguments(generator: Expression, told: Sequence[Step | None] | None, scope: Scope) -> list[Argument]:
+def _arguments(generator: Expression, extension_steps: Sequence[Step | None] | None, scope: Scope) -> list[Argument]:
     """The arguments that take part, each with how the columns are made of it; an extension may tell it."""
-    steps = told or [TRANSFORMED] * len(generator.children)
+    steps = extension_steps or [TRANSFORMED] * len(generator.children)
     return [
         (how, evaluate(child, scope))
         for how, child in zip(steps, generator.children, strict=True)

@@ -11,7 +11,7 @@ from headwater.model import ColumnLineage, Dataset, Dependency, InputField, Subt
 _ROW = Dataset("", "row")
 _NOTHING: Mapping[str, frozenset[Dependency]] = MappingProxyType({})
 
-Way = tuple[str, Transformation]
+Contribution = tuple[str, Transformation]
 
 
 def with_generated(
@@ -28,26 +28,32 @@ def with_generated(
     named = {name.lower(): edges for name, edges in lineage.fields.items()}
     values = {name: named.get(name, frozenset()) | own.get(name, frozenset()) for name in {*named, *own}}
     made = {
-        name: frozenset(_beyond(way, edge) for column, way in _ways(how, values, masking) for edge in values[column])
+        name: frozenset(
+            _beyond(one_step, edge)
+            for column, one_step in _transformations(how, values, masking)
+            for edge in values[column]
+        )
         for name, how in generated.items()
         if name.lower() not in named
     }
     return ColumnLineage({**lineage.fields, **made}, lineage.dataset)
 
 
-def _ways(how: str | Sequence[Mapping[str, Any]], written: Mapping[str, object], masking: frozenset[str]) -> list[Way]:
+def _transformations(
+    how: str | Sequence[Mapping[str, Any]], written: Mapping[str, object], masking: frozenset[str]
+) -> list[Contribution]:
     """Which of the written columns a value is made of, and how; all of them when its SQL cannot be read."""
     if not isinstance(how, str):
         known = [(str(one["column"]).lower(), _transformation(one)) for one in how]
-        return [(name, way) for name, way in known if name in written]
-    return _ways_of_sql(how, written, masking)
+        return [(name, one_step) for name, one_step in known if name in written]
+    return _transformations_of_sql(how, written, masking)
 
 
 def _transformation(known: Mapping[str, Any]) -> Transformation:
     return Transformation(Subtype(known["subtype"]), masking=known["masking"], opaque=known["opaque"])
 
 
-def _ways_of_sql(sql: str, written: Mapping[str, object], masking: frozenset[str]) -> list[Way]:
+def _transformations_of_sql(sql: str, written: Mapping[str, object], masking: frozenset[str]) -> list[Contribution]:
     from headwater.extract.queries import dialects
 
     try:
@@ -56,9 +62,9 @@ def _ways_of_sql(sql: str, written: Mapping[str, object], masking: frozenset[str
         return [(name, OPAQUE) for name in written]
     if isinstance(found, Star):
         return [(name, OPAQUE) for name in written]
-    named = [(origin.name.lower(), way) for origin, way in found if isinstance(origin, InputField)]
-    return [(name, way) for name, way in named if name in written]
+    named = [(origin.name.lower(), one_step) for origin, one_step in found if isinstance(origin, InputField)]
+    return [(name, one_step) for name, one_step in named if name in written]
 
 
-def _beyond(way: Transformation, edge: Dependency) -> Dependency:
-    return Dependency(edge.input, compose(way, edge.transformation))
+def _beyond(one_step: Transformation, edge: Dependency) -> Dependency:
+    return Dependency(edge.input, compose(one_step, edge.transformation))

@@ -62,7 +62,7 @@ def _placed(result: Result, names: Sequence[str]) -> tuple[tuple[Paths, ...], tu
         found = [place for _, trace in result.columns for place in _spread(trace, spare + 1)]
     elif not result.stars and spare == 0:
         found = [trace for _, trace in result.columns]
-    return _told([_under(trace, name, result) for trace, name in zip(found, names, strict=True)], names)
+    return _with_reasons([_under(trace, name, result) for trace, name in zip(found, names, strict=True)], names)
 
 
 def _spread(trace: Paths | Star, width: int) -> Sequence[Paths | Star]:
@@ -75,7 +75,9 @@ def _under(trace: Paths | Star | None, name: str, result: Result) -> tuple[Paths
     return candidates((trace,), name) if isinstance(trace, Star) else (trace, True)
 
 
-def _told(found: Sequence[tuple[Paths, bool]], names: Sequence[str]) -> tuple[tuple[Paths, ...], tuple[str, ...]]:
+def _with_reasons(
+    found: Sequence[tuple[Paths, bool]], names: Sequence[str]
+) -> tuple[tuple[Paths, ...], tuple[str, ...]]:
     unclear = [name for name, (_, certain) in zip(names, found, strict=True) if not certain]
     why = (f"which table {', '.join(unclear)} comes from is not in the query",) if unclear else ()
     return tuple(paths for paths, _ in found), why

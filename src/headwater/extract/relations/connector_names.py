@@ -61,7 +61,7 @@ def also_known_as(named: DatasetDescription, found: DatasetDescription | None) -
     return replace(found, dataset=named.dataset, source=named.source, symlinks=symlinks)
 
 
-def given_facets(text: object, of: str, what: str, extraction: Extraction) -> Iterator[Facet]:
+def facets_of_connector(text: object, of: str, what: str, extraction: Extraction) -> Iterator[Facet]:
     """The facets of a JSON object of them; one that is none is reported as a gap about ``what``."""
     if not isinstance(text, str):
         return

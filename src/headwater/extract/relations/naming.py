@@ -46,7 +46,7 @@ def table_description(table: Facts, extraction: Extraction) -> DatasetDescriptio
         return None
     if _is_path(identifier):
         return written_path(identifier[-1], extraction)
-    options, provider = given(table.get("options") or {}), str(table.get("provider") or "")
+    options, provider = options_with_values(table.get("options") or {}), str(table.get("provider") or "")
     if "url" in options and "dbtable" in options:
         if is_query(options["dbtable"]):
             return catalog_name(table, extraction)
@@ -97,7 +97,7 @@ def folder_of(table: DatasetDescription, extraction: Extraction) -> DatasetDescr
     return DatasetDescription(dataset, source=dataset.namespace)
 
 
-def given(options: Facts) -> dict[str, str]:
+def options_with_values(options: Facts) -> dict[str, str]:
     """The options of a reader or writer that have a value, in lower case: Spark does not tell cases apart."""
     return {key.lower(): value for key, value in options.items() if value}
 
@@ -107,7 +107,7 @@ def kafka_descriptions(options: Facts, extraction: Extraction) -> tuple[DatasetD
 
     A pattern (``subscribePattern``) stands for topics that only the broker knows: it is told by its text, and a gap.
     """
-    known = given(options)
+    known = options_with_values(options)
     servers = known.get("kafka.bootstrap.servers")
     if not servers:
         return ()
@@ -137,7 +137,7 @@ def kafka_target(options: Facts, extraction: Extraction) -> DatasetDescription:
 
 def option_description(options: Facts, extraction: Extraction) -> DatasetDescription | None:
     """The target of a v1 source: a JDBC table, a topic or a path among its options; None for other sources."""
-    by_key = given(options)
+    by_key = options_with_values(options)
     table = by_key.get("dbtable") or by_key.get("table")
     if "url" in by_key and table:
         return jdbc_description({"url": by_key["url"], "table": table})
@@ -247,7 +247,7 @@ def _v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> 
         found = in_catalog(facts, parts, location, extraction)
         return (_about(found, parts[-1]),) if table.get("metadata") else (found,)
     name = str(table.get("name") or "")
-    options = given(node_values.get("options") or {}) if table.get("class") == PYTHON_TABLE else {}
+    options = options_with_values(node_values.get("options") or {}) if table.get("class") == PYTHON_TABLE else {}
     return (_of_source(name, options, extraction),) if name else ()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from headwater.extract.relations.naming import Facts, given
+from headwater.extract.relations.naming import Facts, options_with_values
 from headwater.model import Output
 from headwater.plan import Operator
 
@@ -77,5 +77,5 @@ def streamed_names(node: Operator, source: Facts) -> Mapping[str, str]:
         return _NOTHING
     folders = {str(name).lower() for name in source.get("partitions") or ()}
     names = [column.label for column in node.expressions("output") if column.label.lower() not in folders]
-    header = given(source.get("options") or {}).get("header")
+    header = options_with_values(source.get("options") or {}).get("header")
     return dict(zip(names, names_in_files(str(source.get("format")), header, names), strict=True))

@@ -40,9 +40,9 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
 
     Of both kinds the last updated is first.
     """
-    sought = Sought(text(q), hits.JOB, by_time=True, sees=sight(caller))
+    query = Sought(text(q), hits.JOB, by_time=True, sees=sight(caller))
     with store.read() as connection:
-        named = [Job(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
+        named = [Job(one.namespace, one.name) for one in hits.search(connection, query, AT_ONCE)]
         ids = known.job_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), jobs.whole(connection, list(ids.values())))
     return _answer(q, [_job(one, redaction_of(caller)) for one in found])
@@ -51,20 +51,20 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
 @router.get("/datasets", response_model=graph_schemas.DatasetHits)
 def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
     """Search datasets: names that contain ``q``, then texts with its words; of both the last updated first."""
-    sought = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))
+    query = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))
     with store.read() as connection:
-        named = [Dataset(one.namespace, one.name) for one in hits.search(connection, sought, AT_ONCE)]
+        named = [Dataset(one.namespace, one.name) for one in hits.search(connection, query, AT_ONCE)]
         ids = known.dataset_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values())))
     return _answer(q, [_dataset(one, redaction_of(caller)) for one in found])
 
 
-def _answer(sought: str, found: list[Document]) -> Json:
-    return Json({"hits": found, "highlights": [_highlight(str(one["name"]), sought) for one in found]})
+def _answer(query: str, found: list[Document]) -> Json:
+    return Json({"hits": found, "highlights": [_highlight(str(one["name"]), query) for one in found]})
 
 
-def _highlight(name: str, sought: str) -> dict[str, list[str]]:
-    marked = re.sub(re.escape(sought), lambda match: f"<em>{match[0]}</em>", name, flags=re.IGNORECASE)
+def _highlight(name: str, query: str) -> dict[str, list[str]]:
+    marked = re.sub(re.escape(query), lambda match: f"<em>{match[0]}</em>", name, flags=re.IGNORECASE)
     return {"name": [marked]} if marked != name else {}
 
 

@@ -94,8 +94,8 @@ class _Nodes:
         self._graph, self._redaction, self._versioned = graph, redaction, versioned
         self._onward: dict[str, set[str]] = {}
         for node in graph.nodes:
-            for given in node.given:
-                self._onward.setdefault(self._id(given.column), set()).add(self._id(node.column))
+            for source in node.given:
+                self._onward.setdefault(self._id(source.column), set()).add(self._id(node.column))
 
     def nodes(self) -> list[Document]:
         """Return the nodes with their edges."""
@@ -107,7 +107,7 @@ class _Nodes:
             "id": own,
             "type": "DATASET_FIELD",
             "data": self._data(node),
-            "inEdges": _edges(own, {self._id(given.column) for given in node.given}),
+            "inEdges": _edges(own, {self._id(source.column) for source in node.given}),
             "outEdges": _edges(own, self._onward.get(own, ())),
         }
 
@@ -125,10 +125,10 @@ class _Nodes:
             "inputFields": [self._input(one) for one in node.given],
         }
 
-    def _input(self, given: InputColumn) -> Document:
-        document = input_field(given, self._redaction)
+    def _input(self, source: InputColumn) -> Document:
+        document = input_field(source, self._redaction)
         names = ("namespace", "dataset")
-        version = {"datasetVersion": self._version(given.column)}
+        version = {"datasetVersion": self._version(source.column)}
         return {name: document[name] for name in names} | version | document
 
     def _id(self, column: Column) -> str:

@@ -22,7 +22,7 @@ Kind = Literal["DATASET", "JOB", "dataset", "job"]
 Sort = Literal["NAME", "UPDATE_AT", "UPDATED_AT", "name", "update_at", "updated_at"]
 
 
-def _sought(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
+def _search_query(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     caller: Reader,
     q: Annotated[str, Query(min_length=1)],
     kind: Annotated[Kind | None, Query(alias="filter")] = None,
@@ -44,14 +44,14 @@ def _sought(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
 
 @router.get("", response_model=graph_schemas.SearchResults)
 def search(
-    store: TheStore, sought: Annotated[Sought, Depends(_sought)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
+    store: TheStore, query: Annotated[Sought, Depends(_search_query)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
 ) -> Json:
     """Search datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts them.
 
     After them come those with its words in their SQL, descriptions or tags.
     """
     with store.read() as connection:
-        found = hits.search(connection, sought, limit)
+        found = hits.search(connection, query, limit)
     return Json({"totalCount": len(found), "results": [_document(one) for one in found]})
 
 

@@ -1,0 +1,72 @@
+"""Names and docstrings are in the field's words: OpenLineage's, Spark's, SQL's, graph theory's and Python's."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "headwater"
+
+BANNED = {
+    "told": "an event has, a facet contains, an extension answers",
+    "telling": "events are written or read, lineage is produced",
+    "given": "name the thing: options, an input column, arguments",
+    "way": "a transformation, along a path a path transformation",
+    "ways": "transformations",
+    "met": "seen digests, visited nodes",
+    "heard": "an event that was read",
+    "settle": "the current lineage is recomputed",
+    "stamp": "a run's summary is updated",
+    "asked": "a query, its parameters",
+    "sought": "a query, a search text",
+}
+"""Words that only whoever wrote the code understands, and what is meant instead."""
+
+CHECKED = ("answers", "cli", "extract", "model", "plan", "server")
+"""Packages without such words; one that loses its last is added."""
+
+
+def named(module: Path) -> Iterator[tuple[int, str]]:
+    """Names of a module, its types, functions and parameters, with their lines."""
+    yield 0, module.stem
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+
+
+def words(name: str) -> set[str]:
+    """The words of a name in snake_case or CamelCase, in lower case."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+
+
+def documented(module: Path) -> Iterator[tuple[int, str]]:
+    """Docstrings of a module and all that it defines, with their lines."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_names_have_no_words_of_our_own(package: str) -> None:
+    found = {
+        f"{module.relative_to(SOURCE)}:{line}: {name}": [BANNED[word] for word in words(name) & BANNED.keys()]
+        for module in sorted((SOURCE / package).rglob("*.py"))
+        for line, name in named(module)
+        if words(name) & BANNED.keys()
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_docstrings_begin_with_a_verb_or_a_noun(package: str) -> None:
+    found = [
+        f"{module.relative_to(SOURCE)}:{line}"
+        for module in sorted((SOURCE / package).rglob("*.py"))
+        for line, docstring in documented(module)
+        if docstring.startswith("What ")
+    ]
+    assert found == []
