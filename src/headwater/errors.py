@@ -13,7 +13,8 @@
     │   ├── StoreUnavailable      missing rights, full disk, no connection
     │   ├── StoreLocked           another process holds it for too long
     │   ├── StoreCorrupt          the file is not a store, or is damaged
-    │   └── StoreTooNew           written by a newer headwater
+    │   ├── StoreTooNew           written by a newer headwater
+    │   └── StoreTooOld           written by a headwater of before the first schema
     └── QuestionError         a question that has no single meaning
         ├── UnknownName           no dataset, column, job or run of that name
         └── AmbiguousName         several of that name
@@ -80,6 +81,10 @@ class StoreCorrupt(StoreError):
 
 class StoreTooNew(StoreError):
     """The store was written by a newer headwater than this one."""
+
+
+class StoreTooOld(StoreError):
+    """The store has a schema of before the first one that was released: its events have to be ingested anew."""
 
 
 class QuestionError(HeadwaterError):

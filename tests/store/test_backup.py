@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
 
-from headwater.errors import SettingError, StoreCorrupt, StoreTooNew, StoreUnavailable
+from headwater.errors import SettingError, StoreCorrupt, StoreTooNew, StoreTooOld, StoreUnavailable
 from headwater.store import Store, open_store
 from headwater.store.maintenance.backup import back_up, restore
 from headwater.store.maintenance.inspection import inspect
 from headwater.store.maintenance.keyring import issue, recognized
-from headwater.store.schema import REVISIONS
-from headwater.store.sql import engine as connections
 
 
 def fill(store: Store, words: Any, minutes: range = range(5)) -> None:
@@ -132,28 +128,12 @@ def test_information_about_a_store(store: Store, words: Any, new_database: Calla
     assert info.latest - info.earliest == 4 * 60_000_000
 
 
-@pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_an_older_store_is_upgraded_and_so_is_an_older_backup(revision: str, tmp_path: Path) -> None:
-    path = tmp_path / "lineage.db"
-    make_older(path, revision)
-    info = inspect(str(path))
-    assert (info.revision, info.current, info.rows) == (revision, False, ())
-    with pytest.raises(StoreUnavailable, match="headwater db upgrade"):
-        open_store(str(path), read_only=True)
-    restore(path, str(tmp_path / "restored.db"))
-    assert inspect(str(tmp_path / "restored.db")).current
-    assert not inspect(str(path)).current
+def test_a_backup_of_before_the_first_schema_is_refused(tmp_path: Path) -> None:
+    path, target = tmp_path / "lineage.db", tmp_path / "restored.db"
     open_store(str(path)).close()
-    assert inspect(str(path)).current
-
-
-def make_older(path: Path, revision: str) -> None:
-    """An empty store as an older headwater made it."""
-    config = Config()
-    config.set_main_option("script_location", "headwater.store:migrations")
-    config.set_main_option("path_separator", "os")
-    engine = connections.connect(f"sqlite:///{path}", read_only=False, timeout=5)
-    with connections.writing(engine) as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE headwater_version SET version_num = '0018'")
+    connection.close()
+    with pytest.raises(StoreTooOld, match="headwater archive export DIR"):
+        restore(path, str(target))
+    assert not target.exists()

@@ -12,7 +12,6 @@ from headwater.cli.options import StoreOption
 from headwater.cli.output import aligned, note, print_lines
 from headwater.store import open_store
 from headwater.store.maintenance import backup as backups
-from headwater.store.maintenance.catchup import catch_up
 from headwater.store.maintenance.forgotten_jobs import forget_job
 from headwater.store.maintenance.inspection import StoreInfo, inspect
 from headwater.store.maintenance.retention import Pruned, would_prune
@@ -25,16 +24,10 @@ _Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 @app.command()
 def upgrade(store: StoreOption = None) -> None:
-    """Upgrade the schema to that of this version; servers do so by themselves when they open the store.
-
-    Then read events of an older version again for what it did not store: facets, tags, descriptions.
-    """
+    """Upgrade the schema to that of this version; servers do so by themselves when they open the store."""
     before = inspect(store)
-    with open_store(store, create=False) as opened:
-        read = catch_up(opened)
+    open_store(store, create=False).close()
     after = inspect(store)
-    if read:
-        print_lines([f"{read:,} events were read again."])
     if before.current:
         print_lines([f"{after.place} has schema {after.revision}: nothing to do."])
     else:

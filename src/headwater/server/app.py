@@ -10,7 +10,6 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from headwater.server import columns, events, health, marquez, openapi, problems
 from headwater.server.authentication import Authentication
-from headwater.server.catching import CatchingUp
 from headwater.server.deadline import Deadline
 from headwater.server.intake import Intake
 from headwater.server.memory_budget import MemoryBudget
@@ -49,7 +48,6 @@ def create_app(settings: ServerSettings) -> FastAPI:
                 store.keep_edges()
             write_lock = WriteLock(shared_folder())
             intake = Intake(store, settings.waiting_limit, metrics, write_lock)
-            catching = CatchingUp(store)
             retention = Retention(store, settings.keep) if settings.keep else None
             authentication = Authentication(settings, store)
             app.state.server = Server(settings, store, intake, authentication, rate_limit, metrics, secret_of(store))
@@ -58,7 +56,6 @@ def create_app(settings: ServerSettings) -> FastAPI:
             finally:
                 if retention is not None:
                     retention.close()
-                catching.close()
                 intake.close()
                 write_lock.close()
                 metrics.close()

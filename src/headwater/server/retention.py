@@ -9,7 +9,6 @@ import structlog
 
 from headwater.errors import StoreError
 from headwater.store import Store
-from headwater.store.maintenance.catchup import remaining
 from headwater.store.maintenance.retention import begin_scheduled, prune
 from headwater.store.questions import iso
 
@@ -51,8 +50,7 @@ class Retention:
                 _log.warning("old runs could not be removed; trying again later", why=str(fault))
 
     def _check(self, now: int) -> None:
-        # Events of an older version are read again first, which another thread does and which takes its time.
-        if remaining(self._store) or not begin_scheduled(self._store, now, self._every // _MICROSECOND):
+        if not begin_scheduled(self._store, now, self._every // _MICROSECOND):
             return
         cut = now - self._keep // _MICROSECOND
         begun = time.monotonic()

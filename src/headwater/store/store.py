@@ -238,6 +238,7 @@ def open_store(
         StoreLocked: another process holds it for longer than ``timeout``.
         StoreCorrupt: it is no headwater store, or is damaged.
         StoreTooNew: a newer headwater wrote it.
+        StoreTooOld: its schema is of before the first one.
         SettingError: the URL is none, or its driver is not installed.
     """
     url = store_url(url)

@@ -1,6 +1,6 @@
 """What a batch of events has to write, kept until it is needed: one statement for many rows, not one for each."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,10 +116,6 @@ class Pending:
     def tags(self, owner: Owner, told: ToldTags) -> None:
         """The tags that a facet gives a dataset or a job."""
         self._tags[owner] = told.after(self._tags.get(owner))
-
-    def keep_tags(self, connection: Connection, choose: Callable[[Connection, Tags], Tags]) -> None:
-        """Keeps only some of the tags that facets give."""
-        self._tags = choose(connection, self._tags)
 
     def seen(self, table: Table, row: int, at: int) -> None:
         """That an event speaks of a dataset or a job."""

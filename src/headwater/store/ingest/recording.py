@@ -34,7 +34,7 @@ def record(writer: Writer, events: Iterable[Event]) -> int:
 def _record(writer: Writer, event: Event) -> None:
     run_id = _run(writer, event)
     writer.moved.add(run_id)
-    describe_job(writer, event, run_id)
+    _describe_job(writer, event, run_id)
     _datasets(writer, event, run_id)
     _keep(writer, event, run_id)
     writer.read[event.digest] = event
@@ -69,7 +69,7 @@ def _weight(state: str, at: int) -> tuple[bool, int, str]:
     return state in FINAL, at, state
 
 
-def describe_job(writer: Writer, event: Event, run_id: int) -> None:
+def _describe_job(writer: Writer, event: Event, run_id: int) -> None:
     """Notes what an event says of its job and its run, beside the run's state."""
     about, job_id = event.about, writer.job(event.job)
     offer(writer, (schema.job, "type"), job_id, about.job_type, event.at)

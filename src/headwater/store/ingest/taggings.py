@@ -69,12 +69,6 @@ def write_tags(connection: Connection, told: Mapping[Owner, ToldTags]) -> None:
     put(connection, [(owner, one.at, tag) for owner, one in news.items() for tag in _distinct(one.tags)])
 
 
-def untold(connection: Connection, told: Mapping[Owner, ToldTags]) -> dict[Owner, ToldTags]:
-    """Of the tags of facets those that are later than what has been told."""
-    known = _known(connection, list(told))
-    return {owner: one for owner, one in told.items() if owner not in known or known[owner] < (one.at, one.digest)}
-
-
 def put(connection: Connection, tags: Sequence[tuple[Owner, int, Tagging]]) -> None:
     """Writes tags with the moment they were put; those of people replace those of facets, and stay."""
     rows = [

@@ -23,7 +23,6 @@ from sqlalchemy import (
 from headwater.store import schema
 from headwater.store.graph.index.log import trim
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
-from headwater.store.maintenance.catchup import catch_up
 from headwater.store.maintenance.prunable import doomed, has_child_outside, prunable
 from headwater.store.store import Store
 
@@ -84,13 +83,11 @@ def prune(store: Store, cut: int, *, until: Callable[[], bool] = lambda: False) 
 
     Answers about now, and as of any time from the moment on, stay what they are; lists of runs and events become
     shorter. It goes on in small transactions, so that others can write in between; stopped half way, it has removed
-    a part. Events that have to be read again are read before, because facets may be in them alone.
-    ``until`` is asked before each transaction, and ends it early when it is true.
+    a part. ``until`` is asked before each transaction, and ends it early when it is true.
 
     Raises:
         StoreError: the store cannot be written.
     """
-    catch_up(store)
     with store.read() as connection:
         runs = doomed(connection, cut)
         outputs = _ended(connection, cut)

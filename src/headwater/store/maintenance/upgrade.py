@@ -2,9 +2,8 @@
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from headwater.errors import StoreCorrupt, StoreTooNew, StoreUnavailable
-from headwater.store.maintenance import respelling
-from headwater.store.schema import REVISIONS, VERSION_TABLE
+from headwater.errors import StoreCorrupt, StoreTooNew, StoreTooOld, StoreUnavailable
+from headwater.store.schema import REVISIONS, UNRELEASED, VERSION_TABLE
 from headwater.store.sql import engine as connections
 
 
@@ -13,6 +12,7 @@ def require_current(engine: Engine, url: str) -> None:
 
     Raises:
         StoreTooNew: a newer headwater wrote it.
+        StoreTooOld: its schema is of before the first one.
         StoreCorrupt: it holds no headwater tables.
         StoreUnavailable: it is older and would have to be upgraded first.
     """
@@ -29,6 +29,7 @@ def revision_of(engine: Engine, url: str) -> str:
 
     Raises:
         StoreTooNew: a newer headwater wrote it.
+        StoreTooOld: its schema is of before the first one.
         StoreCorrupt: it holds no headwater tables.
     """
     with connections.reading(engine) as connection:
@@ -43,17 +44,15 @@ def upgrade(engine: Engine, url: str) -> None:
 
     Raises:
         StoreTooNew: a newer headwater wrote it.
+        StoreTooOld: its schema is of before the first one.
         StoreCorrupt: an SQLite file with other tables than headwater's.
     """
     with connections.reading(engine) as connection:
         if _revision(connection, url) == REVISIONS[-1]:
             return
     with connections.writing(engine) as connection:
-        before = _revision(connection, url)
-        if before != REVISIONS[-1]:
+        if _revision(connection, url) != REVISIONS[-1]:
             _run_migrations(connection)
-            if before is not None and before < respelling.FIRST:
-                respelling.respell(connection)
 
 
 def _revision(connection: Connection, url: str) -> str | None:
@@ -63,6 +62,12 @@ def _revision(connection: Connection, url: str) -> str | None:
             raise _not_a_store(url)
         return None
     revision = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    if revision in UNRELEASED:
+        raise StoreTooOld(
+            f"Store {connections.shown(url)} has schema {revision}, of before the first release, which this headwater "
+            "cannot read: write its events to files by `headwater archive export DIR` of the version that wrote it, "
+            "then read them into a new store by `headwater ingest DIR`."
+        )
     if revision is not None and revision not in REVISIONS:
         raise StoreTooNew(
             f"Store {connections.shown(url)} has schema {revision}, this headwater knows up to {REVISIONS[-1]}: "

@@ -5,7 +5,7 @@ Current edges stand in ``edge`` and ``dataset_edge``, one row each; what is no l
 since 1970 UTC. Keys are digests, because a name may be longer than PostgreSQL can index.
 """
 
-from headwater.store.schema.base import REVISIONS, VERSION_TABLE, metadata
+from headwater.store.schema.base import REVISIONS, UNRELEASED, VERSION_TABLE, metadata
 from headwater.store.schema.edges import (
     dataset_edge,
     dataset_edge_history,
@@ -27,13 +27,13 @@ from headwater.store.schema.names import (
     symlink,
 )
 from headwater.store.schema.people import api_key, facet, namespace, schedule, secret, source, tag, tag_text, tagging
-from headwater.store.schema.runs import catch_up, dataset_schema, event, gap, job, run, run_dataset
+from headwater.store.schema.runs import dataset_schema, event, gap, job, run, run_dataset
 
 __all__ = [
     "REVISIONS",
+    "UNRELEASED",
     "VERSION_TABLE",
     "api_key",
-    "catch_up",
     "dataset",
     "dataset_change",
     "dataset_edge",

@@ -2,8 +2,11 @@
 
 from sqlalchemy import BigInteger, Index, Integer, MetaData, text
 
-REVISIONS = tuple(f"{number:04}" for number in range(1, 20))
-"""Every schema revision this version can read, oldest first."""
+REVISIONS = ("r0001",)
+"""Every schema revision that this version can read, oldest first."""
+
+UNRELEASED = tuple(f"{number:04}" for number in range(1, 20))
+"""The revisions of before the first one, whose stores are refused."""
 
 VERSION_TABLE = "headwater_version"
 ID = BigInteger().with_variant(Integer(), "sqlite")

@@ -118,12 +118,3 @@ event = Table(
     Index("event_at", "at", "id", "type", "run_id"),
 )
 """The indexes have all that lists and counts ask for: payloads make the rows long."""
-
-catch_up = Table(
-    "catch_up",
-    metadata,
-    Column("until", BigInteger, primary_key=True, autoincrement=False),
-    Column("after", BigInteger, nullable=False),
-)
-"""Which events an older headwater took, that kept less of them, and that have to be read again: after an id, until one.
-Empty when there are none."""

@@ -1,8 +1,8 @@
 """Which jobs, datasets and tags have words in their texts, by the full-text index of each kind of database.
 
 SQLite has a table of FTS5 for each (`job_words`, `dataset_words`, `tag_text_words`), PostgreSQL an index of the
-expression that `_expression` writes: revision 0015 makes them. A word is letters and digits side by side, in any case;
-it is found by its beginning, and all words of a question must be there.
+expression that `_expression` writes: the first revision makes them. A word is letters and digits side by side, in
+any case; it is found by its beginning, and all words of a question must be there.
 """
 
 import re
