@@ -95,7 +95,7 @@ def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path:
     assert re.search(r"^column_edges +1$", result.stdout, re.MULTILINE)
     assert re.search(r"^column_roots +2$", result.stdout, re.MULTILINE)
     assert "column_edges: 1 rows" in result.stderr
-    assert "1 lines are no events" in result.stderr
+    assert "1 lines are not events" in result.stderr
     before = read(spark, into)
 
     def stop(line: str) -> None:

@@ -11,6 +11,7 @@ import headwater
 from headwater.capture.runner import run
 from headwater.capture.settings import CaptureSettings, capture_settings, environment_settings
 from headwater.errors import SettingError
+from headwater.server.settings import SETTINGS
 
 INF, NAN = float("inf"), float("nan")
 NO_NUMBERS: tuple[Any, ...] = ("", "many", "1e", "0x10", b"1", [], {}, ..., True, "1,5")
@@ -167,7 +168,8 @@ def test_variables_of_others_are_no_typos() -> None:
     files = [*Path(headwater.__file__).parent.rglob("*.py"), *(Path(__file__).parents[2] / "docs").glob("*.md")]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     settings = {f"HEADWATER_{name.upper()}" for name in UNUSABLE}
-    names = set(re.findall(r"HEADWATER_[A-Z_]+", text)) - {*settings, "HEADWATER_QEUE"}  # the example of a typo
+    names = {*re.findall(r"HEADWATER_[A-Z_]+", text), *(one.variable for one in SETTINGS)}
+    names -= {*settings, "HEADWATER_QEUE"}  # the example of a typo
     assert {"HEADWATER_STRICT", "HEADWATER_EVENTS_LIMIT"} <= names
     assert environment_settings(dict.fromkeys(names, "x")) == (CaptureSettings(), ())
 
