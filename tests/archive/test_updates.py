@@ -82,14 +82,14 @@ class Stopped(Exception):
 
 
 def stop_at(number: int) -> Any:
-    told: list[str] = []
+    lines: list[str] = []
 
-    def tell(line: str) -> None:
-        told.append(line)
-        if len(told) == number:
+    def report(line: str) -> None:
+        lines.append(line)
+        if len(lines) == number:
             raise Stopped(line)
 
-    return tell
+    return report
 
 
 def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def changed() -> ServerSettings:
     return ServerSettings(**values)
 
 
-def test_settings_survive_the_way_through_the_environment() -> None:
+def test_settings_survive_the_environment() -> None:
     settings = changed()
     assert not [one.name for one in SETTINGS if getattr(settings, one.name) == one.default]
     assert settings_from(environment_of(settings)) == settings

@@ -75,7 +75,7 @@ def load(archive: Archive, store: Store, *, add: bool = False, progress: Progres
     rows = _in_order(events, max(1, (size or 0) // _BYTES))
     done = Loaded()
     while some := list(islice(rows, AT_ONCE)):
-        done = _and(done, _tell(store, some))
+        done = _and(done, _ingest(store, some))
         progress(done.looked_at, many)
     return done
 
@@ -91,7 +91,7 @@ def _in_order(events: DataFrame, parts: int) -> Iterator[Told]:
         yield Told(bytes.fromhex(row.digest), row.payload)
 
 
-def _tell(store: Store, some: Sequence[Told]) -> Loaded:
+def _ingest(store: Store, some: Sequence[Told]) -> Loaded:
     """Tells some events; those that the store has are not even read."""
     asked = select(_EVENT.digest)
     with store.read() as connection:

@@ -114,7 +114,7 @@ def with_restored(
     histories = _histories(restored, heard, replacements, described.join(ended, "run"))
     for one in histories.values():
         one.restore()
-    return _heard(heard, restored, histories), _replacements(replacements, restored, histories)
+    return _with_brought_back(heard, restored, histories), _replacements(replacements, restored, histories)
 
 
 def _histories(
@@ -136,7 +136,7 @@ def _histories(
     return found
 
 
-def _heard(heard: DataFrame, restored: list[Row], histories: dict[str, History]) -> DataFrame:
+def _with_brought_back(heard: DataFrame, restored: list[Row], histories: dict[str, History]) -> DataFrame:
     rows = [
         (row.run, "", 0, row.job_namespace, row.job_name, *(row[name] for name in OUTPUT), *shape, *[row.state_at] * 2)
         for row in restored

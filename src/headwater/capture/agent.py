@@ -237,7 +237,7 @@ class Agent:
             self._gaps = tuple(self._unread_of_the_gone() if self._gone else self._last())
         state, error = self._outcome()
         for moment in self._executions.abandoned(datetime.now(UTC), state, error):
-            self._tell(moment)
+            self._deliver(moment)
         if not self._ending.held:
             self._end_application()
 
@@ -318,9 +318,9 @@ class Agent:
         for row in found:
             with guarded("working out the lineage of a statement"):
                 for moment in list(self._executions.moments(row)):
-                    self._tell(moment)
+                    self._deliver(moment)
 
-    def _tell(self, moment: RunMoment) -> None:
+    def _deliver(self, moment: RunMoment) -> None:
         with guarded("telling of a run"):
             event = told_event(self._event(moment), moment, self.settings.extensions)
             if event is not None:
@@ -342,7 +342,9 @@ class Agent:
     def _tell_application(self, state: RunState, error: str = "", gaps: tuple[Gap, ...] = ()) -> None:
         known = Statement(gaps=gaps) if gaps else None
         executions = self._executions
-        self._tell(RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error))
+        self._deliver(
+            RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error)
+        )
 
 
 def _count(number: int, noun: str) -> str:

@@ -69,7 +69,7 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
         process=os.getpid(),
         ending=Ending(__file__, boundaries.__file__, rdd_actions.__file__),
     )
-    kind.__init__, kind.stop = _watching_init(kind.__init__), _telling_stop(kind.stop)
+    kind.__init__, kind.stop = _watching_init(kind.__init__), _capturing_stop(kind.stop)
     _hooked["ours"] = (kind.__init__, kind.stop)
     _compile_while_spark_starts(kind)
     atexit.register(_at_exit)
@@ -131,7 +131,7 @@ def _watching_init(original: Callable[..., None]) -> Callable[..., None]:
     return init
 
 
-def _telling_stop(original: Callable[..., None]) -> Callable[..., None]:
+def _capturing_stop(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def stop(self: Any) -> None:
         with guarded("ending the capture"):

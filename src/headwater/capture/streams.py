@@ -96,7 +96,7 @@ class Streams:
             self._write(query, row)
             at_its_end = row.kind == "batch" or (row.kind == "end" and not row.stream)
             if query.changed and at_its_end:
-                yield self._told(query, row.time)
+                yield self._run_moment(query, row.time)
         if row.kind == "end":
             self._reading.pop(row.id, None)
 
@@ -106,7 +106,7 @@ class Streams:
             yield replace(query.began, state=RunState.ABORT, time=time, statement=query.statement)
         self._running.clear()
 
-    def _told(self, query: _Query, time: datetime) -> RunMoment:
+    def _run_moment(self, query: _Query, time: datetime) -> RunMoment:
         query.changed = False
         self._count(query)
         return replace(query.began, state=RunState.RUNNING, time=time, statement=query.statement)

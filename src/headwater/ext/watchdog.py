@@ -94,7 +94,7 @@ def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) ->
     if isinstance(doing.error, ExtensionError):
         raise doing.error
     if doing.error is not None:
-        raise ExtensionError(f"it raised {_told(doing.error)}") from doing.error
+        raise ExtensionError(f"it raised {_described(doing.error)}") from doing.error
     return doing.result[0]
 
 
@@ -116,7 +116,7 @@ def package_of(module: object) -> str:
     return re.split("[.:]", module)[0] if isinstance(module, str) else ""
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     """The error in a line, without secrets; even asking it for its text may raise."""
     try:
         return redact(f"{type(error).__name__}: {error}")[:500]

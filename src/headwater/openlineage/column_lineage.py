@@ -158,22 +158,26 @@ class _Writer:
 
     def __init__(self, settings: FacetSettings) -> None:
         self._settings = settings
-        self._as_told = cache(self._told)
+        self._cached_description = cache(self._as_described)
         self._as_written = cache(_written)
 
     def input_fields(self, edges: Collection[Dependency]) -> list[wire.InputField]:
         if len(edges) == 1:  # as most columns of a wide frame have
             (edge,) = edges
-            return [wire.InputField(*_input_key(edge.input), [self._as_written(self._as_told(edge.transformation))])]
+            return [
+                wire.InputField(
+                    *_input_key(edge.input), [self._as_written(self._cached_description(edge.transformation))]
+                )
+            ]
         by_input: defaultdict[tuple[str, str, str], set[Transformation]] = defaultdict(set)
         for edge in edges:
-            by_input[_input_key(edge.input)].add(self._as_told(edge.transformation))
+            by_input[_input_key(edge.input)].add(self._cached_description(edge.transformation))
         return [wire.InputField(*key, self._transformations(by_input[key])) for key in sorted(by_input)]
 
     def _transformations(self, steps: set[Transformation]) -> list[wire.Transformation]:
         return [self._as_written(step) for step in sorted(steps, key=_transformation_key)]
 
-    def _told(self, step: Transformation) -> Transformation:
+    def _as_described(self, step: Transformation) -> Transformation:
         """The transformation with the description that is to be told."""
         text = redact_sql(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
         if len(text) > self._settings.max_description:

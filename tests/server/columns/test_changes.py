@@ -83,7 +83,7 @@ def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_
     with open_store(f"sqlite:///{tmp_path}/lineage.db") as store:
         some, every = (bearer(issue(store, "one", "write", [pattern])[1]) for pattern in ("sales", "*"))
 
-    def tell(job: str, namespace: str, made: Json) -> None:
+    def send(job: str, namespace: str, made: Json) -> None:
         event = told(job, made | {"namespace": namespace})
         event["job"]["namespace"] = "zzhush-jobs" if "zzhush" in job else "sales"
         httpx2.post(f"{address}/api/v1/lineage", json=event, headers=every, timeout=PATIENCE).raise_for_status()
@@ -92,9 +92,9 @@ def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_
         said: list[str] = []
         lines = (said.append(line) or line for line in stream.iter_lines())
         assert read(lines)["event"] == "begin"
-        tell("zzhush", "zzhush", written("zzhush", {"zzhush": ["in.x"]}))
-        tell("zzhush", "sales", written("out", {"a": ["zzhush.zzhush"]}, symlinks=["zzhush.out"]))
-        tell("use", "sales", written("used", {"b": ["out.a", "zzhush.zzhush"]}))
+        send("zzhush", "zzhush", written("zzhush", {"zzhush": ["in.x"]}))
+        send("zzhush", "sales", written("out", {"a": ["zzhush.zzhush"]}, symlinks=["zzhush.out"]))
+        send("use", "sales", written("used", {"b": ["out.a", "zzhush.zzhush"]}))
         first, second = read(lines), read(lines)
     assert [(one["data"]["output"], one["data"]["job"]["namespace"]) for one in (first, second)] == [
         ({"namespace": "sales", "name": "/out", "symlinks": []}, "hidden"),

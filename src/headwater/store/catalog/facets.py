@@ -29,7 +29,7 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Facet
     names = _names(connection, ids)
     found: dict[int, Facets] = {one: {} for one in ids}
     for digest, event in by_digest(connection, wanted):
-        told = _told(event)
+        told = _facets_of_event(event)
         for dataset, facet in wanted[digest]:
             _note(found[dataset], facet, [facets for named, facets in told if named in names[dataset]])
     return {dataset: dict(sorted(facets.items())) for dataset, facets in found.items()}
@@ -62,7 +62,7 @@ def entries(event: Record) -> Iterator[Record]:
         yield record(event, "dataset")
 
 
-def _told(event: Record) -> list[tuple[tuple[str, str], Record]]:
+def _facets_of_event(event: Record) -> list[tuple[tuple[str, str], Record]]:
     return [((text(one, "namespace"), text(one, "name")), record(one, "facets")) for one in entries(event)]
 
 

@@ -29,7 +29,7 @@ def lasting(connection: Connection, datasets: Collection[int]) -> list[Any]:
     question = question.where(described_fields(connection))
     rows = list(rows_for(connection, datasets, lambda some: question.where(_FIELD.c.dataset_id.in_(some))))
     unplaced = [row.id for row in rows if row.ordinal is None and row.schema_at is not None]
-    gone = (set(unplaced) - _told(connection, unplaced)) | ended_fields(connection, rows)
+    gone = (set(unplaced) - _in_lineage(connection, unplaced)) | ended_fields(connection, rows)
     known = [row for row in rows if row.id not in gone]
     return sorted(known, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
 
@@ -57,7 +57,7 @@ def _replaced(connection: Connection, datasets: Collection[int]) -> set[int]:
     return {row.dataset_id for row in rows}
 
 
-def _told(connection: Connection, fields: Collection[int]) -> set[int]:
+def _in_lineage(connection: Connection, fields: Collection[int]) -> set[int]:
     found: set[int] = set()
     marked = references(connection)
     for column in _TELLING:

@@ -17,7 +17,7 @@ _FIELD = schema.field
 
 def of_datasets(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
     """When each dataset was first and last told of; one that lineage only names: when it was first and last named."""
-    spans, marked = _told(rows), references(connection)
+    spans, marked = _spans(rows), references(connection)
     for edges in (schema.edge, schema.dataset_edge):
         missing = [row.id for row in rows if row.id not in spans]
         since = edges.c.valid_from
@@ -35,7 +35,7 @@ def of_datasets(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
 
 def of_jobs(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
     """When each job was first and last told of; one that is only the parent of others: when their runs changed."""
-    spans = _told(rows)
+    spans = _spans(rows)
     missing = [row.id for row in rows if row.id not in spans]
     parent, at = _RUN.alias("parent"), _RUN.c.state_at
     named = select(parent.c.job_id, func.min(func.coalesce(_RUN.c.started_at, at)), func.max(at))
@@ -45,5 +45,5 @@ def of_jobs(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
     return {row.id: spans.get(row.id, (0, 0)) for row in rows}
 
 
-def _told(rows: Iterable[Any]) -> dict[int, Span]:
+def _spans(rows: Iterable[Any]) -> dict[int, Span]:
     return {row.id: (row.first_at, row.last_at) for row in rows if row.first_at is not None}

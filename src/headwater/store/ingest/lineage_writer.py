@@ -71,7 +71,7 @@ class LineageWriter:
         self._ended: list[tuple[int, RunLineage, int]] = []
         self._replaced: list[tuple[int, int, Replacement]] = []
 
-    def tell(self, run: Run, output: int, told: RunLineage) -> None:
+    def write(self, run: Run, output: int, told: RunLineage) -> None:
         """Takes what a run tells of an output that it has not told of before."""
         pair = (run.job_id, output)
         latest = self._latest[pair] if pair in self._latest else _latest(self._connection, [pair])[pair]

@@ -20,9 +20,9 @@ from headwater.store.ingest.upserts import (
     NEW_GAP,
     PLACE,
     RUN_COLUMNS,
-    TELL_RUN,
     TOLD_OF,
     TOUCH,
+    UPDATE_RUN,
     Place,
     ToldSchema,
     Values,
@@ -144,7 +144,7 @@ class Pending:
         since = {row: values["state_at"] for row, values in self.runs.items()}
         new_runs = set(self.new_runs)
         self.write_runs(connection)
-        TELL_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
+        UPDATE_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
         for some in _parts(self.events):
             add_rows(connection, schema.event, OF_EVENT, some)
         for column, offers in self._offers.items():
@@ -167,10 +167,16 @@ class Pending:
 
     def write_names(self, connection: Connection) -> None:
         """New jobs, new datasets and what these are called, with all that is known of them by now."""
-        jobs = [(row, *key, *self._told(schema.job, row)) for row, key in self.new_jobs.items()]
+        jobs = [(row, *key, *self._with_attributes(schema.job, row)) for row, key in self.new_jobs.items()]
         add_rows(connection, schema.job, _OF_JOB, jobs)
         datasets = [
-            (row, *name, *self._told(schema.dataset, row), *self._schema(row), *self.spellings.of_new_dataset(row))
+            (
+                row,
+                *name,
+                *self._with_attributes(schema.dataset, row),
+                *self._schema(row),
+                *self.spellings.of_new_dataset(row),
+            )
             for row, name in self.new_datasets.items()
         ]
         add_rows(connection, schema.dataset, _OF_DATASET, datasets)
@@ -178,7 +184,7 @@ class Pending:
         for written in (self.new_jobs, self.new_datasets, self.new_names):
             written.clear()
 
-    def _told(self, table: Table, row: int) -> Iterator[Any]:
+    def _with_attributes(self, table: Table, row: int) -> Iterator[Any]:
         """The attributes of a new row, each with its moment, and when events named it first and last."""
         for name in TOLD_OF[table]:
             at, value = self._offers.get((table, name), {}).pop(row, (None, None))

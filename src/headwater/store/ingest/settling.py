@@ -67,7 +67,7 @@ def settle(writer: Writer) -> None:
         cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
         cases.sort(key=lambda case: (case.run.state_at, case.run.uuid))
         forgotten = _forgotten(writer, cases)
-        told = [(case, {} if case.run.id in forgotten else _told(writer, case)) for case in cases]
+        told = [(case, {} if case.run.id in forgotten else _lineage_by_output(writer, case)) for case in cases]
         restored = _restored(writer, cases)
         replaced = [_replaced(writer, case, restored) for case in cases]
         streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
@@ -82,7 +82,7 @@ def settle(writer: Writer) -> None:
                 if (case.run.id, dataset) in restored and case.run.id not in forgotten:
                     telling.flush()
                     outputs[dataset] = _with_restored(writer, case.run, dataset, restored, outputs.get(dataset))
-            _settle(writer, case, outputs, telling)
+            _recompute_run(writer, case, outputs, telling)
             for dataset in datasets.keys() - case.replaced.keys():
                 telling.replace(case.run, dataset, datasets[dataset])
         telling.flush()
@@ -179,7 +179,7 @@ def _restore_again(
 
 def add_fields(writer: Writer, events: Iterable[Event]) -> None:
     """Adds the fields that the lineage of events is the first to tell of, as far as it counts by now."""
-    _add_fields(writer, [heard for event in events for heard in _heard(_run(writer, event.run), event)])
+    _add_fields(writer, [heard for event in events for heard in _lineage_events(_run(writer, event.run), event)])
 
 
 def _run(writer: Writer, uuid: str) -> Run:
@@ -187,7 +187,7 @@ def _run(writer: Writer, uuid: str) -> Run:
     return Run(row, uuid, values["job_id"], values["state"], values["state_at"])
 
 
-def _heard(run: Run, event: Event) -> Iterator[LineageEvent]:
+def _lineage_events(run: Run, event: Event) -> Iterator[LineageEvent]:
     """An event that counts: any of a run that succeeded, and what a stream tells while it runs."""
     streams = event.state == _RUNNING and event.about.streaming
     if run.state in SUCCESSFUL or streams:
@@ -202,7 +202,7 @@ def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[RunToRecompute
             told.setdefault(event.run, []).append(event)
     for uuid, events in told.items():
         run = _run(writer, uuid)
-        yield RunToRecompute(run, [], {}, [heard for event in events for heard in _heard(run, event)])
+        yield RunToRecompute(run, [], {}, [heard for event in events for heard in _lineage_events(run, event)])
 
 
 def _cases(writer: Writer, runs: list[int]) -> list[RunToRecompute]:
@@ -216,7 +216,7 @@ def _cases(writer: Writer, runs: list[int]) -> list[RunToRecompute]:
             run,
             known.get(run.id, []),
             replaced.get(run.id, {}),
-            list(_heard_again(writer, run, telling.get(run.id, []))),
+            list(_lineage_events_again(writer, run, telling.get(run.id, []))),
         )
         for run in rows
     ]
@@ -229,10 +229,10 @@ def _by_run(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
     return found
 
 
-def _heard_again(writer: Writer, run: Run, telling: list[Row[Any]]) -> Iterator[LineageEvent]:
+def _lineage_events_again(writer: Writer, run: Run, telling: list[Row[Any]]) -> Iterator[LineageEvent]:
     for row in telling:
         if run.state in SUCCESSFUL or row.type == _RUNNING:
-            yield from _heard(run, writer.read.get(row.digest) or _read_again(writer, row.id))
+            yield from _lineage_events(run, writer.read.get(row.digest) or _read_again(writer, row.id))
 
 
 def _read_again(writer: Writer, event_id: int) -> Event:
@@ -240,7 +240,7 @@ def _read_again(writer: Writer, event_id: int) -> Event:
     return read_event(zlib.decompress(writer.connection.execute(payload).scalar_one()))
 
 
-def _settle(writer: Writer, case: RunToRecompute, told: dict[int, RunLineage], telling: LineageWriter) -> None:
+def _recompute_run(writer: Writer, case: RunToRecompute, told: dict[int, RunLineage], telling: LineageWriter) -> None:
     run = case.run
     outdated = [
         _pair(row)
@@ -254,7 +254,7 @@ def _settle(writer: Writer, case: RunToRecompute, told: dict[int, RunLineage], t
         writer.unsettled.add(run.id)
         return
     for output in told.keys() - {row.output_id for row in case.known}:
-        telling.tell(run, output, told[output])
+        telling.write(run, output, told[output])
 
 
 def _pair(row: Row[Any]) -> Pair:
@@ -290,7 +290,7 @@ def _reader_of(lineage: EncodedLineage, source: Dataset) -> int:
     return MENTIONED if source in lineage.references else READ
 
 
-def _told(writer: Writer, case: RunToRecompute) -> dict[int, RunLineage]:
+def _lineage_by_output(writer: Writer, case: RunToRecompute) -> dict[int, RunLineage]:
     """Per output what the latest event with its lineage says: a run's events add up (OpenLineage, "Run Cycle").
 
     What a stream tells holds since it first told lineage of that output: one run has one time for each.

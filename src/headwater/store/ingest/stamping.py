@@ -29,17 +29,17 @@ _NOW = _NOW.select_from(_RUN).outerjoin(_TOUCH, _TOUCH.c.run_id == _RUN.c.id).ou
 _NOW = _NOW.order_by(_RUN.c.id)
 
 
-def _stamp_run(given: BoundValues) -> Update:
+def _set_digest(given: BoundValues) -> Update:
     return update(_RUN).where(_RUN.c.id == given["row"]).values(touched=given["digest"])
 
 
-def _stamp_touch(given: BoundValues) -> Update:
+def _set_moment(given: BoundValues) -> Update:
     mine = (_TOUCH.c.run_id == given["run"], _TOUCH.c.dataset_id == given["dataset"], _TOUCH.c.written)
     return update(_TOUCH).where(*mine).values(at=given["moment"])
 
 
-_STAMP_RUN = Change({"row": BigInteger(), "digest": LargeBinary()}, _stamp_run)
-_STAMP_TOUCH = Change({"run": BigInteger(), "dataset": BigInteger(), "moment": BigInteger()}, _stamp_touch)
+_SET_DIGEST = Change({"row": BigInteger(), "digest": LargeBinary()}, _set_digest)
+_SET_MOMENT = Change({"run": BigInteger(), "dataset": BigInteger(), "moment": BigInteger()}, _set_moment)
 
 
 def stamp(writer: Writer) -> None:
@@ -47,9 +47,9 @@ def stamp(writer: Writer) -> None:
     writer.flush()
     rows = list(rows_for(writer.connection, writer.moved, lambda some: _NOW.where(_RUN.c.id.in_(some))))
     moments = [(row.id, row.dataset_id, row.now) for row in rows if row.written and row.at != row.now]
-    _STAMP_TOUCH(writer.connection, moments)
+    _SET_MOMENT(writer.connection, moments)
     digests = [(some[0], touched(some)) for _, group in groupby(rows, key=attrgetter("id")) if (some := list(group))]
-    _STAMP_RUN(writer.connection, [(row.id, digest) for row, digest in digests if digest != row.touched])
+    _SET_DIGEST(writer.connection, [(row.id, digest) for row, digest in digests if digest != row.touched])
     writer.moved.clear()
 
 

@@ -60,11 +60,11 @@ RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine
 """The columns of a run's row that events change."""
 
 
-def _tell_run(given: BoundValues) -> Update:
+def _update_run(given: BoundValues) -> Update:
     return update(_RUN).where(_RUN.c.id == given["row"]).values({name: given[name] for name in RUN_COLUMNS})
 
 
-TELL_RUN = Change({"row": _ID, **{name: _RUN.c[name].type for name in RUN_COLUMNS}}, _tell_run)
+UPDATE_RUN = Change({"row": _ID, **{name: _RUN.c[name].type for name in RUN_COLUMNS}}, _update_run)
 
 
 @cache
@@ -72,12 +72,12 @@ def later(table: Table, name: str) -> Change:
     """Sets an attribute unless what is there was said later; of equal times the greater value stays."""
     known, known_at = table.c[name], table.c[f"{name}_at"]
 
-    def tell(given: BoundValues) -> Update:
+    def set_latest(given: BoundValues) -> Update:
         value, at = given["value"], given["moment"]
         later = or_(known_at.is_(None), known_at < at, and_(known_at == at, known < value))
         return update(table).where(table.c.id == given["row"], later).values({name: value, f"{name}_at": at})
 
-    return Change({"row": _ID, "value": Text(), "moment": _MOMENT}, tell)
+    return Change({"row": _ID, "value": Text(), "moment": _MOMENT}, set_latest)
 
 
 def _touch(new: Upsert) -> Insert:
@@ -148,7 +148,7 @@ def spanning(table: Table) -> Change:
 _TOLD = select(_DATASET.c.id, _DATASET.c.schema_at, _DATASET.c.schema_digest)
 
 
-def _tell(given: BoundValues) -> Update:
+def _set_schema(given: BoundValues) -> Update:
     told = update(_DATASET).where(_DATASET.c.id == given["dataset"])
     return told.values(schema_digest=given["digest"], schema_at=given["moment"])
 
@@ -161,7 +161,7 @@ def _place(given: BoundValues) -> Update:
     return update(_FIELD).where(_FIELD.c.id == given["field"]).values(ordinal=given["ordinal"], type=given["type"])
 
 
-_TELL = Change({"dataset": _ID, "digest": _DIGEST, "moment": _MOMENT}, _tell)
+_SET_SCHEMA = Change({"dataset": _ID, "digest": _DIGEST, "moment": _MOMENT}, _set_schema)
 _UNPLACE = Change({"dataset": _ID}, _unplace)
 PLACE = Change({"field": _ID, "type": Text(), "ordinal": _FIELD.c.ordinal.type}, _place)
 """The type of a field, and its place among those of its dataset."""
@@ -179,6 +179,6 @@ def tell_schemas(connection: Connection, told: dict[int, ToldSchema]) -> dict[in
             if now.digest != digest:
                 placed |= now.places
                 placed_before += [(dataset,)] if digest is not None else []
-    _TELL(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
+    _SET_SCHEMA(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
     _UNPLACE(connection, placed_before)
     return placed

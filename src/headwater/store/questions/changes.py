@@ -54,7 +54,7 @@ def changes_after(store: Store, event: int, most: int = 500) -> tuple[int, tuple
     with store.read() as connection:
         rows = connection.execute(question).all()
         latest = {row.run_id: row.id for row in rows if row.run_id is not None}
-        told = sorted(_told(connection, latest), key=lambda row: (latest[row.run_id], row.output_id))
+        told = sorted(_lineage_of_runs(connection, latest), key=lambda row: (latest[row.run_id], row.output_id))
         changed = [(row, before) for row in told if (before := _before(connection, row)) != row.digest]
         datasets = names.datasets(connection, {row.output_id for row, _ in changed})
         jobs = names.jobs(connection, {row.job_id for row, _ in changed})
@@ -73,7 +73,7 @@ def changes_after(store: Store, event: int, most: int = 500) -> tuple[int, tuple
     return (rows[-1].id if rows else event), changes
 
 
-def _told(connection: Connection, runs: Iterable[int]) -> list[Any]:
+def _lineage_of_runs(connection: Connection, runs: Iterable[int]) -> list[Any]:
     question = select(_LINEAGE, _RUN.c.uuid, _RUN.c.shown).join(_RUN, _RUN.c.id == _LINEAGE.c.run_id)
     return list(rows_for(connection, list(runs), lambda some: question.where(_LINEAGE.c.run_id.in_(some))))
 

@@ -115,7 +115,7 @@ def _by_dataset(
 ) -> list[ImpactedDataset]:
     columns: dict[KnownDataset, list[ImpactedColumn]] = {}
     for node, column in reached.items():
-        impacted = ImpactedColumn(column, closure.distance[node], found.ways(node))
+        impacted = ImpactedColumn(column, closure.distance[node], found.transformations(node))
         columns.setdefault(column.dataset, []).append(impacted)
     return [
         ImpactedDataset(
@@ -137,7 +137,7 @@ def _without_columns(
             (),
             tuple(writing[dataset.id]),
             far,
-            found.ways(-dataset.id),
+            found.transformations(-dataset.id),
         )
         for dataset, far in distance.items()
     ]

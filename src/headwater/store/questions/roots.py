@@ -74,7 +74,7 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
 def _named(
     connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, closure: Closure, bounds: Bounds
 ) -> tuple[Root, ...]:
-    wanted = {node: _wanted(found.ways(node), bounds.edge_type) for node in origins}
+    wanted = {node: _wanted(found.transformations(node), bounds.edge_type) for node in origins}
     columns = names.columns(connection, [node for node, ways in wanted.items() if ways], bounds.as_of)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {link.job for _, path in paths.values() for link in path})

@@ -37,7 +37,7 @@ class Arrivals:
         self._found: dict[int, dict[int, Arrival]] = {node: {_NO_STEP: Arrival(0, None, None)} for node in start}
         self._spread(steps)
 
-    def ways(self, node: int) -> tuple[PathTransformation, ...]:
+    def transformations(self, node: int) -> tuple[PathTransformation, ...]:
         """The ways of a node, the strongest first: AGGREGATION before IDENTITY, direct before indirect."""
         return tuple(sorted((self._composition.ways[way] for way in self._found.get(node, ())), key=rank))
 
