@@ -6,6 +6,7 @@ Imports little: the rest of headwater is imported while Spark's JVM compiles the
 import sys
 from typing import Any
 
+from headwater.capture.guard import guarded
 from headwater.capture.janino import prepare
 
 
@@ -23,7 +24,8 @@ def attach(session: Any = None, **settings: Any) -> None:
     """
     running = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     if session is not None and running is not None and running._active_spark_context is not None:
-        prepare(running._gateway)
+        with guarded("compiling the tap"):
+            prepare(running._gateway)
     from headwater.capture.hooks import watch
 
     watch(session, settings)
