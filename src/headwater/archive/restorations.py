@@ -105,10 +105,12 @@ def with_restored(
         described: what `headwater.archive.describing.described` makes.
         runs: what `headwater.archive.folding.runs_of` makes.
     """
+    restoring = described.where("restores IS NOT NULL")
+    if restoring.isEmpty():
+        return heard, replacements
     ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", *JOB, "state_at")
     last = sf.max(sf.struct("at", "restores"))["restores"].alias("version")
-    said = described.where("restores IS NOT NULL").groupBy("run", *OUTPUT).agg(last)
-    restored = said.join(ended, "run").collect()
+    restored = restoring.groupBy("run", *OUTPUT).agg(last).join(ended, "run").collect()
     if not restored:
         return heard, replacements
     histories = _histories(restored, heard, replacements, described.join(ended, "run"))
