@@ -66,7 +66,7 @@ def _revision(connection: Connection, url: str) -> str | None:
         raise StoreTooOld(
             f"Store {connections.shown(url)} has schema {revision}, of before the first release, which this headwater "
             "cannot read: write its events to files by `headwater archive export DIR` of the version that wrote it, "
-            "then read them into a new store by `headwater ingest DIR`."
+            "move the old store away, and read them into a new one by `headwater ingest DIR`."
         )
     if revision is not None and revision not in REVISIONS:
         raise StoreTooNew(
