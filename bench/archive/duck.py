@@ -1,4 +1,4 @@
-"""The folding of an archive in DuckDB's SQL: one process, the rules of `headwater.archive.folding` and `.edges`.
+"""The folding of an archive in DuckDB's SQL: one process, the rules of `headwater.archive.fold`.
 
 It knows what the synthetic archives have and no more: each dataset is renamed once at most, lineage is told in one form
 of the facet, no stream tells while it runs, and equal lineage is equal text. So it has less to do than headwater.

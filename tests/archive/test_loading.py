@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from headwater.archive import Archive, load, read
-from headwater.archive import loading as of_load
+from headwater.archive import Archive, load, read, store_loader
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.store import Store, open_store
@@ -37,8 +36,8 @@ def archive(spark: Any, both: Both) -> Archive:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Transactions of few events, from many parts."""
-    monkeypatch.setattr(of_load, "AT_ONCE", 15)
-    monkeypatch.setattr(of_load, "_BYTES", 40_000)
+    monkeypatch.setattr(store_loader, "AT_ONCE", 15)
+    monkeypatch.setattr(store_loader, "_BYTES", 40_000)
 
 
 @pytest.fixture

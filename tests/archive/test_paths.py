@@ -13,7 +13,7 @@ from sqlalchemy import text
 from typer.testing import CliRunner
 
 from headwater.archive import Archive, cycles, paths
-from headwater.archive.components import components
+from headwater.archive.questions.components import components
 from headwater.cli.main import app
 from headwater.store.questions.exact import Exact
 from headwater.store.questions.paths import paths_between
@@ -45,7 +45,7 @@ def circles(links: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
 @pytest.mark.parametrize("few", [0, 1_000], ids=["workers", "driver"])
 def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any, monkeypatch: Any, few: int) -> None:
     """Thirty random graphs at once: circles in a row, beside and within one another, and of one field."""
-    monkeypatch.setattr("headwater.archive.components._FEW", few)
+    monkeypatch.setattr("headwater.archive.questions.components._FEW", few)
     chance = random.Random(3)
     links = set()
     for graph in range(30):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from headwater.archive.folding import spans
-from headwater.archive.replacements import replacements, with_ends
+from headwater.archive.fold.replacements import replacements, with_ends
+from headwater.archive.fold.run_lineage import spans
 from headwater.model.time import FOREVER
 
 MOMENTS = range(9)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headwater.archive.rows import Met, row_of
+from headwater.archive.events.rows import Met, row_of
 from headwater.openlineage.reading.events import read_event
 from tests.store.conftest import told, written
 
@@ -31,15 +31,15 @@ def test_other_lineage_has_another_digest() -> None:
 
 
 def test_what_was_not_told_after_all_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from headwater.archive import parsing
+    from headwater.archive.events import parser
 
     met = Met()
-    line = parsing.Placed("file", "line 1", b'{"eventTime": "2026-01-01T00:00:00Z", "job": {}}')
-    assert "expected two strings" in parsing._read(line, met)["rejected"]["reason"]
+    line = parser.Placed("file", "line 1", b'{"eventTime": "2026-01-01T00:00:00Z", "job": {}}')
+    assert "expected two strings" in parser._read(line, met)["rejected"]["reason"]
     assert len(row(met)["shapes"]) == 1
     with monkeypatch.context() as broken:
-        broken.setattr(parsing, "row_of", lambda event, met: 1 / 0)
+        broken.setattr(parser, "row_of", lambda event, met: 1 / 0)
         good = b'{"eventTime": "2026-01-01T00:00:00Z", "job": {"namespace": "n", "name": "j"}}'
-        rejected = parsing._read(parsing.Placed("file", "line 2", good), met)["rejected"]
+        rejected = parser._read(parser.Placed("file", "line 2", good), met)["rejected"]
     assert "a defect (ZeroDivisionError" in rejected["reason"]
     assert len(row(met)["shapes"]) == 1, "nobody knows whether the row before was kept"

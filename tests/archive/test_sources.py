@@ -11,8 +11,8 @@ import pytest
 import zstandard
 
 from headwater.archive import build, update
-from headwater.archive.sources import lines
-from headwater.archive.unpacking import packed_lines
+from headwater.archive.events.packed_files import packed_lines
+from headwater.archive.events.sources import lines
 from headwater.errors import ArchiveError
 from tests.connectors import KAFKA_JARS
 from tests.store.conftest import told, written

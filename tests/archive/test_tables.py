@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.archive import build, read
-from headwater.archive.filesystem import Folder
-from headwater.archive.lakes import FORMATS, Lake, lake
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.formats.lake import FORMATS, Lake, lake
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError, ArchiveTooNew
@@ -183,7 +183,7 @@ def leaves(plan: Any) -> Iterator[Any]:
 def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monkeypatch: Any, format: str) -> None:
     lake, into = place(spark, tmp_path, format)
     with monkeypatch.context() as newer:
-        newer.setattr("headwater.archive.table.VERSION", 2)
+        newer.setattr("headwater.archive.tables.VERSION", 2)
         rows = edges(spark, "out")
     lake.publish({"column_edges": lake.write("column_edges", rows, TABLES["column_edges"])})
     with pytest.raises(ArchiveTooNew, match=r"The table .*column_edges has version 2: expected 1 at most"):

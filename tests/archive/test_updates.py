@@ -16,9 +16,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from headwater.archive import Archive, build, read, update
-from headwater.archive.differences import differences
-from headwater.archive.filesystem import Folder
-from headwater.archive.manifest import manifest_of
+from headwater.archive.formats.differences import differences
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.formats.manifest import manifest_of
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError

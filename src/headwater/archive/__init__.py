@@ -6,12 +6,12 @@
 >>> roots(archive, find_fields(archive, "gold/delays.avg_delay")).show()  # doctest: +SKIP
 """
 
-from headwater.archive.building import Archive, build, read
-from headwater.archive.finding import find_fields
-from headwater.archive.loading import Loaded, load
-from headwater.archive.questions import changes, column_roots, cycles, impact, roots
-from headwater.archive.shortest import paths
-from headwater.archive.updating import update
+from headwater.archive.builds import Archive, build, read
+from headwater.archive.questions.lineage import changes, column_roots, cycles, impact, roots
+from headwater.archive.questions.name_lookup import find_fields
+from headwater.archive.questions.shortest_path import paths
+from headwater.archive.store_loader import Loaded, load
+from headwater.archive.updates import update
 
 __all__ = [
     "Archive",

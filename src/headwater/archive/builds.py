@@ -7,16 +7,15 @@ from typing import Any, Self
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.folded import events_table, folded_tables, parts_of, quarantine_table
-from headwater.archive.keeping import Kept, few_parts
-from headwater.archive.lakes import Lake, lake
-from headwater.archive.parsing import parsed
-from headwater.archive.questions import column_roots
-from headwater.archive.resolving import resolver
-from headwater.archive.sources import lines
-from headwater.archive.staging import Told, told_by
-from headwater.archive.table import Table, require_version, version_of
-from headwater.archive.tables import ROOTS, TABLES
+from headwater.archive.cache import Kept, few_parts
+from headwater.archive.events.parsed_events import Told, told_by
+from headwater.archive.events.parser import parsed
+from headwater.archive.events.sources import lines
+from headwater.archive.fold.table_rows import events_table, folded_tables, parts_of, quarantine_table
+from headwater.archive.formats.lake import Lake, lake
+from headwater.archive.names.resolver import resolver
+from headwater.archive.questions.lineage import column_roots
+from headwater.archive.tables import ROOTS, TABLES, Table, require_version, version_of
 from headwater.errors import ArchiveError
 from headwater.store.ingest.replacements import believes_overwrite
 
@@ -95,10 +94,10 @@ def build(  # noqa: PLR0913 - each choice by its name
 
     Args:
         spark: a session; headwater must be importable where its Python workers run.
-        source: a file or folder on any file system of Hadoop, or a topic: `headwater.archive.sources.lines`.
+        source: a file or folder on any file system of Hadoop, or a topic: `headwater.archive.events.sources.lines`.
         into: a folder for the tables, or the namespace of an Iceberg catalog. What was built there before stays until
             all is written. Without it the tables are made when they are read, and nothing is written.
-        format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.lakes.lake`.
+        format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.formats.lake.lake`.
         roots: writes ``column_roots`` too: each field with its roots as they are now.
         believe_overwrite: ends older lineage of a dataset where a producer that does not say whether all rows or some
             were replaced has overwritten it; without it as the environment's `HEADWATER_BELIEVE_OVERWRITE` says.

@@ -3,8 +3,8 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.folding import JOB, latest
-from headwater.archive.resolving import Resolver
+from headwater.archive.fold.run_lineage import JOB, latest
+from headwater.archive.names.resolver import Resolver
 
 _DATASET = ("dataset_id", "dataset_namespace", "dataset", "begun")
 _OF_FIELD = (*_DATASET, "field_id", "own")

@@ -2,10 +2,10 @@
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.differences import arranged, merge
-from headwater.archive.filesystem import Folder
-from headwater.archive.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
-from headwater.archive.table import Table
+from headwater.archive.formats.differences import arranged, merge
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.formats.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
+from headwater.archive.tables import Table
 
 _NOTHING = Taken()
 

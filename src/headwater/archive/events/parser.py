@@ -7,9 +7,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from headwater.archive.parsed import PARSED
-from headwater.archive.rows import Met, Row, row_of
-from headwater.archive.unpacking import Line, packed_lines
+from headwater.archive.events.packed_files import Line, packed_lines
+from headwater.archive.events.rows import Met, Row, row_of
+from headwater.archive.events.schema import PARSED
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import read_event
 
@@ -29,7 +29,7 @@ class Placed(NamedTuple):
 
 
 def parsed(lines: DataFrame) -> DataFrame:
-    """The events, and what is none of them, from lines as `headwater.archive.parsed.LINE` has them."""
+    """The events, and what is none of them, from lines as `headwater.archive.events.schema.LINE` has them."""
     return lines.mapInArrow(_parser(to_arrow_schema(PARSED)), PARSED)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from headwater.archive.keeping import Keep
-from headwater.archive.names import Cuts, FieldMeaning, Links, Meaning, Names, Twins, changed_names, names
-from headwater.archive.parsed import COUNT, TEXT, columns
+from headwater.archive.cache import Keep
+from headwater.archive.events.schema import COUNT, TEXT, columns
+from headwater.archive.names.name_meanings import Cuts, FieldMeaning, Links, Meaning, Names, Twins, changed_names, names
 from headwater.model import Dataset
 from headwater.model.time import BEGINNING, FOREVER
 
@@ -129,7 +129,7 @@ class Resolver:
         return known.agg(sf.sort_array(sf.collect_list(shown)).alias("names"))
 
     def renamed_fields(self) -> DataFrame:
-        """The fields that events have given other names, as `headwater.archive.edges.told_fields` has them."""
+        """The fields that events have given other names, as `headwater.archive.fold.edges.told_fields` has them."""
         rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.renamed]
         own_id = identity(sf.col("r_namespace"), sf.col("r_dataset"), _text("r_begun"))
         return self.spark.createDataFrame(rows, _RENAMED).select(
@@ -152,7 +152,7 @@ class Resolver:
 
 
 def resolver(spark: SparkSession, events: DataFrame, keep: Keep) -> Resolver:
-    """The meanings of all names in events, as `headwater.archive.parsed.EVENT` has them."""
+    """The meanings of all names in events, as `headwater.archive.events.schema.EVENT` has them."""
     told = events.where("renames IS NOT NULL").select("renames").distinct()
     renames = sorted(row.renames for row in told.toLocalIterator())
     changed = changed_names(renames)

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
-from headwater.archive.reaching import cut
+from headwater.archive.questions.closure import cut
 from headwater.store.questions.cycles import Steps
 from headwater.store.questions.cycles import components as components_of
 

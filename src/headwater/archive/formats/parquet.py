@@ -7,10 +7,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from headwater.archive.differences import arranged, changed
-from headwater.archive.filesystem import Folder
-from headwater.archive.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
-from headwater.archive.table import Table
+from headwater.archive.formats.differences import arranged, changed
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.formats.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
+from headwater.archive.tables import Table
 
 _BUILDS = "builds"
 _NOTHING = Taken()

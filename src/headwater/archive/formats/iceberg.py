@@ -3,9 +3,9 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from headwater.archive.differences import arranged, merge
-from headwater.archive.manifest import Manifest, Marks, Taken, read_manifest
-from headwater.archive.table import PROPERTY, Table, require_version, version_of
+from headwater.archive.formats.differences import arranged, merge
+from headwater.archive.formats.manifest import Manifest, Marks, Taken, read_manifest
+from headwater.archive.tables import PROPERTY, Table, require_version, version_of
 
 _NOTHING = Taken()
 _MANIFEST = "headwater"

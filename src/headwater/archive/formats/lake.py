@@ -1,19 +1,19 @@
 """Where tables are written: Parquet files, Delta tables, Iceberg tables; each build becomes visible as a whole.
 
-A build writes its tables first and says in one step which ones count (`headwater.archive.manifest`). One that is
-interrupted leaves what counted before.
+A build writes its tables first and publishes all of them in one step (`headwater.archive.formats.manifest`). An
+interrupted build leaves the tables that were published before.
 """
 
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.delta import Delta
-from headwater.archive.filesystem import Folder
-from headwater.archive.iceberg import Iceberg
-from headwater.archive.manifest import Manifest, Marks, Taken, manifest_of
-from headwater.archive.parquet import Parquet
-from headwater.archive.table import Table
+from headwater.archive.formats.delta import Delta
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.formats.iceberg import Iceberg
+from headwater.archive.formats.manifest import Manifest, Marks, Taken, manifest_of
+from headwater.archive.formats.parquet import Parquet
+from headwater.archive.tables import Table
 from headwater.errors import ArchiveError
 
 FORMATS = ("delta", "iceberg", "parquet")
@@ -30,7 +30,7 @@ class Lake(Protocol):
         """Adds rows to a table as its mark says it is; gives its new mark."""
 
     def change(self, name: str, mark: Any, changes: DataFrame, table: Table) -> Any:
-        """Applies `headwater.archive.differences` to a table as its mark says it is; gives its new mark."""
+        """Applies `headwater.archive.formats.differences` to a table as its mark says it is; gives its new mark."""
 
     def restore(self, name: str, mark: Any) -> Any:
         """Takes back what was written after a mark by who was interrupted; gives the mark of what is then there."""

@@ -136,7 +136,7 @@ class Names:
 def changed_names(renames: Iterable[str]) -> Cuts:
     """The names that events change, and when.
 
-    ``renames`` are the events as `headwater.archive.rows.names_alone` has them.
+    ``renames`` are the events as `headwater.archive.events.rows.names_alone` has them.
     """
     found: dict[Dataset, set[int]] = defaultdict(set)
     for event in map(read_event, renames):

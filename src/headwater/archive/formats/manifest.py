@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from headwater.archive.filesystem import Folder
-from headwater.archive.table import VERSION
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.tables import VERSION
 from headwater.errors import ArchiveError, ArchiveTooNew
 
 _FILE = "headwater.json"
@@ -30,9 +30,10 @@ class Taken:
     """What updates know of their last one; a whole build leaves them nothing.
 
     Args:
-        staged: the marks of the tables of `headwater.archive.staging`.
+        staged: the marks of the tables of `headwater.archive.events.parsed_events`.
         streams: by the digest of a source how far it was taken in.
-        names: the digest of what names meant, `headwater.archive.names.Names.digest`, and whether overwrites counted.
+        names: the digest of what names meant (`headwater.archive.names.name_meanings.Names.digest`), and whether
+            overwrites counted.
     """
 
     staged: Marks = field(default_factory=dict)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from sqlalchemy import select
 
-from headwater.archive.building import Archive
+from headwater.archive.builds import Archive
 from headwater.errors import ArchiveError
 from headwater.store import Store, schema
 from headwater.store.sql.rows import rows_for

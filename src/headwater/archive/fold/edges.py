@@ -3,9 +3,9 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from headwater.archive.folding import JOB
-from headwater.archive.replacements import MARKS
-from headwater.archive.resolving import Resolver
+from headwater.archive.fold.replacements import MARKS
+from headwater.archive.fold.run_lineage import JOB
+from headwater.archive.names.resolver import Resolver
 from headwater.model import Subtype
 from headwater.model.time import FOREVER
 

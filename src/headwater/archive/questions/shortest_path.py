@@ -9,8 +9,8 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.folded import EDGES
-from headwater.archive.reaching import DOWN, UP, Edges, edges_at, reach, steps_inside, then
+from headwater.archive.questions.closure import DOWN, UP, Edges, edges_at, reach, steps_inside, then
+from headwater.archive.tables import EDGES
 from headwater.store.questions.whole_sources import ANY_COLUMN
 
 _EDGE = (

@@ -7,10 +7,11 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.building import written
-from headwater.archive.differences import differences, without
-from headwater.archive.folded import (
-    EDGES,
+from headwater.archive.builds import written
+from headwater.archive.cache import Kept, few_parts
+from headwater.archive.events.parsed_events import STAGED, Told, told_again, told_by
+from headwater.archive.events.parser import parsed
+from headwater.archive.fold.table_rows import (
     events_table,
     folded_tables,
     outputs_of,
@@ -18,14 +19,11 @@ from headwater.archive.folded import (
     quarantine_table,
     respelled_outputs,
 )
-from headwater.archive.keeping import Kept, few_parts
-from headwater.archive.lakes import Lake
-from headwater.archive.manifest import Marks, Stream, Taken
-from headwater.archive.parsing import parsed
-from headwater.archive.resolving import Resolver, resolver
-from headwater.archive.staging import STAGED, Told, told_again, told_by
-from headwater.archive.table import Table
-from headwater.archive.tables import TABLES
+from headwater.archive.formats.differences import differences, without
+from headwater.archive.formats.lake import Lake
+from headwater.archive.formats.manifest import Marks, Stream, Taken
+from headwater.archive.names.resolver import Resolver, resolver
+from headwater.archive.tables import EDGES, TABLES, Table
 from headwater.errors import ArchiveError
 
 _BELIEVED = ", overwrites believed"
@@ -36,7 +34,7 @@ class Taking:
     """One batch on its way into the tables of a place.
 
     ``marks`` and ``before`` are what counted when it began; ``keep`` has Spark keep what is read several times.
-    ``believe_overwrite`` is as `headwater.archive.replacements.replacements` takes it.
+    ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements` takes it.
     """
 
     spark: SparkSession

@@ -61,7 +61,7 @@ class Met:
 
 
 def row_of(event: Event, met: Met) -> Row:
-    """The row of an event: the columns of `headwater.archive.parsed.EVENT`."""
+    """The row of an event: the columns of `headwater.archive.events.schema.EVENT`."""
     about, parent = event.about, event.about.parent
     told = [(output.description.dataset, output.lineage) for output in event.outputs if output.lineage is not None]
     shapes = [(named, lineage, _shape(named, met.digest(lineage))) for named, lineage in told]

@@ -8,7 +8,7 @@ from secrets import token_hex
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.table import Table
+from headwater.archive.tables import Table
 
 GONE = "gone"
 """The column that tells rows that are no longer there from rows that are new or have changed."""

@@ -6,13 +6,11 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive import describing, edges, folding, replacements, restorations
-from headwater.archive.keeping import Keep
-from headwater.archive.resolving import Resolver
-from headwater.archive.staging import Told
-from headwater.archive.tables import TABLES
-
-EDGES = ("column_edges", "dataset_edges")
+from headwater.archive.cache import Keep
+from headwater.archive.events.parsed_events import Told
+from headwater.archive.fold import descriptions, edges, replacements, restorations, run_lineage
+from headwater.archive.names.resolver import Resolver
+from headwater.archive.tables import EDGES, TABLES
 
 
 class Parts(NamedTuple):
@@ -32,13 +30,13 @@ class Parts(NamedTuple):
 def parts_of(told: Told, meanings: Resolver, keep: Keep, *, believe_overwrite: bool) -> Parts:
     """Make the parts of the tables that `folded_tables` folds; its arguments are the same.
 
-    ``believe_overwrite`` is as `headwater.archive.replacements.replacements` takes it.
+    ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements` takes it.
     """
-    runs = folding.runs_of(told.events)
-    heard = keep(folding.heard(told.events, runs, told.shapes, meanings))
-    described = keep(describing.described(told.events, meanings))
+    runs = run_lineage.runs_of(told.events)
+    heard = keep(run_lineage.heard(told.events, runs, told.shapes, meanings))
+    described = keep(descriptions.described(told.events, meanings))
     of_lineage = edges.told_fields(heard, told.shapes, meanings)
-    fields = keep(describing.fields(described, told.schemas, of_lineage, meanings))
+    fields = keep(descriptions.fields(described, told.schemas, of_lineage, meanings))
     replaced = replacements.replacements(described, runs, believe_overwrite=believe_overwrite)
     heard, replaced = restorations.with_restored(heard, replaced, described, runs)
     return Parts(runs, heard, described, fields, replaced)
@@ -60,27 +58,27 @@ def folded_tables(
     runs, heard, described, fields, replaced = parts
     if outputs is not None:
         heard, replaced = (frame.join(outputs, "dataset_id", "left_semi") for frame in (heard, replaced))
-    spans = keep(folding.spans(replacements.with_ends(folding.tellings(heard), replaced)))
+    spans = keep(run_lineage.spans(replacements.with_ends(run_lineage.tellings(heard), replaced)))
     rows = {
-        "runs": describing.runs(runs, events),
-        "jobs": describing.jobs(events),
-        "datasets": describing.datasets(described, fields, meanings),
+        "runs": descriptions.runs(runs, events),
+        "jobs": descriptions.jobs(events),
+        "datasets": descriptions.datasets(described, fields, meanings),
         "fields": replacements.with_left_out(fields, parts.replacements),
         "column_edges": edges.with_spellings(edges.column_edges(spans, told.shapes, meanings), fields, "", "input_"),
         "dataset_edges": edges.with_spellings(edges.dataset_edges(spans, told.shapes, meanings), fields, "input_"),
-        "coverage": describing.coverage(events, runs),
+        "coverage": descriptions.coverage(events, runs),
     }
     return {name: TABLES[name].made_of(_with_current(frame)) for name, frame in rows.items()}
 
 
 def events_table(told: Told) -> DataFrame:
     """The table ``events``, of events with their texts."""
-    return TABLES["events"].made_of(describing.events(told.events))
+    return TABLES["events"].made_of(descriptions.events(told.events))
 
 
 def quarantine_table(read: DataFrame) -> DataFrame:
     """The table ``quarantine``, of what was read."""
-    return TABLES["quarantine"].made_of(describing.quarantine(read))
+    return TABLES["quarantine"].made_of(descriptions.quarantine(read))
 
 
 def outputs_of(told: Told, some: DataFrame, meanings: Resolver) -> DataFrame:

@@ -1,7 +1,8 @@
 """Where events come from: files of lines, plain or packed, Parquet files, a Kafka topic; on any Hadoop file system."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -11,8 +12,8 @@ from pyspark.sql import functions as sf
 from pyspark.sql.streaming.readwriter import DataStreamReader
 from pyspark.sql.types import BinaryType, StringType
 
-from headwater.archive.parsed import LINE
-from headwater.archive.unpacking import PACKINGS
+from headwater.archive.events.packed_files import PACKINGS
+from headwater.archive.events.schema import LINE
 from headwater.errors import ArchiveError
 
 TOPIC = "kafka://"
@@ -23,6 +24,8 @@ LARGEST_PACKED = 1 << 30
 """Bytes of a packed file: it goes through a worker's memory in one piece."""
 
 Paths = str | list[str]
+_FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"  # BinaryFileFormat's own schema
+_FOR_EVER = "36500d"  # else files that are older by a week than others are taken for seen
 _LINES = ("ndjson", "jsonl", "json")
 _ENDING = rf"\.(?:(?:{'|'.join(_LINES)})(?:\.(?:{'|'.join(PACKINGS)}))?|parquet)$"
 _GLOBS = {
@@ -34,7 +37,7 @@ _GLOBS = {
 
 
 def lines(spark: SparkSession, source: str) -> DataFrame:
-    """The lines of a source, as `headwater.archive.parsed.LINE` has them.
+    """The lines of a source, as `headwater.archive.events.schema.LINE` has them.
 
     Args:
         spark: with the connector of Kafka, for a topic.
@@ -70,6 +73,32 @@ def lines_of(spark: SparkSession, source: str, found: Mapping[str, int]) -> Data
         by_kind.setdefault(_last(path), []).append(_escaped(path))
     parts = [_of_kinds(spark, some, {kind: _GLOBS[kind]}) for kind, some in by_kind.items()]
     return reduce(DataFrame.unionByName, parts) if parts else spark.createDataFrame([], LINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """The stream, and how the lines are had that a batch of it stands for."""
+
+    stream: DataFrame
+    lines: Callable[[DataFrame], DataFrame]
+
+
+def arriving(spark: SparkSession, source: str, at_once: int) -> Arriving:
+    """What comes to a source, from all that is there now on.
+
+    Args:
+        spark: with the connector of Kafka, for a topic.
+        source: as `headwater.archive.events.sources.lines` takes it.
+        at_once: how many files are in a batch at most.
+
+    Raises:
+        ArchiveError: the source cannot be read.
+    """
+    if source.startswith(TOPIC):
+        return Arriving(topic(spark.readStream, source, startingOffsets="earliest"), lambda batch: batch)
+    reader = spark.readStream.schema(_FILES).option("maxFilesPerTrigger", at_once)
+    found = files(reader.option("maxFileAge", _FOR_EVER), source).select("path", "length")
+    return Arriving(found, lambda batch: lines_of(spark, source, {row.path: row.length for row in batch.collect()}))
 
 
 def _names_file(source: str, paths: Iterable[str]) -> bool:

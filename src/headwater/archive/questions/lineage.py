@@ -6,8 +6,8 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.components import components, numbered
-from headwater.archive.reaching import DOWN, UP, Edges, cut, edges_at, reach, then
+from headwater.archive.questions.closure import DOWN, UP, Edges, cut, edges_at, reach, then
+from headwater.archive.questions.components import components, numbered
 from headwater.archive.tables import ROOTS
 from headwater.store.questions.cycles import closed_cycles
 

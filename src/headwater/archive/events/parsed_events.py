@@ -13,18 +13,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
-from headwater.archive.differences import without
-from headwater.archive.keeping import Keep
-from headwater.archive.parsed import EVENT, LINE
-from headwater.archive.parsing import parsed
-from headwater.archive.table import Made, Table
+from headwater.archive.cache import Keep
+from headwater.archive.events.parser import parsed
+from headwater.archive.events.schema import EVENT, LINE
+from headwater.archive.formats.differences import without
+from headwater.archive.tables import Made, Table
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"
 
 
 def _table(columns: StructType, key: str) -> Table:
-    made = {one.name: Made(one.dataType, "as `headwater.archive.parsed` has it") for one in columns.fields}
+    made = {one.name: Made(one.dataType, "as `headwater.archive.events.schema` has it") for one in columns.fields}
     return Table(made, (key,), key=(key,))
 
 
@@ -47,7 +47,7 @@ STAGED: Mapping[str, Table] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What events told: the columns of `headwater.archive.parsed.EVENT`, with lineage and schemas apart, each once.
+    """Events as `headwater.archive.events.schema.EVENT` has them, with lineage and schemas apart, each once.
 
     ``events`` of a source have their texts, those that were staged have not.
     """
@@ -81,7 +81,7 @@ class Told:
 
 
 def told_by(read: DataFrame, keep: Keep) -> Told:
-    """What rows of `headwater.archive.parsed.EVENT` tell, of which some are told several times.
+    """What rows of `headwater.archive.events.schema.EVENT` tell, of which some are told several times.
 
     A row has the lineage that it is the first to tell of in its part of the source, so that what is taken of two equal
     rows may be the one without: lineage is looked for in all rows.
@@ -100,6 +100,6 @@ def told_again(events: DataFrame, keep: Keep) -> Told:
 
 
 def as_lines(events: DataFrame) -> DataFrame:
-    """The texts of the table ``events`` as `headwater.archive.parsed.LINE` has them."""
+    """The texts of the table ``events`` as `headwater.archive.events.schema.LINE` has them."""
     given = {"source": sf.lit("events"), "place": sf.col("digest"), "value": sf.col(_TEXT)}
     return events.select(*(given.get(one.name, sf.lit(None)).cast(one.dataType).alias(one.name) for one in LINE))

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headwater.archive.arriving import arriving
-from headwater.archive.building import Archive, Progress, read
-from headwater.archive.filesystem import Folder
-from headwater.archive.lakes import lake
-from headwater.archive.manifest import Stream
-from headwater.archive.sources import reason
-from headwater.archive.taking import restore, take
+from headwater.archive.batches import restore, take
+from headwater.archive.builds import Archive, Progress, read
+from headwater.archive.events.sources import arriving, reason
+from headwater.archive.formats.filesystem import Folder
+from headwater.archive.formats.lake import lake
+from headwater.archive.formats.manifest import Stream
 from headwater.errors import ArchiveError
 from headwater.model.name_keys import key_of
 from headwater.store.ingest.replacements import believes_overwrite
@@ -52,7 +51,7 @@ def update(  # noqa: PLR0913 - each is a choice of who calls it
         spark: a session; headwater must be importable where its Python workers run.
         source: as `headwater.archive.build` takes it. Files are taken once, as they are when they are found.
         into: a folder for the tables, or the namespace of an Iceberg catalog.
-        format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.lakes.lake`.
+        format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.formats.lake.lake`.
         follow: go on until interrupted (`KeyboardInterrupt`), and look for what is new in this interval
             (``"1 minute"``, as Spark reads it). A batch that is being taken then is left to the next update.
         checkpoints: the folder below which Spark remembers what it has seen; ``INTO/_checkpoints`` without it, but

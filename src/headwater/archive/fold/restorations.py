@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
-from headwater.archive.folding import JOB, OUTPUT, tellings
+from headwater.archive.fold.run_lineage import JOB, OUTPUT, tellings
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import SUCCESSFUL
 
@@ -100,10 +100,10 @@ def with_restored(
     """What counts of what events told, and the replacements of rows, with what runs restored.
 
     Args:
-        heard: what `headwater.archive.folding.heard` makes.
-        replacements: what `headwater.archive.replacements.replacements` makes.
-        described: what `headwater.archive.describing.described` makes.
-        runs: what `headwater.archive.folding.runs_of` makes.
+        heard: what `headwater.archive.fold.run_lineage.heard` makes.
+        replacements: what `headwater.archive.fold.replacements.replacements` makes.
+        described: what `headwater.archive.fold.descriptions.described` makes.
+        runs: what `headwater.archive.fold.run_lineage.runs_of` makes.
     """
     restoring = described.where("restores IS NOT NULL")
     if restoring.isEmpty():

@@ -25,12 +25,12 @@ def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bo
     ``has_schema`` says that the run told the columns that the dataset has since.
 
     Args:
-        described: what `headwater.archive.describing.described` makes.
-        runs: what `headwater.archive.folding.runs_of` makes.
+        described: what `headwater.archive.fold.descriptions.described` makes.
+        runs: what `headwater.archive.fold.run_lineage.runs_of` makes.
         believe_overwrite: counts a run that overwrote as one that replaced all rows.
     """
     certain = sf.lit(True) if believe_overwrite else sf.col("replaces") == ReplacedRows.ALL.value
-    certain &= sf.col("restores").isNull()  # until `headwater.archive.restorations` knows the version
+    certain &= sf.col("restores").isNull()  # until `headwater.archive.fold.restorations` knows the version
     said = described.where("replaces IS NOT NULL")
     ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", sf.col("state_at").alias("moment"))
     facts = {"certain": certain, "has_schema": sf.col("schema").isNotNull()}

@@ -7,8 +7,8 @@ the same one after the other are one span. So the cost goes by distinct lineage,
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from headwater.archive.replacements import ENDS, MARKS
-from headwater.archive.resolving import Resolver, epoch_at
+from headwater.archive.fold.replacements import ENDS, MARKS
+from headwater.archive.names.resolver import Resolver, epoch_at
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 
@@ -99,7 +99,7 @@ def spans(tellings: DataFrame) -> DataFrame:
     in which it was replaced.
 
     Args:
-        tellings: with what `headwater.archive.replacements.with_ends` adds.
+        tellings: with what `headwater.archive.fold.replacements.with_ends` adds.
     """
     pair = Window.partitionBy(*PAIR)
     told = pair.orderBy("since", "run")

@@ -1,0 +1,1 @@
+"""Events folded into the tables of lineage, by the rules of `headwater.store.ingest`."""

@@ -1,0 +1,1 @@
+"""Places for tables: folders of Parquet files or Delta tables, and namespaces of Iceberg catalogs."""

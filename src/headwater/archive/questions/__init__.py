@@ -1,0 +1,1 @@
+"""Questions over the tables of an archive, answered by Spark as tables again."""
