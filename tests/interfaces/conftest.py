@@ -1,4 +1,4 @@
-"""One Spark with connectors that tell of themselves, for all tests of this folder."""
+"""One Spark with connectors that describe themselves, for all tests of this folder."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Connectors that tell of themselves by OpenLineage's interfaces, in a running Spark: no Python is written for them."""
+"""Connectors that describe themselves by OpenLineage's interfaces, in a running Spark, without any Python for them."""
 
 import json
 import re
