@@ -11,7 +11,7 @@ from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import SparkTap
 from headwater.extract import statement
 from headwater.model import Engine, Job, Run, RunMoment, RunState
-from headwater.openlineage.events import run_event, to_json
+from headwater.openlineage.writing.events import run_event, to_json
 from headwater.plan import decode
 
 REPEATED = 40

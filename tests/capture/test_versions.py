@@ -8,7 +8,7 @@ import pytest
 from headwater.capture.executions import Executions
 from headwater.capture.rows import ExecutionRow
 from headwater.model import Engine, Job, Run, RunState
-from headwater.openlineage.events import end_event, run_event
+from headwater.openlineage.writing.events import end_event, run_event
 from headwater.plan import decode_document
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -21,7 +21,7 @@ from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Output, Statement
 from headwater.openlineage.delivery import Delivery
-from headwater.openlineage.events import run_event
+from headwater.openlineage.writing.events import run_event
 from headwater.plan import Plan
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "extensions.md"

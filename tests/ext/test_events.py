@@ -15,7 +15,7 @@ from headwater.ext.telling import told_event
 from headwater.ext.transports import transport_targets
 from headwater.model import Job, Run, RunState
 from headwater.openlineage.delivery import Delivery
-from headwater.openlineage.events import run_event, to_json
+from headwater.openlineage.writing.events import run_event, to_json
 
 RUN = Run("018f7a1c-3f5e-7c80-8a5e-6f1e2d3c4b5a", Job("default", "shop.write.out"))
 

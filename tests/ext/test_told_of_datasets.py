@@ -14,7 +14,7 @@ from headwater.ext.renaming import datasets_of, renamed
 from headwater.ext.telling import finished, finished_lineage
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Dependency, InputField, NameChange, Output, Statement
-from headwater.openlineage.events import _merged
+from headwater.openlineage.writing.events import _merged
 
 SAME = Transformation(Subtype.IDENTITY)
 

@@ -13,7 +13,7 @@ from headwater.capture.settings import CaptureSettings
 from headwater.capture.spark import SparkTap
 from headwater.extract import statement
 from headwater.model import Dataset, DatasetDescription, Gap, Job, Run, RunMoment, RunState, Symlink
-from headwater.openlineage.events import run_event, to_json
+from headwater.openlineage.writing.events import run_event, to_json
 
 pytestmark = pytest.mark.spark
 

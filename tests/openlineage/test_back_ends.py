@@ -17,10 +17,16 @@ from tests.openlineage.back_ends import OK, Raw, listening, number_of, status
 
 from headwater.errors import SettingError
 from headwater.model import Job, Run, RunMoment, RunState
-from headwater.openlineage.delivery import Delivery, FileTarget, SinkTarget, client_targets, spool_key
-from headwater.openlineage.events import run_event, to_json
-from headwater.openlineage.outbox import Counts
-from headwater.openlineage.targets import UnusableTarget
+from headwater.openlineage.delivery import (
+    Counts,
+    Delivery,
+    FileTarget,
+    SinkTarget,
+    UnusableTarget,
+    client_targets,
+    spool_key,
+)
+from headwater.openlineage.writing.events import run_event, to_json
 
 
 def event(number: int) -> RunEvent:

@@ -27,7 +27,7 @@ from headwater.openlineage.delivery import (
     config_path,
     read_config,
 )
-from headwater.openlineage.events import run_event, to_json
+from headwater.openlineage.writing.events import run_event, to_json
 
 
 class BackEnd:

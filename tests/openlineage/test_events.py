@@ -39,8 +39,8 @@ from headwater.model import (
     Symlink,
     Transformation,
 )
-from headwater.openlineage.events import end_event, read_event, run_event, to_json
-from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.writing.events import end_event, read_event, run_event, to_json
+from headwater.openlineage.writing.facets import FacetSettings
 
 Check = Callable[[dict[str, Any]], None]
 

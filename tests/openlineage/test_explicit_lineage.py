@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from tests.openlineage.test_events import MOMENT, moments
 
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Output, RunMoment, Statement
-from headwater.openlineage.events import run_event, to_json
-from headwater.openlineage.facets import FacetSettings
 from headwater.openlineage.settings import settings_from
+from headwater.openlineage.writing.events import run_event, to_json
+from headwater.openlineage.writing.facets import FacetSettings
 
 Edge = tuple[Any, ...]
 ASKED = FacetSettings(explicit_lineage_enabled=True)

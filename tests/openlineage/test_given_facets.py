@@ -20,8 +20,8 @@ from headwater.model import (
     SchemaField,
     Statement,
 )
-from headwater.openlineage.events import run_event, to_json
-from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.writing.events import run_event, to_json
+from headwater.openlineage.writing.facets import FacetSettings
 
 Check = Callable[[dict[str, Any]], None]
 RUN = Run("01890000-0000-7000-8000-000000000001", Job("jobs", "shop"))

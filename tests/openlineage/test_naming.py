@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.model import Dataset, DatasetDescription, Symlink
-from headwater.openlineage.naming import Catalog, catalog_dataset, location_dataset, path_dataset
+from headwater.openlineage.naming.locations import Catalog, catalog_dataset, location_dataset, path_dataset
 
 PATHS = [
     ("file:/a/b", "file", "/a/b"),

@@ -25,8 +25,8 @@ from headwater.model import (
     SchemaField,
     Statement,
 )
-from headwater.openlineage.events import run_event, to_json
-from headwater.openlineage.job_settings import owners_from, tags_from
+from headwater.openlineage.settings.spark_conf import owners_from, tags_from
+from headwater.openlineage.writing.events import run_event, to_json
 from headwater.redaction import MASK, redact, redact_json, redact_sql
 
 # Letters and digits hold a secret apart from any separator; the rest is what generators of passwords like.

@@ -14,11 +14,11 @@ from headwater.errors import SettingError
 from headwater.extract import ExtractSettings
 from headwater.model import Dataset, Engine, Job, Run, RunMoment, RunState
 from headwater.openlineage.delivery import client_targets
-from headwater.openlineage.events import run_event, to_json
-from headwater.openlineage.facets import FacetSettings
-from headwater.openlineage.resolvers import ConfiguredNames
+from headwater.openlineage.naming.resolvers import ConfiguredNames
+from headwater.openlineage.naming.trimming import Trimming
 from headwater.openlineage.settings import Settings, settings_from
-from headwater.openlineage.trimming import Trimming
+from headwater.openlineage.writing.events import run_event, to_json
+from headwater.openlineage.writing.facets import FacetSettings
 from headwater.plan import decode_document
 
 ID, OTHER = "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002"

@@ -7,7 +7,7 @@ from openlineage.client.dataset import DatasetConfig, DatasetReducer
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
-from headwater.openlineage.trimming import RULES, Trimming, trim, trimming_from
+from headwater.openlineage.naming.trimming import RULES, Trimming, trim, trimming_from
 
 TRIMMED = [
     ("/data/t", "/data/t"),

@@ -33,8 +33,8 @@ from headwater.model import (
     RunState,
     Statement,
 )
-from headwater.openlineage.events import run_event, to_json
-from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.writing.events import run_event, to_json
+from headwater.openlineage.writing.facets import FacetSettings
 from headwater.store import open_store
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
 from headwater.store.questions.compact import reached_from

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from headwater.model import Dataset
-from headwater.openlineage.naming import jdbc_dataset, path_dataset
+from headwater.openlineage.naming.locations import jdbc_dataset, path_dataset
+from headwater.openlineage.naming.trimming import RULES, Trimming, trim
 from headwater.openlineage.settings import settings_from
-from headwater.openlineage.trimming import RULES, Trimming, trim
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from headwater.capture.destinations import destination
 from headwater.capture.settings import CaptureSettings
-from headwater.openlineage.events import read_event
+from headwater.openlineage.writing.events import read_event
 
 COMMAND = (sys.executable, "-P", "-m", "headwater.capture.aftermath")
 ENDED = "The process of the program ended without a word: a signal, os._exit, or no memory left."

@@ -20,8 +20,8 @@ from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, Origins
 from headwater.model import Gap, RunMoment, RunState, Statement, endings_apart
 from headwater.openlineage.delivery import Target
-from headwater.openlineage.events import end_event, run_event, to_json
-from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.writing.events import end_event, run_event, to_json
+from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")

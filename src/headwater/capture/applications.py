@@ -24,8 +24,8 @@ from headwater.capture.settings import CaptureSettings, extensions_of
 from headwater.extract import ExtractSettings
 from headwater.model import Engine, Job, Run, RunState
 from headwater.openlineage.delivery import Delivery, read_config
-from headwater.openlineage.facets import FacetSettings
 from headwater.openlineage.settings import Settings, settings_from
+from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact
 
 _LOG = logging.getLogger("headwater")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headwater.capture.rows import ExecutionRow, Scan
 from headwater.model import Dataset, DatasetDescription, Facet, Output, Statement, Statistics
-from headwater.openlineage.naming import path_dataset
+from headwater.openlineage.naming.locations import path_dataset
 
 
 def with_statistics(statement: Statement, row: ExecutionRow) -> Statement:

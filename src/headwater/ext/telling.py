@@ -16,7 +16,7 @@ from headwater.ext.hooks import EventFilter, JsonObject, NamingRule
 from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.running import Extensions
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Facet, RunMoment, Statement
-from headwater.openlineage.events import read_event, to_json
+from headwater.openlineage.writing.events import read_event, to_json
 from headwater.redaction import redact_json
 
 Facets = tuple[tuple[str, str], ...]

@@ -12,8 +12,7 @@ from headwater.errors import ExtensionError
 from headwater.ext.hooks import Transport
 from headwater.ext.running import Extensions
 from headwater.ext.watchdog import packages, within
-from headwater.openlineage.spool import Fate, Sent
-from headwater.openlineage.targets import ClientTarget, SinkTarget, Target, address_of
+from headwater.openlineage.delivery import ClientTarget, Fate, Sent, SinkTarget, Target, address_of
 
 SENDING_SECONDS = 10.0
 """How long a transport may take for one event."""

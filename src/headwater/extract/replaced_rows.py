@@ -10,8 +10,8 @@ from typing import TypeAlias
 from headwater.extract.lifecycle import owns_rows
 from headwater.extract.scope import Extraction
 from headwater.model import Output, ReplacedRows
-from headwater.openlineage.naming import path_dataset
-from headwater.openlineage.trimming import trim
+from headwater.openlineage.naming.locations import path_dataset
+from headwater.openlineage.naming.trimming import trim
 from headwater.plan import Expression, Operator
 
 Rule: TypeAlias = Callable[[Operator], ReplacedRows | None]

@@ -8,8 +8,8 @@ from headwater.ext.running import NO_EXTENSIONS, Extensions
 from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap
-from headwater.openlineage.resolvers import ConfiguredNames
-from headwater.openlineage.trimming import Trimming
+from headwater.openlineage.naming.resolvers import ConfiguredNames
+from headwater.openlineage.naming.trimming import Trimming
 from headwater.plan import Expression, Operator
 
 

@@ -1,4 +1,5 @@
-"""The wire format: dataset names, facets and events as OpenLineage writes them, and their delivery.
+"""The event format: how events are written and read, how datasets are named, and how events are delivered.
 
-The only package where camelCase is at home. It imports nothing of Spark.
+`writing` and `reading` are the two halves of one codec, and the only place with camelCase beside the APIs' documents.
+Nothing of Spark is imported here.
 """

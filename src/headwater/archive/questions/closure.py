@@ -14,7 +14,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.openlineage.naming import FILE_SYSTEMS
+from headwater.openlineage.naming.locations import FILE_SYSTEMS
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store.questions.format_steps import BYTES, STRINGS, TEXT
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headwater.extract.queries.result import Result, Star, candidates
 from headwater.extract.trace import NOTHING, OPAQUE, Paths
 from headwater.model import Dataset, InputField
-from headwater.openlineage.jdbc import jdbc_dataset
+from headwater.openlineage.naming.jdbc import jdbc_dataset
 
 _QUOTED = r'"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]'
 _PART = rf"(?:{_QUOTED}|[\w$#@-]+)"

@@ -6,7 +6,7 @@ from typing import Any
 
 from headwater.extract.scope import Extraction
 from headwater.model import CatalogEntry, DatasetDescription, Storage
-from headwater.openlineage.naming import SESSION_CATALOG
+from headwater.openlineage.naming.locations import SESSION_CATALOG
 
 Facts = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 from headwater.extract.relations import naming
 from headwater.extract.scope import Extraction
 from headwater.model import DatasetDescription
-from headwater.openlineage.jdbc import jdbc_table
+from headwater.openlineage.naming.jdbc import jdbc_table
 from headwater.plan import Operator
 
 Renamed = tuple[DatasetDescription, DatasetDescription]

@@ -11,9 +11,9 @@ from headwater.extract.relations.connector_names import also_known_as, named_by,
 from headwater.extract.relations.python_sources import PYTHON_TABLE, python_dataset
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
-from headwater.openlineage.jdbc import jdbc_table
-from headwater.openlineage.kafka import kafka_namespace, kafka_topics
-from headwater.openlineage.naming import (
+from headwater.openlineage.naming.jdbc import jdbc_table
+from headwater.openlineage.naming.kafka import kafka_namespace, kafka_topics
+from headwater.openlineage.naming.locations import (
     SESSION_CATALOG,
     Catalog,
     catalog_dataset,
@@ -21,7 +21,7 @@ from headwater.openlineage.naming import (
     jdbc_source,
     path_dataset,
 )
-from headwater.openlineage.trimming import trim
+from headwater.openlineage.naming.trimming import trim
 from headwater.plan import Operator
 
 Facts = Mapping[str, Any]

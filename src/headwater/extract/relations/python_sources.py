@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headwater.model import Dataset
-from headwater.openlineage.naming import path_dataset
+from headwater.openlineage.naming.locations import path_dataset
 
 PYTHON_TABLE = "PythonTable"
 """The class of the table that Spark has for each of them."""

@@ -8,7 +8,7 @@ from headwater.extract.relations.positions import streamed_names
 from headwater.extract.relations.rdds import remembered
 from headwater.extract.scope import Extraction, Rows, attribute
 from headwater.model import DatasetDescription
-from headwater.openlineage.naming import location_dataset
+from headwater.openlineage.naming.locations import location_dataset
 from headwater.plan import Operator
 
 _NO_DATASET = ("rate", "rate-micro-batch")

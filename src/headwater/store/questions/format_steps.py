@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import caseless
 from headwater.model.name_keys import key_of
-from headwater.openlineage.naming import holds_paths
+from headwater.openlineage.naming.locations import holds_paths
 from headwater.store import schema
 from headwater.store.ingest.spellings import CURRENT
 from headwater.store.sql.lookup import Lookup

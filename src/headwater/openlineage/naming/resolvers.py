@@ -11,7 +11,7 @@ from typing import Any
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
-from headwater.openlineage.trimming import Trimming, removed_path
+from headwater.openlineage.naming.trimming import Trimming, removed_path
 
 _TYPES = ("hostList", "pattern", "patternGroup")
 

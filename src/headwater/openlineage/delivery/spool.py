@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from headwater.openlineage.locked_file import LockedFile
+from headwater.openlineage.delivery.locked_file import LockedFile
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from headwater.model import Dataset, DatasetDescription, Symlink
-from headwater.openlineage.jdbc import jdbc_dataset, jdbc_source
+from headwater.openlineage.naming.jdbc import jdbc_dataset, jdbc_source
 from headwater.redaction import is_secret
 
 __all__ = [

@@ -11,35 +11,11 @@ from pathlib import Path
 
 from openlineage.client.event_v2 import RunEvent
 
-from headwater.openlineage.events import to_json
-from headwater.openlineage.outbox import Counts, Outbox
-from headwater.openlineage.spool import MAX_BYTES, Spool, lines_in
-from headwater.openlineage.targets import (
-    ClientTarget,
-    FileTarget,
-    SinkTarget,
-    Target,
-    UnusableTarget,
-    client_targets,
-    config_path,
-    read_config,
-    unusable_targets,
-)
+from headwater.openlineage.delivery.outbox import Counts, Outbox
+from headwater.openlineage.delivery.spool import MAX_BYTES, Spool, lines_in
+from headwater.openlineage.delivery.targets import Target
+from headwater.openlineage.writing.events import to_json
 from headwater.redaction import redact
-
-__all__ = [
-    "ClientTarget",
-    "Counts",
-    "Delivery",
-    "FileTarget",
-    "SinkTarget",
-    "Target",
-    "UnusableTarget",
-    "client_targets",
-    "config_path",
-    "read_config",
-    "unusable_targets",
-]
 
 _log = logging.getLogger(__name__)
 
@@ -138,6 +114,7 @@ class Delivery:
 def spool_key(target: Target) -> str:
     """The beginning of the names of a target's files: its name, the readable part of its address, and a digest of it.
 
+    >>> from headwater.openlineage.delivery import SinkTarget
     >>> spool_key(SinkTarget("store", print))
     'store'
     """

@@ -15,11 +15,10 @@ from uuid import UUID
 
 from headwater.errors import SettingError
 from headwater.model import Job, Run
-from headwater.openlineage.facets import FacetSettings
-from headwater.openlineage.job_settings import owners_from, tags_from
-from headwater.openlineage.resolvers import ConfiguredNames, Resolver, resolvers_from
-from headwater.openlineage.spark_transport import client_transport, nested
-from headwater.openlineage.trimming import Trimming, trimming_from
+from headwater.openlineage.naming.resolvers import ConfiguredNames, Resolver, resolvers_from
+from headwater.openlineage.naming.trimming import Trimming, trimming_from
+from headwater.openlineage.settings.spark_conf import client_transport, nested, owners_from, tags_from
+from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact
 
 PREFIX = "spark.openlineage."

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from headwater.model import Dataset
-from headwater.openlineage.jdbc_url import Engine, Server, read_server
+from headwater.openlineage.naming.jdbc_url import Engine, Server, read_server
 
 _PART = re.compile(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[((?:[^\]]|\]\])*)\]|([^.]+)')
 

@@ -8,8 +8,8 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.openlineage.spool import Fate, Sent, Spool
-from headwater.openlineage.targets import Target
+from headwater.openlineage.delivery.spool import Fate, Sent, Spool
+from headwater.openlineage.delivery.targets import Target
 from headwater.redaction import redact
 
 _log = logging.getLogger(__name__)

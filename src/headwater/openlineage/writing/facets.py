@@ -24,6 +24,7 @@ from openlineage.client.generated.lifecycle_state_change_dataset import (
     LifecycleStateChangeDatasetFacet,
     PreviousIdentifier,
 )
+from openlineage.client.generated.ownership_job import Owner, OwnershipJobFacet
 from openlineage.client.generated.parent_run import Job, ParentRunFacet, Root, RootJob, RootRun, Run
 from openlineage.client.generated.processing_engine_run import ProcessingEngineRunFacet
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
@@ -31,13 +32,14 @@ from openlineage.client.generated.source_code_location_job import SourceCodeLoca
 from openlineage.client.generated.sql_job import SQLJobFacet
 from openlineage.client.generated.storage_dataset import StorageDatasetFacet
 from openlineage.client.generated.symlinks_dataset import Identifier, SymlinksDatasetFacet
+from openlineage.client.generated.tags_job import TagsJobFacet, TagsJobFacetFields
+from openlineage.client.generated.tags_run import TagsRunFacet, TagsRunFacetFields
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
-from headwater.openlineage.given_facets import with_given
-from headwater.openlineage.job_settings import Tag, ownership_facet, tags_job_facet, tags_run_facet
-from headwater.openlineage.names import NAMES, names_facet
-from headwater.openlineage.nested_fields import nested_fields
+from headwater.openlineage.writing.extension_facets import with_given
+from headwater.openlineage.writing.names import NAMES, names_facet
+from headwater.openlineage.writing.nested_fields import nested_fields
 from headwater.redaction import redact, redact_sql
 
 PRODUCER = "urn:headwater:producer:headwater"
@@ -46,6 +48,15 @@ COVERAGE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterCoverageRunFacet.json"
 
 _Facet = TypeVar("_Facet")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=:|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag of a job or run; its value and source are those of the Spark integration where none is set."""
+
+    key: str
+    value: str = "true"
+    source: str = "CONFIG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,7 @@ def run_facets(moment: model.RunMoment, gaps: Iterable[model.Gap], settings: Fac
             "parent": _parent(moment.run, settings),
             "processing_engine": _engine(moment.engine, settings),
             "extractionError": _extraction_error(gaps, settings),
-            "tags": tags_run_facet(settings.run_tags, settings.producer),
+            "tags": _tags_run_facet(settings.run_tags, settings),
             COVERAGE: _coverage(moment.statement, gaps, settings),
         },
         settings,
@@ -135,8 +146,8 @@ def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, Jo
             if moment.sql
             else None,
             "sourceCodeLocation": _source_code(moment.source, settings),
-            "tags": tags_job_facet(settings.job_tags, settings.producer),
-            "ownership": ownership_facet(settings.owners, settings.producer),
+            "tags": _tags_job_facet(settings.job_tags, settings),
+            "ownership": _ownership_facet(settings),
         },
         settings,
     )
@@ -218,6 +229,24 @@ def _coverage(
 def _output_coverage(output: model.Output) -> OutputCoverage:
     dataset, fields = output.description.dataset, output.lineage.fields
     return OutputCoverage(dataset.namespace, dataset.name, len(fields), sum(1 for edges in fields.values() if edges))
+
+
+def _tags_job_facet(tags: tuple[Tag, ...], settings: FacetSettings) -> TagsJobFacet | None:
+    """The facet of a job's tags (TagsJobFacet 1-0-0); None without tags."""
+    fields = [TagsJobFacetFields(tag.key, tag.value, tag.source) for tag in tags]
+    return TagsJobFacet(fields, producer=settings.producer) if fields else None
+
+
+def _tags_run_facet(tags: tuple[Tag, ...], settings: FacetSettings) -> TagsRunFacet | None:
+    """The facet of a run's tags (TagsRunFacet 1-0-0); None without tags."""
+    fields = [TagsRunFacetFields(tag.key, tag.value, tag.source) for tag in tags]
+    return TagsRunFacet(fields, producer=settings.producer) if fields else None
+
+
+def _ownership_facet(settings: FacetSettings) -> OwnershipJobFacet | None:
+    """The facet of a job's owners (OwnershipJobFacet 1-0-1); None without owners."""
+    found = [Owner(name, kind) for kind, name in settings.owners]
+    return OwnershipJobFacet(found, producer=settings.producer) if found else None
 
 
 def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobFacet | None:

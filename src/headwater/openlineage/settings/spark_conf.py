@@ -1,8 +1,17 @@
-"""The ``spark.openlineage.transport`` keys of the Spark integration, in the words of the Python client."""
+"""Values of Spark's conf that are more than one text: transports, owners and tags of jobs and runs.
+
+The keys are those of the Spark integration, the result has the words of the Python client.
+"""
 
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from headwater.openlineage.writing.facets import Tag
+from headwater.redaction import MASK, is_secret, redact
+
+_BETWEEN_TAGS = re.compile(r"(?<!\\);")
+_BETWEEN_PARTS = re.compile(r"(?<!\\):")
 
 
 def client_transport(keys: Mapping[str, str]) -> dict[str, Any]:
@@ -47,3 +56,31 @@ def _in_python_words(transport: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(children, Mapping):
         written["transports"] = {name: _in_python_words(one) for name, one in children.items()}
     return written
+
+
+def tags_from(text: str) -> tuple[Tag, ...]:
+    r"""The tags ``key``, ``key:value`` or ``key:value:source`` with semicolons between; a backslash escapes both.
+
+    >>> [(tag.key, tag.value, tag.source) for tag in tags_from(r"nightly;env:prod;team:a\:b:HR")]
+    [('nightly', 'true', 'CONFIG'), ('env', 'prod', 'CONFIG'), ('team', 'a:b', 'HR')]
+    """
+    return tuple(_tag(one) for one in _BETWEEN_TAGS.split(text.strip().strip("[]")) if one.strip())
+
+
+def _tag(text: str) -> Tag:
+    parts = [re.sub(r"\\([:;])", r"\1", part).strip() for part in _BETWEEN_PARTS.split(text)]
+    if len(parts) > 1 and is_secret(parts[0]):
+        parts[1] = MASK
+    return Tag(*map(redact, parts[:3]))
+
+
+def owners_from(keys: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The owners of keys ``job.owners.<type>``, as (type, name).
+
+    >>> owners_from({"job.owners.team": "Sales", "job.tags": "a"})
+    (('team', 'Sales'),)
+    """
+    prefix = "job.owners."
+    return tuple(
+        (key.removeprefix(prefix), redact(name)) for key, name in sorted(keys.items()) if key.startswith(prefix)
+    )

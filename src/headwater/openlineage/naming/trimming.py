@@ -19,7 +19,7 @@ from openlineage.client.dataset.trimmers import (
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
-from headwater.openlineage.naming import holds_paths
+from headwater.openlineage.naming.locations import holds_paths
 
 _GLOB = re.compile(r"(?<!\\)(?:[*?]|\[[^/]*\]|\{.*\})")
 # Spark names every file it writes part-<task>-<uuid>…, or part-r-<task>-… before 2.0 (HadoopMapReduceCommitProtocol).

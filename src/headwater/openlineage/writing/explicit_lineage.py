@@ -16,8 +16,8 @@ from openlineage.client.generated.lineage import (
 )
 
 from headwater.model import Dataset, Output, Statement
-from headwater.openlineage.column_lineage import OpaqueTransformation
-from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.writing.column_lineage import OpaqueTransformation
+from headwater.openlineage.writing.facets import FacetSettings
 
 Told = tuple[Output, columns.ColumnLineageDatasetFacet | None]
 """An output and the facet that says its edges."""

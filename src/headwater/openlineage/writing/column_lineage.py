@@ -9,7 +9,7 @@ import attr
 from openlineage.client.generated import column_lineage_dataset as wire
 
 from headwater.model import ColumnLineage, Dependency, Gap, InputField, Output, Subtype, Transformation
-from headwater.openlineage.facets import FacetSettings
+from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact_sql
 
 _OPAQUE = "opaque"
