@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from headwater.store import Store, open_store
-from headwater.store.ingest.taggings import Tagging, put
+from headwater.store.ingest.tags import Tagging, put_tags
 
 Json = dict[str, Any]
 NAMES = st.sampled_from(["a", "b"])
@@ -89,7 +89,7 @@ def test_a_later_facet_takes_back_what_an_earlier_one_said_and_not_what_people_s
     pii, gold = {"key": "pii", "value": "true", "source": "DBT", "field": "x"}, {"key": "gold", "value": "1"}
     store.ingest([words.told("j", tagged(words, "a", [pii, gold]), minute=1)])
     with store.write() as connection:
-        put(connection, [((_only_dataset(store, "/a"), 0), 7, Tagging(0, "mine"))])
+        put_tags(connection, [((_only_dataset(store, "/a"), 0), 7, Tagging(0, "mine"))])
     store.ingest([words.told("j", tagged(words, "a", [gold | {"value": "2"}]), minute=2)])
     assert [row.split(", ")[2:6] for row in told_tags(store)[0]] == [
         ["None", "'gold'", "'2'", "''"],
@@ -105,7 +105,7 @@ def test_what_people_say_stays_with_a_dataset(store: Store, words: Any, change: 
     owner = _only_dataset(store, "/a")
     with store.write() as connection:
         field = connection.execute(text(f"SELECT id FROM field WHERE name = 'x' AND dataset_id = {owner}")).scalar_one()
-        put(connection, [((owner, 0), 7, Tagging(int(field), "mine")), ((owner, 0), 7, Tagging(0, "ours"))])
+        put_tags(connection, [((owner, 0), 7, Tagging(int(field), "mine")), ((owner, 0), 7, Tagging(0, "ours"))])
     if change == "rename":
         store.ingest([words.told("ddl", words.renamed("a", "b"), minute=5)])
     else:

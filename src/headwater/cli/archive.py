@@ -13,7 +13,7 @@ from headwater.cli.archive_questions import cycles, diff, impact, paths, roots
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, progress_notes, table
 from headwater.store import open_store
-from headwater.store.ingest.garbage import collect_seldom
+from headwater.store.ingest.pipeline import collect_seldom
 from headwater.store.maintenance.exporting import export as export_events
 
 if TYPE_CHECKING:

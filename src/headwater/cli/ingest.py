@@ -17,7 +17,7 @@ from headwater.cli.options import StoreOption
 from headwater.cli.output import note, print_lines
 from headwater.errors import SettingError
 from headwater.store import Store, open_store
-from headwater.store.ingest.garbage import collect_seldom
+from headwater.store.ingest.pipeline import collect_seldom
 
 _AT_ONCE = 500  # events in one transaction
 _ENDINGS = (".ndjson", ".jsonl", ".json", ".ndjson.gz", ".jsonl.gz", ".json.gz")

@@ -1,12 +1,12 @@
 """The memory that the bodies of all requests of a process may need together."""
 
 import asyncio
+import ctypes
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
-
-from headwater.store.ingest.garbage import give_memory_back
 
 PATIENCE = 10.0
 """Seconds for which a body waits for the memory of other requests."""
@@ -120,3 +120,12 @@ class MemoryBudget:
 def _give_back() -> None:
     time.sleep(_A_MOMENT)
     give_memory_back()
+
+
+def give_memory_back() -> None:
+    """Give memory that is free back to the system, where the C library can (glibc, ``malloc_trim``).
+
+    By itself it keeps what a large event took for the next, and the process stays as large as it ever was.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

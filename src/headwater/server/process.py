@@ -28,7 +28,7 @@ from headwater.server.proxies import host_patterns, proxy_networks
 from headwater.server.settings import LOOPBACK, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.graph.index import require_arrays
-from headwater.store.ingest.garbage import collect_seldom
+from headwater.store.ingest.pipeline import collect_seldom
 from headwater.store.sql.engine import shown
 
 LAST_ANSWERS = 30

@@ -17,11 +17,11 @@ from headwater.store import schema
 from headwater.store.catalog.sight import OPTION as SIGHT
 from headwater.store.catalog.sight import Sees
 from headwater.store.graph.index import OPTION, require_arrays
+from headwater.store.ingest.current_lineage import recompute_current_lineage
 from headwater.store.ingest.ids import Writer
-from headwater.store.ingest.recording import record
+from headwater.store.ingest.pipeline import record
 from headwater.store.ingest.replacements import believes_overwrite
-from headwater.store.ingest.settling import settle
-from headwater.store.ingest.stamping import stamp
+from headwater.store.ingest.run_summary import update_run_summary
 from headwater.store.maintenance.upgrade import require_current, revision_of, upgrade
 from headwater.store.sql import engine as connections
 from headwater.store.sql.location import require_file, sqlite_path, store_url
@@ -114,8 +114,8 @@ class Store:
             connections.by_index(connection)
             writer = Writer(connection, self._believe_overwrite)
             added = record(writer, events)
-            settle(writer)
-            stamp(writer)
+            recompute_current_lineage(writer)
+            update_run_summary(writer)
         return added
 
     def events(self, run: str) -> list[dict[str, Any]]:

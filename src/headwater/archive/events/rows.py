@@ -1,7 +1,7 @@
 """An event as a row of plain values, of which Spark makes the tables; what repeats is told once.
 
 The rules are those of the store, for the events are read by its code; what a row says of datasets is what
-`headwater.store.ingest.describing` and `headwater.store.ingest.naming` take from an event.
+`headwater.store.ingest.descriptions` and `headwater.store.ingest.name_changes` take from an event.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from headwater.openlineage.reading.encoded_lineage import EncodedLineage, Named
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.openlineage.reading.json_text import canonical, read_json
 from headwater.openlineage.reading.json_values import Record, record, records
-from headwater.store.ingest.naming import moment_of
+from headwater.store.ingest.name_changes import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
@@ -135,7 +135,7 @@ def _links(event: Event) -> Iterator[Row]:
 
 
 def _twins(event: Event) -> Iterator[Row]:
-    """The fields of datasets that differ in case only (`headwater.store.ingest.naming.joined_twins`)."""
+    """The fields of datasets that differ in case only (`headwater.store.ingest.name_changes.joined_twins`)."""
     if not event.twins or (event.renames and event.state not in SUCCESSFUL):
         return
     for seen in () if event.renames else event.inputs:

@@ -79,7 +79,7 @@ def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: 
     """The fields of datasets: those of all schemas, and those that lineage names.
 
     Types and places are those of the schema that was told last; a field that is not in it has none. Names are spelled
-    by the rules of `headwater.store.ingest.spellings`; ``own`` is the name that is compared.
+    by the rules of `headwater.store.ingest.field_spelling`; ``own`` is the name that is compared.
     """
     seen = described.where("schema IS NOT NULL").select(*_DATASET, "at", "schema", "written").distinct()
     moment = sf.struct("at", "schema")

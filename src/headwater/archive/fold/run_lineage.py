@@ -1,4 +1,4 @@
-"""Which run told what of a job's output, folded to spans of time: the rules of `headwater.store.ingest.settling`.
+"""Which run told what of a job's output, folded to spans of time, by `headwater.store.ingest.current_lineage`.
 
 Nothing here looks at an edge. What a run tells of an output is one or more *shapes*, digests of lineage; runs that tell
 the same one after the other are one span. So the cost goes by distinct lineage, not by runs.
@@ -22,7 +22,7 @@ PAIR = (*JOB, *OUTPUT)
 def runs_of(events: DataFrame) -> DataFrame:
     """The runs of events with job, state, and since when they are in that state.
 
-    An end outweighs everything before it (`headwater.store.ingest.recording`).
+    An end outweighs everything before it (`headwater.store.ingest.pipeline`).
     """
     weight = sf.struct(sf.col("state").isin(*FINAL).alias("final"), "at", "state", *JOB)
     best = events.groupBy("run").agg(

@@ -265,7 +265,7 @@ def _renamed_fields(
     renames: Sequence[FieldRename],
     own: Callable[[str], str],
 ) -> Iterator[RenamedField]:
-    """The fields that events gave other names, by what these call them (`headwater.store.ingest.describing`)."""
+    """The fields that events gave other names, by what these call them (`headwater.store.ingest.descriptions`)."""
     for one in spelled:
         former = own(one.former)
         first, since = first_name(renames, former, one.at - 1)

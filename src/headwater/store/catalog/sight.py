@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from sqlalchemy import ColumnElement, Connection, exists, or_, select, true
 
 from headwater.store import schema
-from headwater.store.ingest.spellings import READ
+from headwater.store.ingest.field_spelling import READ
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import rows_for
 

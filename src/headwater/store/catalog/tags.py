@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal,
 
 from headwater.store import schema
 from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.ingest.taggings import Owner, Tagging, put, tag_key
+from headwater.store.ingest.tags import Owner, Tagging, put_tags, tag_key
 from headwater.store.sql.rows import rows_for
 
 _TAG = schema.tag
@@ -70,7 +70,7 @@ def describe(connection: Connection, tag: Tag) -> Tag:
 
 def add(connection: Connection, owner: Owner, tags: Iterable[str], at: int, field_id: int = 0) -> None:
     """Puts tags on a dataset, a field of it, or a job; they stay until somebody takes them off."""
-    put(connection, [(owner, at, Tagging(field_id, tag)) for tag in tags])
+    put_tags(connection, [(owner, at, Tagging(field_id, tag)) for tag in tags])
 
 
 def remove(connection: Connection, owner: Owner, tag: str, field_id: int = 0) -> None:

@@ -1,6 +1,6 @@
 """Versions of datasets, known by the run: one for each that wrote it, or altered it and left a schema."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,10 +11,10 @@ from headwater.model import Dataset
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import DECLARED, SUCCESSFUL
 from headwater.openlineage.reading.version_schema import VersionField
+from headwater.openlineage.reading.version_schema import fields_of as schema_fields
 from headwater.store import schema
 from headwater.store.catalog.identities import dataset_version
 from headwater.store.catalog.pages import Listing, Page, paged
-from headwater.store.ingest.schemas import by_digest
 from headwater.store.sql.rows import pairs_for, rows_for
 
 _RUN = schema.run
@@ -93,7 +93,7 @@ def fields_of(connection: Connection, versions: Collection[Version]) -> dict[Ver
 
     A version is left out when no schema was known yet.
     """
-    own = by_digest(connection, [one.schema for one in versions if one.schema is not None])
+    own = _schemas(connection, [one.schema for one in versions if one.schema is not None])
     then = fields_at(connection, [(one.dataset_id, one.at) for one in versions if one.schema is None])
     found = {one: own[one.schema] for one in versions if one.schema is not None}
     return found | {
@@ -112,7 +112,7 @@ def fields_at(connection: Connection, wanted: Collection[Place]) -> dict[Place, 
             if row.digest is not None:
                 place = (row.dataset_id, row.moment)
                 latest[place] = max(latest.get(place, (row.at, row.digest)), (row.at, row.digest))
-    schemas = by_digest(connection, [digest for _, digest in latest.values()])
+    schemas = _schemas(connection, [digest for _, digest in latest.values()])
     return {place: schemas[digest] for place, (_, digest) in latest.items()}
 
 
@@ -219,3 +219,10 @@ def version_of(row: Any, named: Dataset) -> Version:
     """The version of a row."""
     run = "" if row.state == DECLARED else row.shown or row.uuid
     return Version(row.dataset_id, dataset_version(named, row.uuid), row.at, row.run_id, run, row.schema_digest)
+
+
+def _schemas(connection: Connection, digests: Iterable[bytes]) -> dict[bytes, tuple[VersionField, ...]]:
+    """The schemas that versions have, by their digests."""
+    table = schema.dataset_schema
+    rows = rows_for(connection, set(digests), lambda some: select(table).where(table.c.digest.in_(some)))
+    return {row.digest: schema_fields(row.fields) for row in rows}

@@ -91,12 +91,12 @@ def add_ended(connection: Connection, tables: Tables, rows: Iterable[tuple[int, 
     add_rows(connection, tables.history, (*_columns(tables.current), "valid_to"), rows)
 
 
-def repainted(spans: Sequence[Span], window: Span, *, present: bool) -> list[Span]:
+def with_window(spans: Sequence[Span], window: Span, *, present: bool) -> list[Span]:
     """The spans after saying of a window of time that the edge was there, or was not.
 
-    >>> repainted([Span(1, 9)], Span(3, 5), present=False)
+    >>> with_window([Span(1, 9)], Span(3, 5), present=False)
     [Span(start=1, end=3), Span(start=5, end=9)]
-    >>> repainted([Span(1, 3), Span(5, 9)], Span(3, 5), present=True)
+    >>> with_window([Span(1, 3), Span(5, 9)], Span(3, 5), present=True)
     [Span(start=1, end=9)]
     """
     pieces = [piece for span in spans for piece in _outside(span, window)]
@@ -126,14 +126,14 @@ class Scope:
     job: int
     dataset: int
 
-    def paint(self, tables: Tables, window: Span, edges: Iterable[Edge]) -> None:
+    def set_edges_during(self, tables: Tables, window: Span, edges: Iterable[Edge]) -> None:
         """Makes exactly these edges true within the window, whatever was known of it before."""
         wanted, before = set(edges), self._spans(tables, window)
         gone: list[tuple[Edge, Span]] = []
         new: list[tuple[Edge, Span]] = []
         for edge in before.keys() | wanted:
             old = before.get(edge, [])
-            now = repainted(old, window, present=edge in wanted)
+            now = with_window(old, window, present=edge in wanted)
             gone += [(edge, span) for span in old if span not in now]
             new += [(edge, span) for span in now if span not in old]
         self._remove(tables, gone)

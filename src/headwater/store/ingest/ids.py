@@ -16,16 +16,16 @@ from headwater.model.name_keys import key_of, keys_of
 from headwater.model.time import BEGINNING
 from headwater.openlineage.reading.events import Event
 from headwater.store import schema
+from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.meanings import Meaning
-from headwater.store.ingest.pending import Pending
-from headwater.store.ingest.spellings import MENTIONED, READ, WRITTEN
-from headwater.store.ingest.upserts import Values
+from headwater.store.ingest.rows import Rows
+from headwater.store.ingest.statements import Values
 from headwater.store.sql.bulk import add_rows, new_ids
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import rows_for
 
 
-class KnownRun(NamedTuple):
+class RunRow(NamedTuple):
     """A run's row: its id, and its columns that events change."""
 
     id: int
@@ -33,7 +33,7 @@ class KnownRun(NamedTuple):
 
 
 @dataclass(slots=True)
-class KnownFields:
+class DatasetFields:
     """The fields of a dataset: the id of each by its own name, and by the spellings of its readers and its writers.
 
     A spelling that is here is written, or pending: it need not be looked at again. ``mentioned`` are those that only
@@ -65,28 +65,27 @@ class KnownFields:
 class Writer:
     """A writing transaction, with the ids it has seen.
 
-    ``pending`` are rows to be written; ``unsettled`` are the runs whose lineage has to be looked at again before the
-    transaction ends; ``added`` are those of which nothing was known before it;
-    ``moved`` are those whose state, datasets or lineage may be others than their rows say;
-    ``runs`` are the runs of the batch by UUID; ``names`` are the meanings of dataset names; ``read``
-    are the events of this transaction by digest, which need not be read from the store again; ``entangled`` are
-    datasets that were joined when their fields had been renamed. ``believe_overwrite`` says that an OVERWRITE of
-    producers who do not say which rows they replaced counts as one of all rows.
+    ``pending`` are rows to be written; ``runs_to_recompute`` are the runs whose lineage has to be looked at again
+    before the transaction ends; ``added`` are those that it added; ``runs_to_summarize`` are those whose state,
+    datasets or lineage may be others than their rows say; ``runs`` are the runs of the batch by UUID; ``names`` are the
+    meanings of dataset names; ``read`` are the events of this transaction by digest, which need not be read from the
+    store again; ``merged_with_renames`` are datasets that were joined when their fields had been renamed.
+    ``believe_overwrite`` says that an OVERWRITE of producers who do not say which rows they replaced is of all rows.
     """
 
     connection: Connection
     believe_overwrite: bool = False
-    pending: Pending = field(default_factory=Pending)
-    unsettled: set[int] = field(default_factory=set)
+    pending: Rows = field(default_factory=Rows)
+    runs_to_recompute: set[int] = field(default_factory=set)
     added: set[int] = field(default_factory=set)
-    moved: set[int] = field(default_factory=set)
-    runs: dict[str, KnownRun] = field(default_factory=dict)
+    runs_to_summarize: set[int] = field(default_factory=set)
+    runs: dict[str, RunRow] = field(default_factory=dict)
     names: dict[Dataset, list[Meaning]] = field(default_factory=dict)
     read: dict[bytes, Event] = field(default_factory=dict)
-    entangled: set[int] = field(default_factory=set)
+    merged_with_renames: set[int] = field(default_factory=set)
     _jobs: dict[Job, int] = field(default_factory=dict)
     _transformations: dict[Transformation, int] = field(default_factory=dict)
-    _fields: dict[int, KnownFields] = field(default_factory=dict)
+    _fields: dict[int, DatasetFields] = field(default_factory=dict)
     _renames: dict[int, tuple[FieldRename, ...]] = field(default_factory=dict)
     _renamed: dict[tuple[int, bytes], int] = field(default_factory=dict)
     _nothing_renamed: bool | None = None
@@ -244,7 +243,7 @@ class Writer:
     def know_fields(self, datasets: Iterable[int]) -> None:
         """Reads the fields of datasets, all at once; of those whose fields were renamed each when it is needed."""
         wanted = [one for one in datasets if one not in self._fields and not self.renames(one)]
-        self._fields |= {one: KnownFields() for one in wanted}
+        self._fields |= {one: DatasetFields() for one in wanted}
         for dataset, name, field_id, by in _FIELDS_OF.bare(self.connection, wanted):
             known = self._fields[dataset]
             known.own[own_name(name, self.twins(dataset))] = field_id

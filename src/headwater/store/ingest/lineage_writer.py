@@ -79,7 +79,7 @@ class LineageWriter:
             self._first[pair] = told
         elif latest is None or not self._goes_on(run, output, told, latest):
             self.flush()
-            _paint(self._connection, run, output, told, replaced=output in self._ends)
+            _set_edges(self._connection, run, output, told, replaced=output in self._ends)
         self._told.append((*pair, run.id, told))
         self._latest[pair] = _later(latest, told, run)
         with_writer(self._writers.setdefault(output, {}), told.at, run)
@@ -174,7 +174,7 @@ def _told_last(pair: FromClause) -> Select[Any]:
     return question.join(_LINEAGE, mine)
 
 
-def _paint(connection: Connection, run: Run, output: int, told: RunLineage, *, replaced: bool) -> None:
+def _set_edges(connection: Connection, run: Run, output: int, told: RunLineage, *, replaced: bool) -> None:
     """Makes the edges so from then on until the next run told its own, or another replaced all; equal times go by id.
 
     ``replaced`` says that the output was ever replaced.
@@ -187,8 +187,8 @@ def _paint(connection: Connection, run: Run, output: int, told: RunLineage, *, r
     end = max(told.at, min(following, first_after(connection, output, run))) if replaced else following
     scope = Scope(connection, run.job_id, output)
     if told.at < end:
-        scope.paint(FIELD_EDGES, Span(told.at, end), told.edges.fields)
-        scope.paint(DATASET_EDGES, Span(told.at, end), told.edges.dataset)
+        scope.set_edges_during(FIELD_EDGES, Span(told.at, end), told.edges.fields)
+        scope.set_edges_during(DATASET_EDGES, Span(told.at, end), told.edges.dataset)
     if end < following:
         _end_within(connection, (run.job_id, output), Span(end, following))
     note(connection, [(run.job_id, output)])
@@ -214,6 +214,6 @@ def _end_within(connection: Connection, pair: Pair, window: Span) -> None:
     """Ends all edges of a pair within a window."""
     if window.start < window.end:
         scope = Scope(connection, *pair)
-        scope.paint(FIELD_EDGES, window, ())
-        scope.paint(DATASET_EDGES, window, ())
+        scope.set_edges_during(FIELD_EDGES, window, ())
+        scope.set_edges_during(DATASET_EDGES, window, ())
         note(connection, [pair])

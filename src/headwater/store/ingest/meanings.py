@@ -17,7 +17,7 @@ class Meaning(NamedTuple):
         """Whether the name has this meaning at a moment."""
         return self.since <= at < self.until
 
-    def straddles(self, at: int) -> bool:
+    def spans(self, at: int) -> bool:
         """Whether it has this meaning both before and after a moment at which it should have ended."""
         return self.since < at < self.until
 

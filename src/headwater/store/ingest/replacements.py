@@ -8,13 +8,12 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, FromClause, Select, and_, bindparam, delete, or_, select
+from sqlalchemy import BigInteger, Connection, FromClause, Select, and_, bindparam, or_, select
 
 from headwater.errors import SettingError
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
-from headwater.store.ingest.ids import Writer
 from headwater.store.sql.bulk import add_rows
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import pairs_for, rows_for
@@ -105,14 +104,6 @@ def add_replacements(connection: Connection, rows: Iterable[tuple[int, int, Repl
     """Add the replacements of datasets (first) by runs (second)."""
     flat = ((dataset, one.at, run, *one[1:]) for dataset, run, one in rows)
     add_rows(connection, _REPLACEMENT, _COLUMNS, flat)
-
-
-def retract_replacements(writer: Writer, datasets: Collection[int]) -> None:
-    """Remove the replacements of datasets; the runs that made them are looked at again."""
-    question = select(_REPLACEMENT.c.run_id)
-    rows = rows_for(writer.connection, datasets, lambda some: question.where(_REPLACEMENT.c.dataset_id.in_(some)))
-    writer.unsettled.update(row.run_id for row in rows)
-    writer.connection.execute(delete(_REPLACEMENT).where(_REPLACEMENT.c.dataset_id.in_(datasets)))
 
 
 def any_replacement(connection: Connection) -> bool:

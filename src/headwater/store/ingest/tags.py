@@ -1,33 +1,71 @@
-"""Tags that events tell (TagsDatasetFacet, TagsJobFacet 1-0-0), and what becomes of tags when datasets do.
+"""Tags of facets (TagsDatasetFacet, TagsJobFacet 1-0-0) and of people, and their rows.
 
-A tag on a field that nothing else tells of makes the field known: whether its schema comes later does not matter.
+A facet's tags give way to those of a later facet; tags that people put stay until they take them back. A tag on a field
+that nothing else names adds the field: whether its schema comes later does not matter.
 """
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, Insert, and_, bindparam, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.model import Dataset
-from headwater.model.time import FOREVER
+from headwater.model.name_keys import key_of
 from headwater.openlineage.reading.dataset_facets import dataset
 from headwater.openlineage.reading.events import Event
 from headwater.openlineage.reading.json_text import read_json
 from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
-from headwater.store.ingest.ids import Writer
-from headwater.store.ingest.meanings import Meaning
-from headwater.store.ingest.symlinks import dataset_id, meanings
-from headwater.store.ingest.taggings import API, FACET, Tagging, ToldTags, put
+from headwater.store.sql.rows import rows_for
+from headwater.store.sql.text_search import add_tag_texts
 
-__all__ = ["FACET", "Aside", "restore", "set_aside", "tag_dataset", "tag_job"]
+API = "API"
+"""The source of tags that people put, and no facet."""
+
+FACET = "tags"
+"""The facet's name: TagsDatasetFacet and TagsJobFacet 1-0-0."""
+
+Owner = tuple[int, int]
+"""The id of a dataset and 0, or 0 and the id of a job."""
 
 _TAGGING = schema.tagging
 _FIELD = schema.field
+_OWNED = (_TAGGING.c.dataset_id == bindparam("dataset"), _TAGGING.c.job_id == bindparam("job"))
+_FORGET = delete(_TAGGING).where(*_OWNED, _TAGGING.c.source != API)
 
 
-class Aside(NamedTuple):
-    """A tag that somebody put, by names: the ids of dataset and field are about to change."""
+class Tagging(NamedTuple):
+    """A tag on a dataset or job, or on a field (0 for none)."""
+
+    field_id: int
+    tag: str
+    value: str = ""
+    source: str = API
+
+    @property
+    def key(self) -> tuple[int, bytes]:
+        """The key of which there is at most one tag; tags that differ in case only are one."""
+        return self.field_id, tag_key(self.tag)
+
+
+class FacetTags(NamedTuple):
+    """All the tags of a facet, with the moment and the digest of its event."""
+
+    at: int
+    digest: bytes
+    tags: frozenset[Tagging]
+
+    def after(self, other: "FacetTags | None") -> "FacetTags":
+        """The later of two; of one event, which may name a dataset several times, both."""
+        if other is None or other[:2] < self[:2]:
+            return self
+        return other if other[:2] > self[:2] else self._replace(tags=self.tags | other.tags)
+
+
+class UserTag(NamedTuple):
+    """A tag that somebody put, by names: for when the ids of dataset and field are about to change."""
 
     dataset: Dataset
     field: str
@@ -36,62 +74,123 @@ class Aside(NamedTuple):
     at: int
 
 
-def tag_dataset(writer: Writer, owner: int, event: Event, at: int) -> None:
-    """Notes the tags that an event's facets give a dataset and its fields."""
-    tags = set()
-    for told in _told_of(writer, owner, event, at):
-        name = text(told, "field")
-        tags.add(_tagging(told, writer.field(owner, name, at) if name else 0))
-    writer.pending.tags((owner, 0), ToldTags(at, event.digest, frozenset(tags)))
+def dataset_tags(event: Event) -> Iterator[tuple[Dataset, list[tuple[str, Tagging]]]]:
+    """Yield the tags in the facets of each entry of an event, with the names of the fields that they are on."""
+    value = read_json(event.text)
+    for item in (*records(value, "inputs"), *records(value, "outputs"), record(value, "dataset")):
+        if tags := _tags(item):
+            yield dataset(item), tags
 
 
-def tag_job(writer: Writer, job_id: int, event: Event) -> None:
-    """Notes the tags that an event's facet gives its job."""
-    told = _tags(record(read_json(event.text), "job"))
-    tags = frozenset(_tagging(one, 0) for one in told)
-    writer.pending.tags((0, job_id), ToldTags(event.at, event.digest, tags))
+def job_tags(event: Event) -> FacetTags:
+    """Return the tags of an event's job."""
+    tags = _tags(record(read_json(event.text), "job"))
+    return FacetTags(event.at, event.digest, frozenset(tag for _, tag in tags))
 
 
-def set_aside(writer: Writer, datasets: Collection[int]) -> list[Aside]:
-    """Takes the tags off some datasets that are about to be told again; those that people put are given back."""
+def _tags(item: Record) -> list[tuple[str, Tagging]]:
+    return [(text(one, "field"), _tagging(one)) for one in records(item, "facets", FACET, "tags") if text(one, "key")]
+
+
+def _tagging(tag: Record) -> Tagging:
+    source = text(tag, "source")
+    # A tag of people in a facet stays the facet's: the next facet takes it back.
+    return Tagging(0, text(tag, "key"), text(tag, "value"), source.lower() if source == API else source)
+
+
+def remove_tags(connection: Connection, datasets: Collection[int]) -> list[UserTag]:
+    """Remove the tags of datasets that are to be read again from their events; return those that people put."""
     owner, tagging = schema.dataset, _TAGGING
     put_by_people = select(tagging, owner.c.namespace, owner.c.name.label("dataset"), _FIELD.c.name.label("field"))
     put_by_people = put_by_people.join(owner, owner.c.id == tagging.c.dataset_id)
     put_by_people = put_by_people.outerjoin(_FIELD, _FIELD.c.id == tagging.c.field_id)
     mine = tagging.c.dataset_id.in_(datasets)
-    rows = writer.connection.execute(put_by_people.where(mine, tagging.c.source == API)).all()
-    writer.connection.execute(delete(tagging).where(mine))
-    return [Aside(Dataset(row.namespace, row.dataset), row.field or "", row.tag, row.value, row.at) for row in rows]
+    rows = connection.execute(put_by_people.where(mine, tagging.c.source == API)).all()
+    connection.execute(delete(tagging).where(mine))
+    return [UserTag(Dataset(row.namespace, row.dataset), row.field or "", row.tag, row.value, row.at) for row in rows]
 
 
-def restore(writer: Writer, aside: Iterable[Aside]) -> None:
-    """Puts tags back, on the datasets that their names mean now."""
-    for one in aside:
-        known = meanings(writer, one.dataset)
-        if known:
-            owner = max(known, key=_since).dataset
-            field_id = writer.field(owner, one.field, FOREVER - 1) if one.field else 0
-            put(writer.connection, [((owner, 0), one.at, Tagging(field_id, one.tag, one.value))])
+def tag_key(tag: str) -> bytes:
+    """The key of a tag's name, whatever its case."""
+    return key_of(tag.casefold())
 
 
-def _since(meaning: Meaning) -> int:
-    return meaning.since
+def write_tags(connection: Connection, tags: Mapping[Owner, FacetTags]) -> None:
+    """Write the tags of facets, except where the store has a later facet; to be called before facets are written."""
+    latest = _latest_facets(connection, list(tags))
+    changed = {
+        owner: one for owner, one in tags.items() if latest.get(owner, (one.at, one.digest)) <= (one.at, one.digest)
+    }
+    outdated = [owner for owner, one in changed.items() if latest.get(owner) != (one.at, one.digest)]
+    if outdated:
+        connection.execute(_FORGET, [{"dataset": dataset, "job": job} for dataset, job in outdated])
+    put_tags(connection, [(owner, one.at, tag) for owner, one in changed.items() for tag in _distinct(one.tags)])
 
 
-def _told_of(writer: Writer, owner: int, event: Event, at: int) -> Iterator[Record]:
-    """The tags in the facets of all entries of an event that name a dataset."""
-    value = read_json(event.text)
-    for item in (*records(value, "inputs"), *records(value, "outputs"), record(value, "dataset")):
-        tags = _tags(item)
-        if tags and dataset_id(writer, dataset(item), at) == owner:
-            yield from tags
+def put_tags(connection: Connection, tags: Sequence[tuple[Owner, int, Tagging]]) -> None:
+    """Write tags with the moment they were put; those of people replace those of facets, and stay."""
+    rows = [
+        {
+            "dataset_id": owner[0],
+            "job_id": owner[1],
+            "field_id": tag.field_id,
+            "tag_key": tag_key(tag.tag),
+            "tag": tag.tag,
+            "value": tag.value,
+            "source": tag.source,
+            "at": at,
+        }
+        for owner, at, tag in tags
+    ]
+    texts = {(tag.tag, tag.value): tag_key(tag.tag) for _, _, tag in tags}
+    add_tag_texts(connection, [(key_of(*text_of_tag), key, *text_of_tag) for text_of_tag, key in texts.items()])
+    for statement, some in (
+        (_put_by_people(connection.dialect.name), [row for row in rows if row["source"] == API]),
+        (_put_by_facet(connection.dialect.name), [row for row in rows if row["source"] != API]),
+    ):
+        if some:
+            connection.execute(statement, some)
 
 
-def _tags(item: Record) -> list[Record]:
-    return [one for one in records(item, "facets", FACET, "tags") if text(one, "key")]
+def _latest_facets(connection: Connection, owners: list[Owner]) -> dict[Owner, tuple[int, bytes]]:
+    """The moment and the event of the latest facet with tags of each owner."""
+    facet = schema.facet
+    question = select(facet).where(facet.c.name == FACET)
+    found: dict[Owner, tuple[int, bytes]] = {}
+    for mine, other, ids in (
+        (facet.c.dataset_id, facet.c.job_id, [owner for owner, _ in owners if owner]),
+        (facet.c.job_id, facet.c.dataset_id, [job for _, job in owners if job]),
+    ):
+        of_kind = question.where(other == 0)
+        rows = rows_for(connection, ids, lambda some, of=of_kind, on=mine: of.where(on.in_(some)))  # type: ignore[misc]
+        found |= {(row.dataset_id, row.job_id): (row.at, row.event_digest) for row in rows}
+    return found
 
 
-def _tagging(told: Record, field_id: int) -> Tagging:
-    source = text(told, "source")
-    # What a facet says is of people stays a facet's: the next one takes it back.
-    return Tagging(field_id, text(told, "key"), text(told, "value"), source.lower() if source == API else source)
+def _distinct(tags: frozenset[Tagging]) -> list[Tagging]:
+    """Of equal tags of one field the one with the greatest value."""
+    return list({tag.key: tag for tag in sorted(tags)}.values())
+
+
+_KEY = ["dataset_id", "job_id", "field_id", "tag_key"]
+_VALUES = ("tag", "value", "source", "at")
+
+
+@cache
+def _put_by_people(dialect: str) -> Insert:
+    statement = _inserting(dialect)
+    return statement.on_conflict_do_update(
+        index_elements=_KEY, set_={name: statement.excluded[name] for name in _VALUES}
+    )
+
+
+@cache
+def _put_by_facet(dialect: str) -> Insert:
+    statement = _inserting(dialect)
+    greater = and_(_TAGGING.c.source != API, statement.excluded.value > _TAGGING.c.value)
+    values: dict[str, Any] = {name: statement.excluded[name] for name in _VALUES}
+    return statement.on_conflict_do_update(index_elements=_KEY, set_=values, where=greater)
+
+
+def _inserting(dialect: str) -> "postgresql.Insert | sqlite.Insert":
+    return postgresql.insert(_TAGGING) if dialect == "postgresql" else sqlite.insert(_TAGGING)

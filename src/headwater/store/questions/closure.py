@@ -15,8 +15,8 @@ from sqlalchemy import Connection, select
 
 from headwater.store import schema
 from headwater.store.catalog.sight import sight_of
+from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import any_replacement
-from headwater.store.ingest.spellings import READ
 from headwater.store.questions.answers import Bounds, Direction, Sides
 from headwater.store.questions.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.past import PastLinks

@@ -11,8 +11,8 @@ from headwater.model.name_keys import keys_of
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.catalog.fields import ended_fields
+from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import latest_replacements, writers_since
-from headwater.store.ingest.spellings import READ
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, Evidence, Sees
 from headwater.store.questions.endings import fit, tail

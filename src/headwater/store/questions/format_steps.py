@@ -16,7 +16,7 @@ from headwater.model.field_names import caseless
 from headwater.model.name_keys import key_of
 from headwater.openlineage.naming.locations import holds_paths
 from headwater.store import schema
-from headwater.store.ingest.spellings import CURRENT
+from headwater.store.ingest.field_spelling import CURRENT
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import rows_for
 

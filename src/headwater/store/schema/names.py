@@ -94,7 +94,7 @@ field = Table(
 )
 
 """``key`` is of the field's own name (`headwater.model.field_names.own_name`), ``name`` is shown; ``spelling`` and
-``spelled_by`` decide how: `headwater.store.ingest.spellings`."""
+``spelled_by`` decide how: `headwater.store.ingest.field_spelling`."""
 
 field_twin = Table(
     "field_twin",

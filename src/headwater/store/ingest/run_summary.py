@@ -42,15 +42,15 @@ _SET_DIGEST = Change({"row": BigInteger(), "digest": LargeBinary()}, _set_digest
 _SET_MOMENT = Change({"run": BigInteger(), "dataset": BigInteger(), "moment": BigInteger()}, _set_moment)
 
 
-def stamp(writer: Writer) -> None:
-    """Notes of the runs that moved which datasets they touched, and since when there is what they wrote."""
+def update_run_summary(writer: Writer) -> None:
+    """Notes of the runs that runs_to_summarize which datasets they touched, and since when there is what they wrote."""
     writer.flush()
-    rows = list(rows_for(writer.connection, writer.moved, lambda some: _NOW.where(_RUN.c.id.in_(some))))
+    rows = list(rows_for(writer.connection, writer.runs_to_summarize, lambda some: _NOW.where(_RUN.c.id.in_(some))))
     moments = [(row.id, row.dataset_id, row.now) for row in rows if row.written and row.at != row.now]
     _SET_MOMENT(writer.connection, moments)
     digests = [(some[0], touched(some)) for _, group in groupby(rows, key=attrgetter("id")) if (some := list(group))]
     _SET_DIGEST(writer.connection, [(row.id, digest) for row, digest in digests if digest != row.touched])
-    writer.moved.clear()
+    writer.runs_to_summarize.clear()
 
 
 def touched(rows: Iterable[Row[Any]]) -> bytes | None:

@@ -17,14 +17,14 @@ from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDatas
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
 from headwater.store.graph.numbering import Edges, Ids
+from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.ids import Writer
 from headwater.store.ingest.lineage_writer import LineageWriter, RunLineage
-from headwater.store.ingest.naming import moment_of
-from headwater.store.ingest.replacements import Replacement, Run, jobs_of, known_replacements, retract_replacements
+from headwater.store.ingest.name_changes import moment_of
+from headwater.store.ingest.replacements import Replacement, Run, jobs_of, known_replacements
 from headwater.store.ingest.restorations import Restoration, earlier_writers, edges_again, later_restorations
-from headwater.store.ingest.spellings import MENTIONED, READ, WRITTEN
+from headwater.store.ingest.retraction import retract_lineage, retract_replacements
 from headwater.store.ingest.symlinks import dataset_id
-from headwater.store.ingest.withdrawal import withdraw
 from headwater.store.sql.rows import rows_for
 
 _RUNNING = "RUNNING"
@@ -55,24 +55,24 @@ class RunToRecompute(NamedTuple):
     run: Run
     known: list[Row[Any]]
     replaced: dict[int, Replacement]
-    heard: list[LineageEvent]
+    events: list[LineageEvent]
 
 
-def settle(writer: Writer) -> None:
-    """Makes the edges of every unsettled run what the run's events say by now."""
-    while writer.unsettled:
-        again = _cases(writer, sorted(writer.unsettled - writer.added))
-        _add_fields(writer, [heard for case in again for heard in case.heard])
+def recompute_current_lineage(writer: Writer) -> None:
+    """Make the edges of every run to recompute those that its events have by now."""
+    while writer.runs_to_recompute:
+        again = _runs_to_recompute(writer, sorted(writer.runs_to_recompute - writer.added))
+        _add_fields(writer, [event for case in again for event in case.events])
         writer.flush()
-        cases = [*_new_cases(writer, writer.unsettled & writer.added), *again]
+        cases = [*_new_runs_to_recompute(writer, writer.runs_to_recompute & writer.added), *again]
         cases.sort(key=lambda case: (case.run.state_at, case.run.uuid))
         forgotten = _forgotten(writer, cases)
         told = [(case, {} if case.run.id in forgotten else _lineage_by_output(writer, case)) for case in cases]
         restored = _restored(writer, cases)
         replaced = [_replaced(writer, case, restored) for case in cases]
         streams = {case.run.id for case, outputs in told for one in outputs.values() if one.at != case.run.state_at}
-        writer.moved |= streams | (writer.unsettled - writer.added)
-        writer.unsettled.clear()
+        writer.runs_to_summarize |= streams | (writer.runs_to_recompute - writer.added)
+        writer.runs_to_recompute.clear()
         writer.added.clear()
         pairs = {(case.run.job_id, output) for case, outputs in told for output in outputs}
         _retract_outdated(writer, cases, replaced)
@@ -101,13 +101,18 @@ def _retract_outdated(writer: Writer, cases: list[RunToRecompute], replaced: lis
     for case, now in zip(cases, replaced, strict=True):
         outdated |= {dataset for dataset, one in case.replaced.items() if now.get(dataset) != one}
     for dataset in outdated:
-        withdraw(writer, [(job, dataset) for job in jobs_of(writer.connection, dataset)])
+        _retract_all(writer, dataset)
     if outdated:
-        retract_replacements(writer, outdated)
+        writer.runs_to_recompute |= retract_replacements(writer.connection, outdated)
         for case, now in zip(cases, replaced, strict=True):  # those of this round are made in the next, with all others
             for dataset in outdated & now.keys():
                 del now[dataset]
-                writer.unsettled.add(case.run.id)
+                writer.runs_to_recompute.add(case.run.id)
+
+
+def _retract_all(writer: Writer, dataset: int) -> None:
+    pairs = [(job, dataset) for job in jobs_of(writer.connection, dataset)]
+    writer.runs_to_recompute |= retract_lineage(writer.connection, pairs)
 
 
 def _restored(writer: Writer, cases: list[RunToRecompute]) -> dict[Restoration, int | None]:
@@ -127,14 +132,14 @@ def _moment_of_version(writer: Writer, cases: list[RunToRecompute], by: Run, dat
     for run, at in earlier_writers(writer.connection, dataset, by.state_at):
         if ended is not None and at <= ended:
             break
-        if run not in looked_at and any(map(made, _cases(writer, [run]))):
+        if run not in looked_at and any(map(made, _runs_to_recompute(writer, [run]))):
             return at
     return ended
 
 
 def _restored_versions(writer: Writer, case: RunToRecompute) -> dict[int, str]:
     """The versions that a run restored, by dataset."""
-    outputs = [(one, event.at) for event in case.heard for one in event.outputs if case.run.state in SUCCESSFUL]
+    outputs = [(one, event.at) for event in case.events for one in event.outputs if case.run.state in SUCCESSFUL]
     return {
         dataset_id(writer, one.description.dataset, moment_of(one, at)): one.restores
         for one, at in outputs
@@ -146,7 +151,7 @@ def _made(writer: Writer, dataset: int, version: str, case: RunToRecompute) -> b
     """Whether a run, of which lineage or a replacement of rows is known, made a version of a dataset."""
     outputs = [
         one
-        for event in case.heard
+        for event in case.events
         for one in event.outputs
         if dataset_id(writer, one.description.dataset, moment_of(one, event.at)) == dataset
     ]
@@ -173,13 +178,13 @@ def _restore_again(
             changed[dataset] = min(case.run.state_at, changed.get(dataset, case.run.state_at))
     again = later_restorations(writer.connection, changed, {case.run.id for case, _ in told})
     for dataset in {dataset for _, dataset in again}:
-        withdraw(writer, [(job, dataset) for job in jobs_of(writer.connection, dataset)])
-    writer.unsettled.update(run for run, _ in again)
+        _retract_all(writer, dataset)
+    writer.runs_to_recompute.update(run for run, _ in again)
 
 
 def add_fields(writer: Writer, events: Iterable[Event]) -> None:
     """Adds the fields that the lineage of events is the first to tell of, as far as it counts by now."""
-    _add_fields(writer, [heard for event in events for heard in _lineage_events(_run(writer, event.run), event)])
+    _add_fields(writer, [one for event in events for one in _lineage_events(_run(writer, event.run), event)])
 
 
 def _run(writer: Writer, uuid: str) -> Run:
@@ -194,7 +199,7 @@ def _lineage_events(run: Run, event: Event) -> Iterator[LineageEvent]:
         yield LineageEvent(event.outputs, event.at, event.at if streams else run.state_at)
 
 
-def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[RunToRecompute]:
+def _new_runs_to_recompute(writer: Writer, runs: Collection[int]) -> Iterator[RunToRecompute]:
     """Those of runs that this transaction added: nothing of them has to be read from the store."""
     told: dict[str, list[Event]] = {}
     for event in sorted(writer.read.values(), key=attrgetter("at", "digest")):
@@ -202,10 +207,10 @@ def _new_cases(writer: Writer, runs: Collection[int]) -> Iterator[RunToRecompute
             told.setdefault(event.run, []).append(event)
     for uuid, events in told.items():
         run = _run(writer, uuid)
-        yield RunToRecompute(run, [], {}, [heard for event in events for heard in _lineage_events(run, event)])
+        yield RunToRecompute(run, [], {}, [one for event in events for one in _lineage_events(run, event)])
 
 
-def _cases(writer: Writer, runs: list[int]) -> list[RunToRecompute]:
+def _runs_to_recompute(writer: Writer, runs: list[int]) -> list[RunToRecompute]:
     connection = writer.connection
     known = _by_run(rows_for(connection, runs, lambda some: select(_LINEAGE).where(_LINEAGE.c.run_id.in_(some))))
     telling = _by_run(rows_for(connection, runs, lambda some: _TELLING.where(_EVENT.run_id.in_(some))))
@@ -249,9 +254,9 @@ def _recompute_run(writer: Writer, case: RunToRecompute, told: dict[int, RunLine
     ]
     if outdated:
         telling.flush()
-        withdraw(writer, outdated)
+        writer.runs_to_recompute |= retract_lineage(writer.connection, outdated)
         telling.forget(outdated)
-        writer.unsettled.add(run.id)
+        writer.runs_to_recompute.add(run.id)
         return
     for output in told.keys() - {row.output_id for row in case.known}:
         telling.write(run, output, told[output])
@@ -266,10 +271,10 @@ def _still_so(row: Row[Any], run: Run, told: dict[int, RunLineage]) -> bool:
     return now is not None and (row.job_id, row.at, row.digest) == (run.job_id, now.at, now.digest)
 
 
-def _add_fields(writer: Writer, heard: list[LineageEvent]) -> None:
+def _add_fields(writer: Writer, events: list[LineageEvent]) -> None:
     """Adds the fields that lineage is the first to tell of, all at once."""
     wanted: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}, MENTIONED: {}}
-    for event in heard:
+    for event in events:
         for output in event.outputs:
             for by, named, fields in _fields(output.description.dataset, output.lineage):
                 wanted[by].setdefault(dataset_id(writer, named, event.at), {}).update(dict.fromkeys(fields))
@@ -296,7 +301,7 @@ def _lineage_by_output(writer: Writer, case: RunToRecompute) -> dict[int, RunLin
     What a stream tells holds since it first told lineage of that output: one run has one time for each.
     """
     told: dict[int, RunLineage] = {}
-    for event in case.heard:
+    for event in case.events:
         for output, (edges, since) in _of_event(writer, event).items():
             told[output] = RunLineage(edges, min(since, told.get(output, RunLineage(edges, since)).at))
     return told
@@ -306,7 +311,7 @@ def _replaced(writer: Writer, case: RunToRecompute, restored: Mapping[Restoratio
     """The datasets whose rows a run replaced, or may have; one that has not succeeded has replaced none."""
     found: dict[int, Replacement] = {}
     run = case.run
-    for event in case.heard if run.state in SUCCESSFUL else ():
+    for event in case.events if run.state in SUCCESSFUL else ():
         for output in event.outputs:
             if (rows := output.replacement) is not None:
                 owner = dataset_id(writer, output.description.dataset, moment_of(output, event.at))

@@ -11,31 +11,31 @@ from headwater.model.name_keys import key_of, keys_of, touched_digest
 from headwater.openlineage.reading.grants import shown_run
 from headwater.openlineage.reading.version_schema import VersionSchema
 from headwater.store import schema
-from headwater.store.ingest.schemas import add_schemas
-from headwater.store.ingest.spellings import Spellings
-from headwater.store.ingest.taggings import Owner, ToldTags, write_tags
-from headwater.store.ingest.upserts import (
+from headwater.store.ingest.field_spelling import Spellings
+from headwater.store.ingest.statements import (
+    ADD_RUN_DATASET,
+    ATTRIBUTES,
     LATEST_FACET,
     NEW_FIELD_NAME,
     NEW_GAP,
     PLACE,
     RUN_COLUMNS,
-    TOLD_OF,
-    TOUCH,
     UPDATE_RUN,
+    DatedSchema,
     Place,
-    ToldSchema,
     Values,
+    add_schemas,
     field_name,
     later,
+    set_later_schemas,
     spanning,
-    tell_schemas,
     with_moments,
 )
+from headwater.store.ingest.tags import FacetTags, Owner, write_tags
 from headwater.store.sql.bulk import add_rows
 
-Tags = dict[Owner, ToldTags]
-Touch = tuple[int, int, bool]
+Tags = dict[Owner, FacetTags]
+RunDataset = tuple[int, int, bool]
 """A run, a dataset, and whether it wrote it."""
 EventRow = tuple[bytes, int, int, str, bool, bytes]
 OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
@@ -51,7 +51,7 @@ _OF_FIELD = ("id", "dataset_id", "key", "name", "folded_key", "spelling", "spell
 
 
 @dataclass(slots=True)
-class Pending:
+class Rows:
     """Rows to be written. What several events say of one row is settled here, by the same rule as in the database."""
 
     runs: dict[int, Values] = field(default_factory=dict)
@@ -60,10 +60,10 @@ class Pending:
     new_datasets: dict[int, tuple[str, str]] = field(default_factory=dict)
     new_names: list[tuple[Any, ...]] = field(default_factory=list)
     events: list[EventRow] = field(default_factory=list)
-    _offers: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
-    _schemas: dict[int, ToldSchema] = field(default_factory=dict)
-    _touches: dict[Touch, bool] = field(default_factory=dict)
-    _schema_of: dict[Touch, tuple[int, bytes]] = field(default_factory=dict)
+    _proposed: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
+    _schemas: dict[int, DatedSchema] = field(default_factory=dict)
+    _run_datasets: dict[RunDataset, bool] = field(default_factory=dict)
+    _schema_of: dict[RunDataset, tuple[int, bytes]] = field(default_factory=dict)
     _version_schemas: dict[bytes, str] = field(default_factory=dict)
     _gaps: dict[tuple[int, bytes], tuple[Any, ...]] = field(default_factory=dict)
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
@@ -74,23 +74,23 @@ class Pending:
     _fields: dict[int, tuple[int, str]] = field(default_factory=dict)
     _placed: dict[int, Place] = field(default_factory=dict)
 
-    def offer(self, column: tuple[Table, str], row: int, value: str, at: int) -> None:
+    def propose_attribute(self, column: tuple[Table, str], row: int, value: str, at: int) -> None:
         """An attribute of a row, which the latest word decides; of equal times the greater value."""
-        known = self._offers.setdefault(column, {})
+        known = self._proposed.setdefault(column, {})
         known[row] = max(known.get(row, (at, value)), (at, value))
 
-    def schema(self, dataset: int, told: ToldSchema, *, written: bool) -> None:
+    def schema(self, dataset: int, told: DatedSchema, *, written: bool) -> None:
         """The schema of a dataset, as one who reads it has it or one who writes it."""
         if written:
             self.spellings.schema(dataset, told)
         known = self._schemas.get(dataset, told)
         self._schemas[dataset] = told if (told.at, told.digest) >= (known.at, known.digest) else known
 
-    def touch(self, place: Touch, *, has_lineage: bool) -> None:
+    def add_run_dataset(self, place: RunDataset, *, has_lineage: bool) -> None:
         """That a run read or wrote a dataset, and whether it said how."""
-        self._touches[place] = self._touches.get(place, False) or has_lineage
+        self._run_datasets[place] = self._run_datasets.get(place, False) or has_lineage
 
-    def version_schema(self, place: Touch, at: int, version: VersionSchema) -> None:
+    def version_schema(self, place: RunDataset, at: int, version: VersionSchema) -> None:
         """The schema of what a run wrote, as an event at a moment has it."""
         self.keep_schema(version)
         self.add_version_schema(place, at, version.digest)
@@ -99,7 +99,7 @@ class Pending:
         """A schema that some version has."""
         self._version_schemas[version.digest] = version.fields
 
-    def add_version_schema(self, place: Touch, at: int, digest: bytes) -> None:
+    def add_version_schema(self, place: RunDataset, at: int, digest: bytes) -> None:
         """The same of a schema that is there."""
         self._schema_of[place] = max(self._schema_of.get(place, (at, digest)), (at, digest))
 
@@ -113,7 +113,7 @@ class Pending:
         key = (*owner, name)
         self._facets[key] = max(self._facets.get(key, (at, event)), (at, event))
 
-    def tags(self, owner: Owner, told: ToldTags) -> None:
+    def tags(self, owner: Owner, told: FacetTags) -> None:
         """The tags that a facet gives a dataset or a job."""
         self._tags[owner] = told.after(self._tags.get(owner))
 
@@ -134,7 +134,7 @@ class Pending:
 
     def spell(self, field_id: int, by: int, name: str) -> None:
         """That readers or writers of a field spell its name so."""
-        self.spellings.offer(field_id, by, name)
+        self.spellings.propose(field_id, by, name)
         self._field_names.add(name)
 
     def flush(self, connection: Connection) -> None:
@@ -147,12 +147,19 @@ class Pending:
         UPDATE_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
         for some in _parts(self.events):
             add_rows(connection, schema.event, OF_EVENT, some)
-        for column, offers in self._offers.items():
-            later(*column)(connection, [(row, value, at) for row, (at, value) in offers.items()])
+        for column, proposed in self._proposed.items():
+            later(*column)(connection, [(row, value, at) for row, (at, value) in proposed.items()])
         add_schemas(connection, self._version_schemas)
-        touches = [self._touch(place, since.get(place[0]) if place[2] else None) for place in self._touches]
-        add_rows(connection, TOUCH.table, TOUCH.columns, [row for row in touches if row[0] in new_runs])
-        TOUCH(connection, [row for row in touches if row[0] not in new_runs])
+        run_datasets = [
+            self._run_dataset(place, since.get(place[0]) if place[2] else None) for place in self._run_datasets
+        ]
+        add_rows(
+            connection,
+            ADD_RUN_DATASET.table,
+            ADD_RUN_DATASET.columns,
+            [row for row in run_datasets if row[0] in new_runs],
+        )
+        ADD_RUN_DATASET(connection, [row for row in run_datasets if row[0] not in new_runs])
         NEW_GAP(connection, list(self._gaps.values()))
         LATEST_FACET(connection, [(*key, *told) for key, told in self._facets.items()])
         NEW_FIELD_NAME(connection, [field_name(name) for name in sorted(self._field_names)])
@@ -161,9 +168,9 @@ class Pending:
         for name in self.__slots__:
             getattr(self, name).clear()
 
-    def _touch(self, place: Touch, since: int | None) -> tuple[Any, ...]:
+    def _run_dataset(self, place: RunDataset, since: int | None) -> tuple[Any, ...]:
         at, digest = self._schema_of.get(place, (None, None))
-        return (*place, self._touches[place], since, digest, at)
+        return (*place, self._run_datasets[place], since, digest, at)
 
     def write_names(self, connection: Connection) -> None:
         """New jobs, new datasets and what these are called, with all that is known of them by now."""
@@ -186,8 +193,8 @@ class Pending:
 
     def _with_attributes(self, table: Table, row: int) -> Iterator[Any]:
         """The attributes of a new row, each with its moment, and when events named it first and last."""
-        for name in TOLD_OF[table]:
-            at, value = self._offers.get((table, name), {}).pop(row, (None, None))
+        for name in ATTRIBUTES[table]:
+            at, value = self._proposed.get((table, name), {}).pop(row, (None, None))
             yield from (value, at)
         yield from self._seen.get(table, {}).pop(row, (None, None))
 
@@ -202,7 +209,7 @@ class Pending:
         """New runs, with all that is known of them by now: to change a row takes as long as to add it."""
         self.write_names(connection)
         touched: dict[int, tuple[list[int], list[int]]] = {row: ([], []) for row in self.new_runs}
-        for run, dataset, written in self._touches:
+        for run, dataset, written in self._run_datasets:
             if run in touched:
                 touched[run][written].append(dataset)
         rows: dict[int, tuple[Any, ...]] = {}
@@ -220,7 +227,7 @@ class Pending:
     def write_fields(self, connection: Connection) -> None:
         """New fields, with their places where a schema gives them one; and the places of those that are there."""
         self.write_names(connection)
-        placed = self._placed | tell_schemas(connection, self._schemas)
+        placed = self._placed | set_later_schemas(connection, self._schemas)
         self.spellings.write(connection, self._fields)
         add_rows(connection, schema.field, _OF_FIELD, self._new_fields(placed))
         PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Text, Updat
 
 from headwater.model.name_keys import keys_of
 from headwater.store import schema
-from headwater.store.ingest.upserts import ToldSchema
+from headwater.store.ingest.statements import DatedSchema
 from headwater.store.sql.bulk import BoundValues, Change
 from headwater.store.sql.rows import rows_for
 
@@ -30,7 +30,7 @@ class Spelling(NamedTuple):
     best: str
     by: int
 
-    def offered(self, by: int, name: str) -> "Spelling":
+    def proposed(self, by: int, name: str) -> "Spelling":
         """The spelling after a reader or a writer spelled the name so; of equals the greater text stays."""
         if (by, name) <= (min(self.by, WRITTEN), self.best):
             return self
@@ -49,17 +49,17 @@ class Spelling(NamedTuple):
 class Spellings:
     """The spellings that a batch of events has, by fields; and the schemas of writers, by datasets."""
 
-    _offers: dict[int, tuple[int, str]] = field(default_factory=dict)
-    _schemas: dict[int, ToldSchema] = field(default_factory=dict)
+    _proposed: dict[int, tuple[int, str]] = field(default_factory=dict)
+    _schemas: dict[int, DatedSchema] = field(default_factory=dict)
     _current: dict[int, str] = field(default_factory=dict)
 
-    def offer(self, field_id: int, by: int, name: str) -> None:
+    def propose(self, field_id: int, by: int, name: str) -> None:
         """Notes that a reader or a writer spells the name of a field so."""
-        known = self._offers.get(field_id)
+        known = self._proposed.get(field_id)
         if known is None or known < (by, name):
-            self._offers[field_id] = (by, name)
+            self._proposed[field_id] = (by, name)
 
-    def schema(self, dataset: int, latest: ToldSchema) -> None:
+    def schema(self, dataset: int, latest: DatedSchema) -> None:
         """Notes the schema that a writer has of a dataset."""
         known = self._schemas.get(dataset, latest)
         self._schemas[dataset] = max(known, latest, key=_moment_of)
@@ -74,7 +74,7 @@ class Spellings:
 
     def of_new_field(self, field_id: int) -> Spelling:
         """The spelling for the row of a new field."""
-        by, name = self._offers.pop(field_id)
+        by, name = self._proposed.pop(field_id)
         spelling = Spelling(name, name, by)
         current = self._current.pop(field_id, None)
         return spelling if current is None else spelling.called(current)
@@ -82,7 +82,7 @@ class Spellings:
     def write(self, connection: Connection, new: Collection[int]) -> None:
         """Writes the spellings of fields that are there; those of ``new`` ones are for `of_new_field`."""
         left = self._changed_schemas(connection)
-        known = [one for one in {**self._offers, **self._current} if one not in new]
+        known = [one for one in {**self._proposed, **self._current} if one not in new]
         if not known and not left:
             return
         rows = {row.id: row for row in rows_for(connection, known, lambda some: _ROWS.where(_FIELD.c.id.in_(some)))}
@@ -98,17 +98,17 @@ class Spellings:
 
     def clear(self) -> None:
         """Forgets all of it."""
-        for one in (self._offers, self._schemas, self._current):
+        for one in (self._proposed, self._schemas, self._current):
             one.clear()
 
     def _after(self, spelling: Spelling, field_id: int) -> Spelling:
-        offer, current = self._offers.pop(field_id, None), self._current.pop(field_id, None)
-        spelling = spelling if offer is None else spelling.offered(*offer)
+        proposal, current = self._proposed.pop(field_id, None), self._current.pop(field_id, None)
+        spelling = spelling if proposal is None else spelling.proposed(*proposal)
         return spelling if current is None else spelling.called(current)
 
     def _changed_schemas(self, connection: Connection) -> set[int]:
         """The datasets of which the latest schema of a writer is another now."""
-        later: dict[int, ToldSchema] = {}
+        later: dict[int, DatedSchema] = {}
         left: set[int] = set()
         for dataset, at, digest in rows_for(
             connection, self._schemas, lambda some: _LATEST.where(_DATASET.c.id.in_(some))
@@ -130,7 +130,7 @@ def spelled(connection: Connection, dataset: int) -> Iterator[tuple[int, Spellin
         yield row.id, Spelling(row.name, row.spelling, row.spelled_by)
 
 
-def _moment_of(latest: ToldSchema) -> tuple[int, bytes]:
+def _moment_of(latest: DatedSchema) -> tuple[int, bytes]:
     return latest.at, latest.digest
 
 

@@ -1,5 +1,6 @@
 """The statements that write a batch: each for many rows, none depending on what is there already."""
 
+from collections.abc import Mapping
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -8,13 +9,14 @@ from sqlalchemy import BigInteger, Connection, Insert, LargeBinary, Table, Text,
 
 from headwater.model.name_keys import keys_of
 from headwater.store import schema
-from headwater.store.sql.bulk import Addition, BoundValues, Change, Upsert
+from headwater.store.sql.bulk import Addition, BoundValues, Change, Upsert, add_rows
 from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
 _DATASET = schema.dataset
 _FACET = schema.facet
 _FIELD = schema.field
+_SCHEMA = schema.dataset_schema
 _TOUCH = schema.run_dataset
 _ID, _MOMENT, _DIGEST = BigInteger(), BigInteger(), LargeBinary()
 
@@ -23,7 +25,7 @@ Place = tuple[str, int]
 """A type and a place."""
 
 
-class ToldSchema(NamedTuple):
+class DatedSchema(NamedTuple):
     """The fields of a dataset in their order, as ids with types and names, and when that was said.
 
     A field that has another name by now has none here.
@@ -44,7 +46,7 @@ class ToldSchema(NamedTuple):
         return {field: name for field, _, name in self.fields if name}
 
 
-TOLD_OF = {
+ATTRIBUTES = {
     schema.job: ("type", "sql", "description", "location"),
     schema.dataset: ("source", "lifecycle", "version", "description"),
 }
@@ -53,7 +55,7 @@ TOLD_OF = {
 
 def with_moments(table: Table) -> tuple[str, ...]:
     """These columns of a table, each with the one beside it; and those of the first and the last moment."""
-    return (*chain.from_iterable((name, f"{name}_at") for name in TOLD_OF[table]), "first_at", "last_at")
+    return (*chain.from_iterable((name, f"{name}_at") for name in ATTRIBUTES[table]), "first_at", "last_at")
 
 
 RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine")
@@ -80,7 +82,7 @@ def later(table: Table, name: str) -> Change:
     return Change({"row": _ID, "value": Text(), "moment": _MOMENT}, set_latest)
 
 
-def _touch(new: Upsert) -> Insert:
+def _run_dataset(new: Upsert) -> Insert:
     told, known = new.excluded, _TOUCH.c
     later = or_(
         and_(told.schema_at.is_not(None), known.schema_at.is_(None)),
@@ -108,8 +110,8 @@ def _latest_facet(new: Upsert) -> Insert:
 
 
 _OF_TOUCH = ("run_id", "dataset_id", "written", "has_lineage", "at", "schema_digest", "schema_at")
-TOUCH = Addition(_TOUCH, _OF_TOUCH, _touch)
-"""A row for each touch; one that is there gets lineage when some is told, and the schema that is told later."""
+ADD_RUN_DATASET = Addition(_TOUCH, _OF_TOUCH, _run_dataset)
+"""A row for each dataset of a run; one that is there gets lineage when there is some, and the later schema."""
 
 NEW_GAP = Addition(schema.gap, ("run_id", "key", "kind", "what", "why", "output"), _unless_known)
 """A row for each gap that is not known yet."""
@@ -167,9 +169,9 @@ PLACE = Change({"field": _ID, "type": Text(), "ordinal": _FIELD.c.ordinal.type},
 """The type of a field, and its place among those of its dataset."""
 
 
-def tell_schemas(connection: Connection, told: dict[int, ToldSchema]) -> dict[int, Place]:
+def set_later_schemas(connection: Connection, told: dict[int, DatedSchema]) -> dict[int, Place]:
     """Notes the schemas that were told later than those that are known; the places that they give fields, by id."""
-    later: dict[int, ToldSchema] = {}
+    later: dict[int, DatedSchema] = {}
     placed_before: list[tuple[int]] = []
     placed: dict[int, Place] = {}
     for dataset, at, digest in rows_for(connection, told, lambda some: _TOLD.where(_DATASET.c.id.in_(some))):
@@ -182,3 +184,10 @@ def tell_schemas(connection: Connection, told: dict[int, ToldSchema]) -> dict[in
     _SET_SCHEMA(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
     _UNPLACE(connection, placed_before)
     return placed
+
+
+def add_schemas(connection: Connection, schemas: Mapping[bytes, str]) -> None:
+    """Add the schemas of versions that are not there yet, each once by its content."""
+    present = rows_for(connection, schemas, lambda some: select(_SCHEMA.c.digest).where(_SCHEMA.c.digest.in_(some)))
+    new = schemas.keys() - {row.digest for row in present}
+    add_rows(connection, _SCHEMA, ("digest", "fields"), [(digest, schemas[digest]) for digest in sorted(new)])

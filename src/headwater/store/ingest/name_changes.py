@@ -10,7 +10,8 @@ from headwater.openlineage.reading.dataset_facets import twins_of
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.store import schema
 from headwater.store.ingest.ids import Writer
-from headwater.store.ingest.symlinks import claim, dataset_id, end, meanings, name_by_location, touching
+from headwater.store.ingest.retraction import pairs_of_dataset
+from headwater.store.ingest.symlinks import claim, dataset_id, end, meanings, name_by_location
 
 _EVENT = schema.event.c
 
@@ -38,11 +39,11 @@ def moment_of(output: WrittenDataset, at: int) -> int:
     return at - 1 if any(change.present is None for change in output.description.names) else at
 
 
-def straddling(writer: Writer, event: Event) -> set[int]:
+def datasets_across_renames(writer: Writer, event: Event) -> set[int]:
     """The datasets of which events are known that are later than a change of names that is told only now."""
     if not event.renames or event.state not in SUCCESSFUL:
         return set()
-    owners = {one.dataset for named in _changed(event) for one in meanings(writer, named) if one.straddles(event.at)}
+    owners = {one.dataset for named in _changed(event) for one in meanings(writer, named) if one.spans(event.at)}
     for output in event.outputs:
         if output.description.fields:
             known = meanings(writer, output.description.dataset)
@@ -118,6 +119,6 @@ def _has_later(writer: Writer, owner: int, event: Event) -> bool:
             (schema.dataset_change, changed.run_id, changed.dataset_id),
         )
     ]
-    outputs = {output for _, output in touching(writer, owner)}
+    outputs = {output for _, output in pairs_of_dataset(writer.connection, owner)}
     questions.append(select(lineage.run_id).where(lineage.output_id.in_(outputs), lineage.at >= event.at))
     return any(writer.connection.execute(question.limit(1)).first() for question in questions)

@@ -9,10 +9,10 @@ from headwater.model.name_keys import folded, key_of
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading.events import Event
 from headwater.store import schema
-from headwater.store.ingest.ids import KnownRun, Writer
+from headwater.store.ingest.field_spelling import READ, WRITTEN
+from headwater.store.ingest.ids import RunRow, Writer
 from headwater.store.ingest.meanings import Meaning
-from headwater.store.ingest.spellings import READ, WRITTEN
-from headwater.store.ingest.upserts import Values
+from headwater.store.ingest.statements import Values
 from headwater.store.sql.bulk import new_ids
 from headwater.store.sql.rows import rows_for
 
@@ -59,10 +59,10 @@ def _runs(event: Event) -> Iterator[tuple[str, Job]]:
 def _load_runs(writer: Writer, runs: dict[str, Job]) -> None:
     for row in rows_for(writer.connection, runs, lambda some: select(_RUN).where(_RUN.c.uuid.in_(some))):
         values = {name: row._mapping[name] for name in ("job_id", *_UNTOLD)}
-        writer.runs[row.uuid] = KnownRun(row.id, values)
+        writer.runs[row.uuid] = RunRow(row.id, values)
     new = {uuid: _UNTOLD | {"job_id": writer.job(job)} for uuid, job in runs.items() if uuid not in writer.runs}
     ids = new_ids(writer.connection, _RUN, len(new), next(reversed(writer.pending.new_runs), 0)) if new else ()
-    added = {uuid: KnownRun(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
+    added = {uuid: RunRow(row, values) for row, (uuid, values) in zip(ids, new.items(), strict=True)}
     writer.pending.new_runs |= {run.id: (uuid, run.values) for uuid, run in added.items()}
     writer.runs |= added
     writer.added.update(ids)
