@@ -1,42 +1,13 @@
-"""Dependencies that go round in circles, and the components that they are found by."""
+"""Dependencies that go round in circles, and the sources of their columns."""
 
 from time import process_time
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from headwater.ext import ExpressionDependency, Transformation
-from headwater.extract.dependencies import components, depend
+from headwater.extract.dependencies import depend
 from headwater.extract.scope import Extraction, ExtractSettings, Scope
 from headwater.extract.trace import OPAQUE, SAME, Paths, Trace, flat, source, step
 from headwater.model import Dataset, InputField
 from headwater.plan import Expression, Operator
-
-GRAPHS = st.dictionaries(st.integers(0, 7), st.sets(st.integers(0, 7), max_size=4), max_size=8).map(
-    lambda graph: {node: {other for other in others if other in graph} for node, others in graph.items()}
-)
-
-
-def reached(graph: dict[int, set[int]], start: int) -> set[int]:
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for other in graph[waiting.pop()] - found:
-            found.add(other)
-            waiting.append(other)
-    return found
-
-
-@given(GRAPHS)
-def test_components_are_those_that_reach_each_other_each_after_what_it_points_to(graph: dict[int, set[int]]) -> None:
-    found = list(components(graph))
-    assert sorted(node for one in found for node in one) == sorted(graph)
-    for one in found:
-        assert all(
-            {*one} == {start, *(end for end in reached(graph, start) if start in reached(graph, end))} for start in one
-        )
-    place = {node: number for number, one in enumerate(found) for node in one}
-    assert all(place[other] <= place[node] for node, others in graph.items() for other in others)
 
 
 def field(name: str) -> Paths:

@@ -7,6 +7,7 @@ from headwater.ext import EVERY_ROW, ExpressionDependency
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.scope import Scope
 from headwater.extract.trace import FILTER, TRANSFORMED, Paths, Step, Trace, flat, step, union
+from headwater.graph import components
 from headwater.plan import Expression, Node, Operator
 
 _MOST_IDS = 5
@@ -28,7 +29,7 @@ def depend(
     maker = _Maker(node, Scope(known, scope.extraction), received)
     made: dict[int, Trace] = {}
     graph = _needs(by_output, known.keys())
-    for columns in components(graph):
+    for columns in components(graph, graph.__getitem__):
         if len(columns) == 1 and columns[0] not in graph[columns[0]]:
             made[columns[0]] = maker.trace(by_output[columns[0]])
             known.setdefault(columns[0], made[columns[0]])
@@ -102,51 +103,6 @@ def _needs(by_output: Mapping[int, list[ExpressionDependency]], known: Collectio
         column: {key for one in many for key in _needed(one) if key in by_output and key not in known}
         for column, many in by_output.items()
     }
-
-
-def components(graph: Mapping[int, Iterable[int]]) -> Iterator[tuple[int, ...]]:
-    """The strongly connected components of a graph, each after those that it points to, in linear time.
-
-    Tarjan's algorithm ("Depth-first search and linear graph algorithms", 1972), on a stack of its own.
-
-    >>> list(components({1: [2], 2: [3], 3: [2]}))
-    [(2, 3), (1,)]
-    """
-    number: dict[int, int] = {}
-    lowest: dict[int, int] = {}
-    path: list[int] = []
-    for root in graph:
-        waiting = [] if root in number else [(root, iter(graph[root]))]
-        while waiting:
-            node, rest = waiting[-1]
-            if node not in number:
-                number[node] = lowest[node] = len(number)
-                path.append(node)
-            for other in rest:
-                if other not in number:
-                    waiting.append((other, iter(graph[other])))
-                    break
-                lowest[node] = min(lowest[node], lowest.get(other, number[node]))
-            else:
-                waiting.pop()
-                if waiting:
-                    above = waiting[-1][0]
-                    lowest[above] = min(lowest[above], lowest[node])
-                if lowest[node] == number[node]:
-                    found = _cut(path, node)
-                    for column in found:
-                        del lowest[column]  # of this component nothing more is asked
-                    yield found
-
-
-def _cut(path: list[int], node: int) -> tuple[int, ...]:
-    """The end of a path from a node on, which is taken off it."""
-    place = len(path) - 1
-    while path[place] != node:
-        place -= 1
-    found = tuple(path[place:])
-    del path[place:]
-    return found
 
 
 def _needed(one: ExpressionDependency) -> Iterator[int]:

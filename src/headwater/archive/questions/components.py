@@ -12,8 +12,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import cut
-from headwater.store.questions.cycles import Steps
-from headwater.store.questions.cycles import components as components_of
+from headwater.graph import components as components_of
 
 _MEMBER = "field_id string, component string"
 _FEW = 200_000  # links: some 100 MB on the driver
@@ -50,25 +49,17 @@ def _trimmed(links: DataFrame) -> DataFrame:
 
 def _of_few(links: DataFrame) -> list[tuple[str, str]]:
     """The components of few links as rows (field_id, component)."""
-    ids, steps = numbered(links)
-    by_owner: dict[int, list[int]] = {}
-    for number, owner in components_of(ids, steps).items():
-        by_owner.setdefault(owner, []).append(number)
-    return [(ids[one], ids[min(some)]) for some in by_owner.values() for one in some]
+    graph = adjacent(links)
+    return [(one, min(some)) for some in components_of(graph, graph.__getitem__) for one in some]
 
 
-def numbered(links: DataFrame) -> tuple[dict[int, str], Steps]:
-    """The ids of few links by numbers from 1 on, in the order of the ids, and the links as the store walks them.
-
-    ``links`` are rows of two ids, from which and to which one leads.
-    """
-    rows = links.collect()
-    ids = dict(enumerate(sorted({one for row in rows for one in row}), start=1))
-    numbers = {one: number for number, one in ids.items()}
-    steps: dict[int, list[tuple[int, None]]] = {}
-    for source, target in rows:
-        steps.setdefault(numbers[source], []).append((numbers[target], None))
-    return ids, lambda node: steps.get(node, ())
+def adjacent(links: DataFrame) -> dict[str, list[str]]:
+    """Each id of few links with those that it leads to; ``links`` are rows of two ids, from one to the other."""
+    graph: dict[str, list[str]] = {}
+    ids: dict[str, str] = {}  # each row has texts of its own: one of each id is enough
+    for source, target in links.collect():
+        graph.setdefault(ids.setdefault(source, source), []).append(ids.setdefault(target, target))
+    return {one: graph.get(one, []) for one in ids}
 
 
 def _least(links: DataFrame) -> DataFrame:

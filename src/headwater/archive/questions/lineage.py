@@ -7,9 +7,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import DOWN, UP, Edges, cut, edges_at, reach, then
-from headwater.archive.questions.components import components, numbered
+from headwater.archive.questions.components import adjacent, components
 from headwater.archive.tables import ROOTS
-from headwater.store.questions.cycles import closed_cycles
+from headwater.graph import closed_cycles
 
 Tables = Mapping[str, DataFrame]
 _EDGE = (
@@ -128,8 +128,9 @@ def _circles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[str]:
     lost = reached.join(explained, "field_id", "left_anti").select("field_id", "dataset_id")
     if lost.isEmpty():
         return set()
-    ids, steps = numbered(_before(lost, edges))
-    return {ids[one] for one in closed_cycles(ids, (), steps)}
+    graph = adjacent(_before(lost, edges))
+    circles: set[str] = closed_cycles(graph, (), graph.__getitem__)
+    return circles
 
 
 def _before(fields: DataFrame, edges: Edges) -> DataFrame:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
+from headwater.graph import reachable
 from headwater.model import Job, Transformation
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, EdgeType, KnownDataset, Sides
@@ -11,7 +12,7 @@ from headwater.store.questions.closure import Closure, reach, walk
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find
 from headwater.store.questions.guesses import GUESS_ID, follows_guesses
-from headwater.store.questions.steps import Steps, reached
+from headwater.store.questions.steps import Steps
 from headwater.store.questions.walks import closure_at, walked
 from headwater.store.store import Store
 
@@ -90,7 +91,7 @@ def _guessed(start: Column | KnownDataset, closure: Closure, direction: Directio
     begin = [node for node, far in closure.distance.items() if far == 0]
     rows = [] if isinstance(start, Column) else [-start.id]
     ways = (Direction.UP, Direction.DOWN) if direction is Direction.BOTH else (direction,)
-    known = (reached([*begin, *rows], Steps(replace(closure, rows=told), way)) for way in ways)
+    known = (reachable([*begin, *rows], Steps(replace(closure, rows=told), way).successors) for way in ways)
     return frozenset(closure.distance.keys() - set().union(*known))
 
 

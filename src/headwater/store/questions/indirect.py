@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from headwater.graph import reachable
 from headwater.model import Transformation
 from headwater.store.questions.answers import Direction
 from headwater.store.questions.closure import Closure
 from headwater.store.questions.edges import Link
-from headwater.store.questions.steps import Steps, reached
+from headwater.store.questions.steps import Steps
 from headwater.store.questions.ways import Arrivals
 
 
@@ -18,7 +19,7 @@ def only_indirect(
     up = direction is Direction.UP
     after = Arrivals(start, Steps(closure, direction), ways, direction).indirect()
     indirect = [link for link in closure.links if not ways[link.transformation].direct]
-    before = reached((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)))
+    before = reachable((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)).successors)
     kept = [
         link
         for link in closure.links

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection
 
+from headwater.graph import closed_cycles
 from headwater.store.catalog.sight import references
 from headwater.store.questions.answers import Bounds, Column, Direction, End, Evidence
 from headwater.store.questions.closure import Closure
-from headwater.store.questions.cycles import closed_cycles
 from headwater.store.questions.edges import edges_within
 from headwater.store.questions.evidence import evidence, near_columns
 from headwater.store.questions.steps import Steps
@@ -33,11 +33,11 @@ def evidence_of_ends(connection: Connection, closure: Closure, steps: Steps, bou
     """The columns that nothing stands before, with what is known of each; of a walk up and its steps."""
     open_ended = closure.distance.keys() - closure.unexplored
     leaves = {node for node in open_ended if not steps(node)}
-    cycles = closed_cycles([node for node in open_ended if node not in leaves], leaves | closure.unexplored, steps)
+    cycles = closed_cycles(open_ended - leaves, leaves | closure.unexplored, steps.successors)
     found = evidence(connection, {node: closure.dataset_of[node] for node in leaves}, now=bounds.as_of is None)
     if bounds.filtered or references(connection):
         found |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Evidence.FILTERED)
-    return found | dict.fromkeys(cycles, Evidence.CYCLE)
+    return found | {node: Evidence.CYCLE for node in cycles if node > 0}
 
 
 def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:

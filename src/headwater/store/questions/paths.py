@@ -7,13 +7,14 @@ from itertools import islice, pairwise
 
 from sqlalchemy import Connection
 
+from headwater.graph import distances
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, Path, Paths
 from headwater.store.questions.closure import Closure, walk
 from headwater.store.questions.exact import Name
 from headwater.store.questions.find import find_column
 from headwater.store.questions.graphs import named_hops
-from headwater.store.questions.steps import Steps, distances
+from headwater.store.questions.steps import Steps
 from headwater.store.store import Store
 
 _MOST_TRIED = 50_000  # beginnings of paths; simple paths can be exponentially many
@@ -56,7 +57,7 @@ class _Search:
     def __init__(self, closure: Closure, source: int, target: int) -> None:
         self._source, self._target = source, target
         self._steps = Steps(closure, Direction.UP)
-        self._ahead = distances(source, Steps(closure, Direction.DOWN)) if source in closure.distance else {}
+        self._ahead = distances(source, Steps(closure, Direction.DOWN).counted) if source in closure.distance else {}
         self._queue: list[tuple[int, int, Nodes]] = []
         self.gave_up = False
 

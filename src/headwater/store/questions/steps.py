@@ -1,7 +1,6 @@
-"""A closure as steps from column to column, and what is reached over them."""
+"""A closure as steps from column to column."""
 
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from headwater.store.questions.answers import Direction
 from headwater.store.questions.closure import Closure
@@ -30,27 +29,10 @@ class Steps:
         """The steps from a node."""
         return self._next.get(node, ())
 
+    def successors(self, node: int) -> Iterator[int]:
+        """The nodes that steps lead to from a node."""
+        return (then for then, _ in self._next.get(node, ()))
 
-def distances(start: int, steps: Steps) -> dict[int, int]:
-    """How many links there are between a node and each that steps lead to."""
-    found = {start: 0}
-    queue = deque([start])
-    while queue:
-        node = queue.popleft()
-        for then, link in steps(node):
-            far = found[node] + (link is not None)
-            if far < found.get(then, far + 1):
-                found[then] = far
-                (queue.append if link is not None else queue.appendleft)(then)
-    return found
-
-
-def reached(nodes: Iterable[int], steps: Steps) -> set[int]:
-    """The nodes that steps lead to from these, themselves included."""
-    found = set(nodes)
-    stack = list(found)
-    while stack:
-        new = {node for node, _ in steps(stack.pop())} - found
-        found |= new
-        stack += new
-    return found
+    def counted(self, node: int) -> Iterator[tuple[int, bool]]:
+        """Those nodes, each with whether a link leads there."""
+        return ((then, link is not None) for then, link in self._next.get(node, ()))
