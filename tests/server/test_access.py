@@ -18,9 +18,9 @@ from tests.store.conftest import told, written
 
 from headwater.errors import SettingError, StoreUnavailable
 from headwater.server import ServerSettings, create_app
-from headwater.server.access import Requires, Scope
+from headwater.server.auth.access import Requires, Scope
+from headwater.server.auth.tokens import Verifier
 from headwater.server.process import checked, configuration
-from headwater.server.tokens import Verifier
 from headwater.store import open_store
 
 OPEN = {"/", "/health", "/ready", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
@@ -205,7 +205,7 @@ def test_who_was_granted_other_namespaces_cannot_write_here(asked: TestClient, t
 
 
 def test_a_revoked_key_stops_working(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.server.authentication.CACHE_SECONDS", 0.0)
+    monkeypatch.setattr("headwater.server.auth.authentication.CACHE_SECONDS", 0.0)
     with open_store(asked.app.state.server.store.url) as store:
         from headwater.store.maintenance.keyring import issue, revoke
 

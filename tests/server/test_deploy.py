@@ -12,8 +12,9 @@ import yaml
 from fastapi.testclient import TestClient
 
 from headwater.cli.main import app
-from headwater.server import create_app, logs
+from headwater.server import create_app
 from headwater.server.environment import settings_from
+from headwater.server.operations import logs
 from headwater.server.process import LAST_ANSWERS, checked
 from headwater.server.settings import SETTINGS
 

@@ -17,8 +17,8 @@ from tests.store.conftest import told, written
 from headwater.errors import StoreLocked
 from headwater.openlineage.reading import event_of
 from headwater.server import ServerSettings, create_app, health
-from headwater.server.deadline import Deadline
-from headwater.server.intake import Intake
+from headwater.server.intake.queue import Intake
+from headwater.server.limits.deadline import Deadline
 from headwater.store import open_store
 
 LINEAGE = "/api/v1/lineage"
@@ -67,7 +67,9 @@ def test_a_problem_says_no_secret(client: TestClient) -> None:
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_line_of_the_log_has_a_secret(form: str, capfd: pytest.CaptureFixture[str]) -> None:
     code = (
-        "import logging, sys, structlog; from headwater.server.logs import configure; configure(sys.argv[1])\n"
+        "import logging, sys, structlog\n"
+        "from headwater.server.operations.logs import configure\n"
+        "configure(sys.argv[1])\n"
         "structlog.get_logger('a').warning('not ready', reason='no postgresql://u:hunter2@h/db', password='hunter2')\n"
         "logging.getLogger('b').error('tried %s', {'api_key': 'hunter2'})\n"
         "try: raise ValueError('password=hunter2')\n"

@@ -23,7 +23,8 @@ from tests.server.certificates import self_signed
 from tests.server.processes import LINEAGE, get, wait_for
 from tests.store.conftest import told, written
 
-from headwater.server import ServerSettings, connections, create_app, request_bodies
+from headwater.server import ServerSettings, create_app
+from headwater.server.limits import connections, request_bodies
 from headwater.server.process import configuration
 
 EVENT = json.dumps(told("job", written("gold", {"a": ["raw.x"]}))).encode()
@@ -186,7 +187,7 @@ def test_where_all_are_busy_one_more_gets_a_503(tmp_path: Path) -> None:
 
 def test_there_are_no_more_connections_than_open_files_allow() -> None:
     code = (
-        "import resource; from headwater.server.connections import allow_files\n"
+        "import resource; from headwater.server.limits.connections import allow_files\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (300, 700))\n"
         "print(allow_files(100), resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n"
         "print(allow_files(1000), resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n"

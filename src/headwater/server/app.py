@@ -9,20 +9,20 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from headwater.server import columns, events, health, marquez, openapi, problems
-from headwater.server.authentication import Authentication
-from headwater.server.deadline import Deadline
-from headwater.server.intake import Intake
-from headwater.server.memory_budget import MemoryBudget
-from headwater.server.metrics import Metrics, shared_folder
-from headwater.server.proxies import HostCheck, TrustedProxies, host_patterns, proxy_networks
-from headwater.server.rates import RateLimit
-from headwater.server.request_bodies import RequestSizeLimit
-from headwater.server.request_metrics import RequestMetrics
-from headwater.server.retention import Retention
+from headwater.server.auth.authentication import Authentication
+from headwater.server.auth.proxies import HostCheck, TrustedProxies, host_patterns, proxy_networks
+from headwater.server.intake.queue import Intake
+from headwater.server.intake.write_lock import WriteLock
+from headwater.server.limits.deadline import Deadline
+from headwater.server.limits.memory_budget import MemoryBudget
+from headwater.server.limits.rates import RateLimit
+from headwater.server.limits.request_bodies import RequestSizeLimit
+from headwater.server.operations.metrics import Metrics, shared_folder
+from headwater.server.operations.request_metrics import RequestMetrics
+from headwater.server.operations.retention import Retention
 from headwater.server.routes import HeadRequests
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
-from headwater.server.write_lock import WriteLock
 from headwater.store import open_store
 from headwater.store.maintenance.secret import secret_of
 

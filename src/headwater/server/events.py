@@ -10,12 +10,12 @@ from starlette.exceptions import HTTPException
 
 from headwater.errors import EventError
 from headwater.openlineage.reading import Event, event_of, in_parts, packed, read_json
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
+from headwater.server.auth.write_permissions import require_own, with_grant
+from headwater.server.intake.shapes import require_shape
 from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer
-from headwater.server.shapes import require_shape
-from headwater.server.write_permissions import require_own, with_grant
 
 router = APIRouter(prefix="/api/v1", tags=["events"], route_class=GuardedRoute)
 

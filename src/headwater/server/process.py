@@ -19,12 +19,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from headwater.errors import SettingError
-from headwater.server import logs
 from headwater.server.app import create_app
-from headwater.server.connections import BoundedProtocol, allow_files
+from headwater.server.auth.proxies import host_patterns, proxy_networks
 from headwater.server.environment import environment_of, settings_from
-from headwater.server.metrics import SHARED_FOLDER
-from headwater.server.proxies import host_patterns, proxy_networks
+from headwater.server.limits.connections import BoundedProtocol, allow_files
+from headwater.server.operations import logs
+from headwater.server.operations.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, ServerSettings
 from headwater.store import open_store, store_url
 from headwater.store.graph.index import require_arrays
@@ -174,7 +174,7 @@ def configuration(app: FastAPI | str, settings: ServerSettings, **more: Any) -> 
         log_config=None,
         access_log=False,
         http=BoundedProtocol,
-        loop="headwater.server.connections:EventLoop",
+        loop="headwater.server.limits.connections:EventLoop",
         ws="none",
         limit_concurrency=allow_files(settings.connection_limit),
         server_header=False,

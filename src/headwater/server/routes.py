@@ -13,8 +13,8 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.server.access import Caller, Requires
-from headwater.server.request_bodies import limit_body
+from headwater.server.auth.access import Caller, Requires
+from headwater.server.limits.request_bodies import limit_body
 
 DESCRIPTION_LIMIT = 4 * 2**20
 """Bytes of the bodies that FastAPI parses: descriptions of datasets and jobs, and new runs."""

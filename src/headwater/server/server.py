@@ -6,11 +6,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
-from headwater.server.access import Caller, Requires, Scope
-from headwater.server.authentication import Authentication
-from headwater.server.intake import Intake
-from headwater.server.metrics import Metrics
-from headwater.server.rates import RateLimit
+from headwater.server.auth.access import Caller, Requires, Scope
+from headwater.server.auth.authentication import Authentication
+from headwater.server.intake.queue import Intake
+from headwater.server.limits.rates import RateLimit
+from headwater.server.operations.metrics import Metrics
 from headwater.server.settings import ServerSettings
 from headwater.store import Store
 

@@ -11,7 +11,7 @@ from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
 from tests.store.conftest import told, written
 
-from headwater.server.access import Caller, Scope
+from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
 
 EVENTS = [

@@ -8,7 +8,7 @@ from tests.server.columns.answers import Json, spelled_out, unordered
 from tests.server.columns.conftest import LINEAGE
 from tests.store.conftest import told, written
 
-from headwater.server.access import Caller, Scope
+from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
 
 FORMATS = ("csv", "mermaid", "dot", "graphml")

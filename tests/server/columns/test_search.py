@@ -9,7 +9,7 @@ from sqlalchemy import text
 from tests.server.columns.conftest import LINEAGE
 from tests.store.conftest import told, written
 
-from headwater.server.access import Caller, Scope
+from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
 from headwater.store import open_store, schema
 from headwater.store.maintenance.backup import back_up, restore

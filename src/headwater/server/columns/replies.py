@@ -13,7 +13,7 @@ from headwater.answers.redaction import Redaction
 from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.errors import AmbiguousName, QuestionError, UnknownName
 from headwater.model import Job
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
 from headwater.server.columns.query_params import BoundsParams, Drawn
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer

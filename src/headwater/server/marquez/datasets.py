@@ -7,7 +7,8 @@ from sqlalchemy import Connection
 
 from headwater.model import Dataset
 from headwater.model.field_names import place_of
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
+from headwater.server.auth.write_permissions import require_namespace
 from headwater.server.marquez import documents, event_builders, schemas
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.bodies import DatasetBody
@@ -16,7 +17,6 @@ from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, now, redaction_of, sight, uuid_of
 from headwater.server.marquez.runs import known_run
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
-from headwater.server.write_permissions import require_namespace
 from headwater.store import Store
 from headwater.store.catalog import datasets, known, runs, sources, tags, versions
 from headwater.store.catalog.datasets import KeptDataset

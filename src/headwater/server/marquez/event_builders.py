@@ -6,11 +6,11 @@ from typing import Any
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading import event_of
 from headwater.openlineage.reading.grants import granted
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
+from headwater.server.auth.write_permissions import require_own, with_grant
 from headwater.server.marquez.bodies import DatasetBody, JobBody, RunBody
 from headwater.server.marquez.documents import instant
 from headwater.server.server import Server
-from headwater.server.write_permissions import require_own, with_grant
 from headwater.store.catalog.runevents import ARGUMENTS
 from headwater.store.catalog.runs import KeptRun
 

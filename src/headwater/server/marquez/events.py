@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from headwater.openlineage.reading.grants import GRANT
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.paths import NamedRoute

@@ -3,7 +3,8 @@
 from fastapi import APIRouter
 from sqlalchemy import Connection
 
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
+from headwater.server.auth.write_permissions import require_namespace
 from headwater.server.marquez import schemas
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.bodies import NamespaceBody
@@ -11,7 +12,6 @@ from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, now, sight
 from headwater.server.server import Admin, Reader, TheStore, Writer
-from headwater.server.write_permissions import require_namespace
 from headwater.store.catalog import namespaces
 from headwater.store.catalog.namespaces import Namespace
 

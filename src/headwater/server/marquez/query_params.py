@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
 from headwater.store.catalog import known
 from headwater.store.catalog.pages import Page, Sees
 from headwater.store.questions import names

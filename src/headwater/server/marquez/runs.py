@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from headwater.model import Job
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
 from headwater.server.marquez import documents, event_builders, schemas
 from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.bodies import RunBody

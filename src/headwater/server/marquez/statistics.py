@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.documents import Document, instant

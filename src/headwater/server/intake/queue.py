@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from headwater.errors import HeadwaterError, StoreLocked, StoreUnavailable
 from headwater.openlineage.reading import Event
-from headwater.server.metrics import Metrics
-from headwater.server.write_lock import WriteLock
+from headwater.server.intake.write_lock import WriteLock
+from headwater.server.operations.metrics import Metrics
 from headwater.store import Store
 
 Value = TypeVar("Value")
@@ -30,9 +30,9 @@ AT_ONCE = 500
 LOOK_AGAIN = 10.0
 """Seconds after a successful transaction for which the store counts as writable."""
 
-_LOOK_AT_FAULTS = 1.0  # seconds after one that did not
-_LOOK = 2.0  # seconds for which it is waited for a look
-_LONGEST_WAIT = 10.0  # seconds for which another process of this server is waited for
+_LOOK_AT_FAULTS = 1.0  # seconds after a failed transaction
+_LOOK = 2.0  # seconds that a trial transaction may take
+_LONGEST_WAIT = 10.0  # seconds to wait for another process of this server
 
 
 @dataclass(slots=True)

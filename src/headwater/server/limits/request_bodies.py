@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.server.memory_budget import MemoryBudget, Reservation, weight_of
+from headwater.server.limits.memory_budget import MemoryBudget, Reservation, weight_of
 
 GRACE = 20.0
 """Seconds for a body of any size; a larger one has more by `SLOWEST`."""

@@ -13,7 +13,7 @@ from jwt.exceptions import PyJWKClientError, PyJWTError
 from starlette.exceptions import HTTPException
 
 from headwater.errors import SettingError, StoreUnavailable
-from headwater.server.access import Caller, Scope
+from headwater.server.auth.access import Caller, Scope
 from headwater.server.settings import LOOPBACK, ServerSettings
 
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.server.metrics import Metrics
+from headwater.server.operations.metrics import Metrics
 from headwater.server.problems import problem
 
 _ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from headwater.errors import SettingError
-from headwater.server import access
+from headwater.server.auth import access
 from headwater.server.problems import problem
 from headwater.server.settings import ServerSettings
 

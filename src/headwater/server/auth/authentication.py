@@ -9,10 +9,10 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from headwater.redaction import redact
-from headwater.server.access import ANYBODY, Caller, Scope
-from headwater.server.proxies import is_trusted, proxied_caller
+from headwater.server.auth.access import ANYBODY, Caller, Scope
+from headwater.server.auth.proxies import is_trusted, proxied_caller
+from headwater.server.auth.tokens import Verifier
 from headwater.server.settings import ServerSettings
-from headwater.server.tokens import Verifier
 from headwater.store import Store
 from headwater.store.maintenance import keyring
 

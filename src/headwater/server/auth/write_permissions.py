@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.openlineage.reading import Event
 from headwater.openlineage.reading.grants import granted
-from headwater.server.access import Caller
+from headwater.server.auth.access import Caller
 
 Json = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""Between a request and the store: the check of its shape, and the queue of the one writer."""

@@ -1,0 +1,1 @@
+"""Bounds on connections, requests, bodies, memory and time."""

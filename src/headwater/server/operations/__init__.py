@@ -1,0 +1,1 @@
+"""Metrics, logs and scheduled retention, for those who run a server."""
