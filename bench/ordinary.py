@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from headwater.capture.jvm.tap import SparkTap
 from headwater.capture.rows import unpack
 from headwater.capture.settings import CaptureSettings
-from headwater.capture.spark import SparkTap
 from headwater.extract import statement
 from headwater.model import Engine, Job, Run, RunMoment, RunState
 from headwater.openlineage.writing.events import run_event, to_json

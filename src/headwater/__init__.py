@@ -29,9 +29,9 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext headwater``: watch every Spark session of the notebook, the running one too."""
-    from headwater.capture.notebook import load
+    from headwater.capture.attach import attach_notebook
 
-    load(shell)
+    attach_notebook()
 
 
 def unload_ipython_extension(shell: Any) -> None:

@@ -63,7 +63,7 @@ found = headwater.lineage(spark.read.parquet("costs").selectExpr("cost * 2 AS de
 print([[f"{Path(one.dataset.name).name}.{one.name}" for one in those("dear")] for those in (found.inputs, found.roots)])
 headwater.detach(spark)
 
-from headwater.capture.spark import SparkTap
+from headwater.capture.jvm.tap import SparkTap
 wake, dropped, last, woken = SparkTap.wake, SparkTap.dropped, threading.Event(), threading.Event()
 def late(tap):
     last.wait(1)

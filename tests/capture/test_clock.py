@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from headwater.capture.clock import Clock
+from headwater.capture.runs.executions import Clock
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)

@@ -38,7 +38,7 @@ FAILS = {
 }
 ENDING = """\
 import atexit, sys
-from headwater.capture.faults import Ending
+from headwater.capture.hooks.endings import Ending
 ending = Ending()
 atexit.register(lambda: print(repr(ending.error)))
 """

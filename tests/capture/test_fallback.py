@@ -35,9 +35,9 @@ raise SystemExit(2)
 TWO_WAYS = (
     SPARK
     + """
-from headwater.capture.listener import ListenerTap
+from headwater.capture.listener.tap import ListenerTap
 from headwater.capture.settings import CaptureSettings
-from headwater.capture.spark import SparkTap
+from headwater.capture.jvm.tap import SparkTap
 from headwater.extract import column_lineage
 
 spark.sql(

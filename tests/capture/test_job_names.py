@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.capture.earlier_writes import EarlierWrites
-from headwater.capture.executions import Executions
-from headwater.capture.jobs import JobNamer
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.earlier_writes import EarlierWrites
+from headwater.capture.runs.executions import Executions
+from headwater.capture.runs.job_names import JobNamer
 from headwater.extract import Origin, Stream
 from headwater.model import (
     ColumnLineage,

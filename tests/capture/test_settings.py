@@ -8,8 +8,8 @@ import pytest
 from tests.capture.conftest import SPARK, Jobs
 
 import headwater
-from headwater.capture.runner import run
 from headwater.capture.settings import CaptureSettings, capture_settings, environment_settings
+from headwater.capture.submit import run
 from headwater.errors import SettingError
 from headwater.server.settings import SETTINGS
 

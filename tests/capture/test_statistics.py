@@ -8,7 +8,7 @@ import pytest
 from tests.capture.conftest import SPARK, Jobs
 
 from headwater.capture.rows import ExecutionRow, Scan
-from headwater.capture.statistics import with_statistics
+from headwater.capture.runs.statistics import with_statistics
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Output, Statement, Statistics
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

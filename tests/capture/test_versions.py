@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.executions import Executions
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.executions import Executions
 from headwater.model import Engine, Job, Run, RunState
 from headwater.openlineage.writing.events import end_event, run_event
 from headwater.plan import decode_document

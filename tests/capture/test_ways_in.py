@@ -38,7 +38,8 @@ def test_the_pth_waits_for_pyspark_when_it_is_asked_for(jobs: Jobs) -> None:
     ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": "1"})
     assert (ended.err, ended.out) == (
         "",
-        "['headwater', 'headwater.capture', 'headwater.capture.waiting']\n['headwater.capture.waiting']\n",
+        "['headwater', 'headwater.capture', 'headwater.capture.imports', 'headwater.capture.startup']\n"
+        "['headwater.capture.imports']\n",
     )
 
 

@@ -18,8 +18,8 @@ from tests.extract.case_run import run
 from tests.extract.case_tables import session_of_its_own, spark_for_cases
 from tests.extract.edge_text import last_component
 
-from headwater.capture.assignments import Assignments
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.variables import Assignments
 from headwater.extract import ASSIGNMENTS, ExtractSettings, Origins, column_lineage, origin, statement
 from headwater.extract.origins import as_json, collected_as
 from headwater.model import ColumnLineage, Gap, Output
@@ -82,9 +82,9 @@ class LivePlans:
     """Runs cases on a Spark that is watched, and hands out the plan of what each is about."""
 
     def __init__(self, spark: Any, folder: Path) -> None:
-        from headwater.capture.boundaries import watch_boundaries
+        from headwater.capture.hooks.boundaries import watch_boundaries
+        from headwater.capture.jvm.tap import SparkTap
         from headwater.capture.settings import CaptureSettings
-        from headwater.capture.spark import SparkTap
 
         self._spark = spark
         self._folder = folder

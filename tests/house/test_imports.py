@@ -14,7 +14,7 @@ def test_imports_follow_the_contract() -> None:
 def test_to_watch_a_job_loads_no_database_and_no_reader_of_sql() -> None:
     """It takes half of the time of an import; the thread that delivers loads it. Nor is SQL to be read in most jobs."""
     loaded = "[name for name in ('sqlalchemy', 'alembic', 'fastapi', 'sqlglot') if name in sys.modules]"
-    code = f"import sys, headwater.capture.hooks; print({loaded})"
+    code = f"import sys, headwater.capture.application.contexts; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -18,8 +18,8 @@ class Acme:
     """Plans of the connectors' operators, and what headwater makes of them."""
 
     def __init__(self, spark: Any) -> None:
+        from headwater.capture.jvm.tap import SparkTap
         from headwater.capture.settings import CaptureSettings
-        from headwater.capture.spark import SparkTap
 
         self.spark = spark
         self.make = spark._jvm.org.acme.Plans

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from tests.interfaces.conftest import Acme
 
+from headwater.capture.jvm.tap import SparkTap
 from headwater.capture.settings import CaptureSettings
-from headwater.capture.spark import SparkTap
 from headwater.extract import statement
 from headwater.model import Dataset, DatasetDescription, Gap, Job, Run, RunMoment, RunState, Symlink
 from headwater.openlineage.writing.events import run_event, to_json

@@ -6,7 +6,7 @@ import sys
 import pytest
 from pyspark import RDD
 
-from headwater.capture.boundaries import _data_frame_type, watch_boundaries
+from headwater.capture.hooks.boundaries import _data_frame_type, watch_boundaries
 
 NAMES = ("checkpoint", "localCheckpoint", "rdd", "toJSON")
 OF_RDDS = ("foreach", "foreachPartition", "saveAsPickleFile", "saveAsTextFile")

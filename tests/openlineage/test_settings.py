@@ -8,8 +8,8 @@ import pytest
 from tests.extract.case_file import cases
 from tests.extract.recordings import recorded
 
-from headwater.capture.executions import Executions
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.executions import Executions
 from headwater.errors import SettingError
 from headwater.extract import ExtractSettings
 from headwater.model import Dataset, Engine, Job, Run, RunMoment, RunState

@@ -33,9 +33,9 @@ def recorded(suite: str) -> Mapping[int, Found]:
 
 def plans(spark: Any, asked: Iterable[Query]) -> Iterator[tuple[Query, str]]:
     """Each query with the recorded form of its plan; the tables of its suite exist in ``spark``."""
+    from headwater.capture.jvm.tap import SparkTap
     from headwater.capture.rows import unpack
     from headwater.capture.settings import CaptureSettings
-    from headwater.capture.spark import SparkTap
 
     tap = SparkTap(spark.sparkContext, CaptureSettings())
     for query in asked:

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from headwater.capture.guard import guarded
-from headwater.capture.janino import prepare
+from headwater.capture.jvm.compiler import prepare
 
 
 def attach(session: Any = None, **settings: Any) -> None:
@@ -26,7 +26,7 @@ def attach(session: Any = None, **settings: Any) -> None:
     if session is not None and running is not None and running._active_spark_context is not None:
         with guarded("compiling the tap"):
             prepare(running._gateway)
-    from headwater.capture.hooks import watch
+    from headwater.capture.application.contexts import watch
 
     watch(session, settings)
 
@@ -37,6 +37,13 @@ def detach(session: Any = None) -> None:
     Raises:
         SettingError: a session that is none.
     """
-    from headwater.capture.hooks import unwatch
+    from headwater.capture.application.contexts import unwatch
 
     unwatch(session)
+
+
+def attach_notebook() -> None:
+    """Watch every session to come, and the one that runs already."""
+    from pyspark import SparkContext
+
+    attach(SparkContext._active_spark_context)

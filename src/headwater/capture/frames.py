@@ -8,12 +8,12 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from headwater.capture.agent import Agent
-from headwater.capture.applications import agent_of, delivered_store
+from headwater.capture.application.agent import Agent
+from headwater.capture.application.applications import agent_of, delivered_store
+from headwater.capture.application.contexts import context_of
+from headwater.capture.application.taps import new_listener
 from headwater.capture.connect.client import is_connect
-from headwater.capture.hooks import context_of
 from headwater.capture.settings import CaptureSettings, installed_extensions
-from headwater.capture.spark import new_listener
 from headwater.errors import SettingError, UnknownName
 from headwater.extract import ExtractSettings, Origins, column_lineage
 from headwater.model import ColumnLineage, Dataset, Dependency, Gap, InputField, endings_apart

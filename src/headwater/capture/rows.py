@@ -121,3 +121,24 @@ def _scan(found: dict[str, Any]) -> Scan:
 
 def _text_of(report: dict[str, Any] | None) -> str:
     return json.dumps(report) if report else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RddAction:
+    """One action on an RDD, by the name of an operator; ``changed`` where a function comes in between.
+
+    ``path`` and ``columns`` are those of the folder it is saved to; None and empty where there is no folder.
+    """
+
+    operator: str
+    java_rdd: Any
+    changed: bool
+    path: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+def plan_unseen(action: RddAction, path: str | None) -> Plan:
+    """The plan of an action where nothing is known of what the RDD is made of."""
+    columns = [["AttributeReference", [], {}, {"id": -2 - n, "name": name}] for n, name in enumerate(action.columns)]
+    rows = ["LogicalRDD", [], {"output": list(range(len(columns)))}, {}, 1]
+    return decode_document({"nodes": [*columns, rows, [action.operator, [len(columns)], {}, {"path": path}, 1]]})

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.capture.runner import run
+from headwater.capture.submit import run
 
 # Arguments after the job's name are the job's, also those that look like options of headwater.
 JOB_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}

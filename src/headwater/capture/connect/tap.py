@@ -3,7 +3,7 @@
 import itertools
 import queue
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,8 +13,7 @@ from headwater.capture.connect.actions import END_STREAM, START_STREAM, Action, 
 from headwater.capture.connect.plans import explained_plan
 from headwater.capture.connect.server import Server
 from headwater.capture.guard import guarded
-from headwater.capture.rdd_actions import RddAction
-from headwater.capture.rows import ExecutionRow
+from headwater.capture.rows import ExecutionRow, RddAction
 from headwater.capture.settings import CaptureSettings
 from headwater.model import Gap
 from headwater.plan import Plan
@@ -142,7 +141,7 @@ class ConnectTap:
         """How many actions wait to be polled."""
         return self._ended.qsize()
 
-    def leave(self, last_words: str) -> None:
+    def leave(self, command: Sequence[str], last_words: str) -> None:
         """Nobody would deliver it here."""
 
     def wake(self) -> None:

@@ -30,7 +30,7 @@ def _step_aside() -> None:
 
 
 try:
-    from headwater.capture.waiting import wait_for_pyspark
+    from headwater.capture.startup import wait_for_pyspark
 
     wait_for_pyspark()
 except Exception as error:

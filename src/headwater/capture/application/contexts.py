@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headwater.capture import applications, boundaries, rdd_actions
+from headwater.capture.application import applications
 from headwater.capture.connect.client import Applications, hook_client, is_connect, unhook_client
-from headwater.capture.faults import Ending
-from headwater.capture.guard import guarded
-from headwater.capture.janino import prepare
-from headwater.capture.quiet import hush_libraries
+from headwater.capture.guard import guarded, hush_libraries
+from headwater.capture.hooks import boundaries, rdd_actions
+from headwater.capture.hooks.endings import Ending
+from headwater.capture.jvm.compiler import prepare
 from headwater.capture.settings import CaptureSettings, capture_settings, require_back_ends
 from headwater.errors import SettingError
 from headwater.model import RunState

@@ -9,15 +9,14 @@ import itertools
 import queue
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.capture.guard import guarded
-from headwater.capture.questions import asked, class_of, facts_of
-from headwater.capture.rdd_actions import RddAction, plan_unseen
-from headwater.capture.rows import ExecutionRow
+from headwater.capture.listener.facts import asked, class_of, facts_of
+from headwater.capture.rows import ExecutionRow, RddAction, plan_unseen
 from headwater.capture.settings import CaptureSettings
 from headwater.extract.writes import WRITES
 from headwater.model import Gap
@@ -141,7 +140,7 @@ class ListenerTap:
         """How many executions wait to be polled."""
         return self._ended.qsize() + len(self._held)
 
-    def leave(self, last_words: str) -> None:
+    def leave(self, command: Sequence[str], last_words: str) -> None:
         """Nobody would deliver it here."""
 
     def wake(self) -> None:
@@ -185,7 +184,7 @@ class ListenerTap:
         inner.listenerManager().register(listener)
         self._registered.append((inner, listener))
         with guarded("listening to streaming queries"):
-            from headwater.capture.stream_listener import StreamListener
+            from headwater.capture.listener.streams import StreamListener
 
             streaming = StreamListener(session, self.hear)
             session.streams.addListener(streaming)

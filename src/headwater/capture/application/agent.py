@@ -10,11 +10,10 @@ from typing import Any, Protocol
 
 from openlineage.client.event_v2 import RunEvent
 
-from headwater.capture.aftermath import ENDED
-from headwater.capture.executions import Executions, lost, refused
+from headwater.capture.application.last_words import COMMAND, ENDED
 from headwater.capture.guard import guarded, tell_once
-from headwater.capture.rdd_actions import RddAction
-from headwater.capture.rows import ExecutionRow
+from headwater.capture.rows import ExecutionRow, RddAction
+from headwater.capture.runs.executions import Executions, lost, refused
 from headwater.ext.telling import told_event
 from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, Origins
@@ -49,8 +48,8 @@ class Tap(Protocol):
     def pending(self) -> int:
         """How many rows wait to be polled."""
 
-    def leave(self, last_words: str) -> None:
-        """Have this delivered should the program end without a word."""
+    def leave(self, command: Sequence[str], last_words: str) -> None:
+        """Have ``last_words`` read by ``command`` should the program end without a word."""
 
     def wake(self) -> None:
         """End a call of rows() that waits."""
@@ -254,7 +253,7 @@ class Agent:
             RunMoment(run, RunState.FAIL, now, executions.engine, one, error=ENDED)
             for run, one in zip(runs, known, strict=True)
         )
-        self._tap.leave(self._last_words([to_json(run_event(moment, self._facets)) for moment in moments]))
+        self._tap.leave(COMMAND, self._last_words([to_json(run_event(moment, self._facets)) for moment in moments]))
         self._left = ids
 
     def _end_application(self) -> None:

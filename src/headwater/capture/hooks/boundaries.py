@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from headwater.capture.guard import guarded
-from headwater.capture.rdd_actions import Acting, watched_actions
-from headwater.capture.waiting import when_imported
+from headwater.capture.hooks.rdd_actions import Acting, watched_actions
+from headwater.capture.imports import when_imported
 
 _MAKING = ("checkpoint", "localCheckpoint", "transpose")
 _STATISTICS = "pyspark.ml.stat"

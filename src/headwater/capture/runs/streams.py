@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from headwater.capture.jobs import JobNamer
 from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.job_names import JobNamer
 from headwater.extract import ExtractSettings, Origins, Stream, statement, stream
 from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.origins import OriginKey, batch_of

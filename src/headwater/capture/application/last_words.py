@@ -1,6 +1,6 @@
 """Deliver the last events of an application whose process ended without a word; started by its JVM.
 
-``python -m headwater.capture.aftermath`` reads the settings, the transport and the events from standard input.
+``python -m`` with this module reads the settings, the transport and the events from standard input.
 """
 
 import json
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from headwater.capture.destinations import destination
+from headwater.capture.application.destinations import destination
 from headwater.capture.settings import CaptureSettings
 from headwater.openlineage.writing.events import read_event
 
-COMMAND = (sys.executable, "-P", "-m", "headwater.capture.aftermath")
+COMMAND = (sys.executable, "-P", "-m", "headwater.capture.application.last_words")
 ENDED = "The process of the program ended without a word: a signal, os._exit, or no memory left."
 _SETTINGS = ("store", "events", "config")
 

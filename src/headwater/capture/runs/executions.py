@@ -2,22 +2,44 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from openlineage.client.uuid import generate_new_uuid
 
-from headwater.capture.assignments import Assignments
-from headwater.capture.clock import Clock
-from headwater.capture.earlier_writes import EarlierWrites
-from headwater.capture.jobs import JobNamer, is_denied
 from headwater.capture.rows import ExecutionRow
-from headwater.capture.statistics import with_statistics
-from headwater.capture.streams import Streams
+from headwater.capture.runs.earlier_writes import EarlierWrites
+from headwater.capture.runs.job_names import JobNamer, is_denied
+from headwater.capture.runs.statistics import with_statistics
+from headwater.capture.runs.streams import Streams
+from headwater.capture.runs.variables import Assignments
 from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.extract.origins import as_json, collected_as
 from headwater.extract.rdd_actions import TAKEN
 from headwater.model import Dataset, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.openlineage.settings import JobNames
+
+
+class Clock:
+    """Spark tells milliseconds, and a statement may end and the next begin in one.
+
+    A change of names is put between them, by microseconds: before it a name means another dataset than after it.
+    """
+
+    def __init__(self) -> None:
+        self._latest = self._change = datetime.min.replace(tzinfo=UTC)
+
+    def after(self, time: datetime) -> datetime:
+        """The time, or that of the last change of names where both are in one millisecond."""
+        same = time < self._change < time + timedelta(milliseconds=1)
+        self._latest = max(self._latest, self._change if same else time)
+        return self._change if same else time
+
+    def change(self, time: datetime) -> datetime:
+        """A time for a change of names: after all that was told before it in the same millisecond."""
+        same = time <= self._latest < time + timedelta(milliseconds=1)
+        self._change = self._latest + timedelta(microseconds=1) if same else time
+        self._latest = max(self._latest, self._change)
+        return self._change
 
 
 @dataclass(slots=True)

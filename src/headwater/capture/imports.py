@@ -1,4 +1,4 @@
-"""Hook pyspark, or a part of it, when, and only when, the program imports it.
+"""Call a hook with a module when, and only when, the program imports it.
 
 Every start of an interpreter waits for this module: it imports next to nothing (``importlib.abc`` alone would cost
 more than all the rest), and its classes are finder and loader by what they do.
@@ -10,17 +10,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, cast
 
-# Where SparkContext lives: 4.x, and 3.5; and the client of Spark Connect.
-_MODULES = ("pyspark.core.context", "pyspark.context", "pyspark.sql.connect.client.core")
-
 Hook = Callable[[ModuleType], None]
 _hooks: dict[str, Hook] = {}
-
-
-def wait_for_pyspark() -> None:
-    """Attach to every SparkContext, once the program imports pyspark; a Spark worker is left alone."""
-    if not any("pyspark.daemon" in word or "pyspark.worker" in word for word in sys.orig_argv):
-        _wait(dict.fromkeys(_MODULES, _hook))
 
 
 def when_imported(name: str, hook: Hook) -> Callable[[], None]:
@@ -28,7 +19,7 @@ def when_imported(name: str, hook: Hook) -> Callable[[], None]:
     if name in sys.modules:
         hook(sys.modules[name])
         return lambda: None
-    _wait({name: hook})
+    wait_for({name: hook})
 
     def forget() -> None:
         _hooks.pop(name, None)
@@ -38,7 +29,8 @@ def when_imported(name: str, hook: Hook) -> Callable[[], None]:
     return forget
 
 
-def _wait(hooks: Mapping[str, Hook]) -> None:
+def wait_for(hooks: Mapping[str, Hook]) -> None:
+    """Call each hook with the module of its name, once the program has imported it."""
     _hooks.update(hooks)
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, cast(Any, _Finder()))
@@ -80,26 +72,3 @@ class _Loader:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
-
-
-def _hook(module: ModuleType) -> None:
-    if "SparkContext" not in vars(module) and "SparkConnectClient" not in vars(module):
-        return
-    try:
-        from headwater.capture.guard import tell_once
-        from headwater.capture.hooks import hook, hook_connect
-        from headwater.capture.settings import environment_settings
-
-        settings, problems = environment_settings()
-        for problem in problems:
-            tell_once(problem, f"headwater: {problem}")
-        if hasattr(module, "SparkConnectClient"):
-            hook(settings)
-            hook_connect(module.SparkConnectClient)
-        else:
-            hook(settings, module.SparkContext)
-    except Exception as error:
-        from headwater.redaction import redact
-
-        if sys.stderr is not None:  # print() would take standard output then
-            print(f"headwater is off: {redact(str(error))}", file=sys.stderr)

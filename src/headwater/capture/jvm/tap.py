@@ -1,21 +1,13 @@
-"""The few things headwater asks of a live SparkContext, and its tap."""
+"""The tap in the driver's JVM, as Python sees it."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from headwater.capture.aftermath import COMMAND
-from headwater.capture.connect.client import RemoteApplication
-from headwater.capture.guard import tell_once
-from headwater.capture.janino import new_tap
-from headwater.capture.listener import ListenerTap
-from headwater.capture.rdd_actions import RddAction
-from headwater.capture.rows import ExecutionRow, rows, unpack
+from headwater.capture.jvm.compiler import new_tap
+from headwater.capture.rows import ExecutionRow, RddAction, rows, unpack
 from headwater.capture.settings import CaptureSettings
-from headwater.errors import CaptureError
 from headwater.model import Gap
 from headwater.plan import Plan, decode
-
-if TYPE_CHECKING:
-    from headwater.capture.connect.tap import ConnectTap
 
 
 class SparkTap:
@@ -108,9 +100,9 @@ class SparkTap:
         """How many rows wait to be polled."""
         return int(self._tap.pending())
 
-    def leave(self, last_words: str) -> None:
-        """Have this delivered (`aftermath`) should the JVM end before disconnect()."""
-        self._tap.lastWords("\n".join(COMMAND), last_words)
+    def leave(self, command: Sequence[str], last_words: str) -> None:
+        """Have ``last_words`` read by ``command`` should the JVM end before disconnect()."""
+        self._tap.lastWords("\n".join(command), last_words)
 
     def wake(self) -> None:
         """End a poll that waits."""
@@ -119,25 +111,3 @@ class SparkTap:
     def settle(self, milliseconds: int) -> bool:
         """Wait until the bus has handed over what it has for us; False when it takes longer than ``milliseconds``."""
         return bool(self._tap.settle(self._bus, milliseconds))
-
-
-def new_listener(context: Any, settings: CaptureSettings) -> "SparkTap | ListenerTap | ConnectTap":
-    """The tap for a SparkContext; where it cannot be compiled, the listener that does most of it."""
-    if isinstance(context, RemoteApplication):
-        return context.tap
-    try:
-        return SparkTap(context, settings)
-    except CaptureError as reason:
-        tell_once("tap", f"headwater: {reason} A query execution listener takes its place.")
-        return ListenerTap(context, settings, str(reason))
-
-
-def spark_version(context: Any) -> str:
-    """The version of the Spark behind a SparkContext."""
-    return str(context.version)
-
-
-def spark_conf(context: Any) -> dict[str, str]:
-    """The configuration of an application, those keys that headwater may read."""
-    pairs = context.getConf().getAll()
-    return {key: value for key, value in pairs if key.startswith(("spark.openlineage.", "spark.headwater."))}

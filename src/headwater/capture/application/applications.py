@@ -13,13 +13,13 @@ from typing import Any
 from openlineage.client.uuid import generate_new_uuid
 
 from headwater import __version__
-from headwater.capture import spark
-from headwater.capture.aftermath import last_words
-from headwater.capture.agent import Agent
-from headwater.capture.boundaries import watch_boundaries
-from headwater.capture.destinations import destination, undelivered, whereabouts
-from headwater.capture.executions import Executions
+from headwater.capture.application.agent import Agent
+from headwater.capture.application.destinations import destination, undelivered, whereabouts
+from headwater.capture.application.last_words import last_words
+from headwater.capture.application.taps import new_listener, spark_conf, spark_version
 from headwater.capture.guard import guarded, tell_once
+from headwater.capture.hooks.boundaries import watch_boundaries
+from headwater.capture.runs.executions import Executions
 from headwater.capture.settings import CaptureSettings, extensions_of
 from headwater.extract import ExtractSettings
 from headwater.model import Engine, Job, Run, RunState
@@ -52,7 +52,7 @@ def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) 
             warn_of_other_settings(context, settings, named)
             return
         config = read_config(Path(settings.config)) if settings.config else {}
-        known = settings_from(spark.spark_conf(context), os.environ, config)
+        known = settings_from(spark_conf(context), os.environ, config)
         for problem in known.problems:
             tell_once(problem, f"headwater: {problem}")
         if known.disabled:
@@ -60,10 +60,10 @@ def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) 
             return
         asked, settings, facets = settings, *_with_descriptions(settings, known)
         _watch_boundaries()
-        tap = spark.new_listener(context, settings)
+        tap = new_listener(context, settings)
         executions = Executions(
             _application(context, known),
-            Engine("spark", spark.spark_version(context), __version__),
+            Engine("spark", spark_version(context), __version__),
             _extraction(settings, known),
             settings.reads,
             job_names=replace(known.job_names, by_operator=settings.job_names == "operator"),

@@ -9,12 +9,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FrameType
 from typing import Any, Protocol, cast
 
 from headwater.capture.guard import guarded
-from headwater.plan import Plan, decode_document
+from headwater.capture.rows import RddAction
 
 _SAVES = (
     "saveAsHadoopDataset",
@@ -32,20 +32,6 @@ _FORMATS = ("mapreduce.job.outputformat.class", "mapred.output.format.class", "m
 Ended = Callable[[BaseException | None], None]
 _LINES, _PAIRS = ("value",), ("key", "value")
 """The columns that ``textFile`` and ``sequenceFile`` read."""
-
-
-@dataclass(frozen=True, slots=True)
-class RddAction:
-    """One action on an RDD, by the name of an operator; ``changed`` where a function comes in between.
-
-    ``path`` and ``columns`` are those of the folder it is saved to; None and empty where there is no folder.
-    """
-
-    operator: str
-    java_rdd: Any
-    changed: bool
-    path: str | None = None
-    columns: tuple[str, ...] = ()
 
 
 class Acting(Protocol):
@@ -79,13 +65,6 @@ def _keeping(original: Any, tap_of: Callable[[Any], Acting | None]) -> Any:
         return done
 
     return checkpoint
-
-
-def plan_unseen(action: RddAction, path: str | None) -> Plan:
-    """The plan of an action where nothing is known of what the RDD is made of."""
-    columns = [["AttributeReference", [], {}, {"id": -2 - n, "name": name}] for n, name in enumerate(action.columns)]
-    rows = ["LogicalRDD", [], {"output": list(range(len(columns)))}, {}, 1]
-    return decode_document({"nodes": [*columns, rows, [action.operator, [len(columns)], {}, {"path": path}, 1]]})
 
 
 def _watched(name: str, original: Any, tap_of: Callable[[Any], Acting | None]) -> Any:

@@ -1,0 +1,1 @@
+"""The parts of Python and PySpark that are wrapped in the job's process."""

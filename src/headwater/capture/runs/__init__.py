@@ -1,0 +1,1 @@
+"""From the rows of a tap to the moments of runs."""
