@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from tests.others import programs
-from tests.others.suites import SUITES, compared
+from tests.others.suites import IN_CHECKOUTS, SUITES, compared
 from tests.sources.told import told
 
 HERE = Path(__file__).resolve().parent
@@ -43,8 +43,8 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 ENVIRONMENTS = {"sedona": ".venv-sedona"}
 """The environment of a project whose requirements are not those of the others."""
 
-LONG = ("datacompy", "narwhals")
-"""They run only when they are named."""
+ON_REQUEST = ("datacompy", "narwhals", *IN_CHECKOUTS)
+"""They run only when they are named: they take long, or need a checkout."""
 
 CHANGING = (
     (re.compile(r"checkpoints/[-0-9a-f]{36}"), "checkpoints/{run}"),
@@ -105,16 +105,20 @@ def faults(name: str, folder: Path, *, accept: bool) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the projects asked for, or all but the long ones; the number of those with faults."""
+    """Run the projects asked for, or all but those on request; the number of those with faults."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*PROJECTS, *SUITES)))
     parser.add_argument("--accept", action="store_true", help="write the expected lineage anew")
     parser.add_argument("--keep", metavar="FOLDER", type=Path, help="leave logs, events and data in this new folder")
+    parser.add_argument("--checkout", metavar="FOLDER", type=Path, help=f"where {', '.join(IN_CHECKOUTS)} are")
     options = parser.parse_args(arguments)
     wrong = 0
-    for name in options.names or [one for one in (*PROJECTS, *SUITES) if one not in LONG]:
+    for name in options.names or [one for one in (*PROJECTS, *SUITES) if one not in ON_REQUEST]:
         with _folder(options.keep, name) as folder:
-            seen, found = compared(name, folder) if name in SUITES else project(name, folder, accept=options.accept)
+            if name in SUITES:
+                seen, found = compared(name, folder, options.checkout)
+            else:
+                seen, found = project(name, folder, accept=options.accept)
         wrong += bool(found)
         print(f"{name}: " + ("\n  ".join(found) or seen), flush=True)
     return wrong

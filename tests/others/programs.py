@@ -20,6 +20,9 @@ SILENT = {
 }
 """Programs that would report their use to who made them do not."""
 
+REPEATABLE = {"PYTHONHASHSEED": "0"}
+"""MLlib seeds its estimators by Python's hash of their names."""
+
 
 def run(
     arguments: Sequence[str],
@@ -43,7 +46,7 @@ def run(
     before = ("-m", "headwater", "run", "--events", str(events)) if events else ()
     command = [python, *before, *arguments]
     quick = {"SPARK_SUBMIT_OPTS": QUICK, "SPARK_LAUNCHER_OPTS": QUICK, "SPARK_CONF_DIR": str(DEFAULTS)}
-    variables = {**os.environ, **quick, **SILENT, "PYSPARK_PYTHON": python, "HEADWATER_STRICT": "1"}
+    variables = {**os.environ, **quick, **SILENT, **REPEATABLE, "PYSPARK_PYTHON": python, "HEADWATER_STRICT": "1"}
     started = time.monotonic()
     with log.open("a") as output:
         done = subprocess.run(

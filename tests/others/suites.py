@@ -1,8 +1,9 @@
-"""The test suites of libraries for PySpark, as their source distributions carry them, with headwater and without.
+"""The test suites of libraries for PySpark, of their source distributions or checkouts, with headwater and without.
 
 Each test must end under headwater as it ends without it.
 """
 
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -17,9 +18,13 @@ from tests.others import programs
 SUITES: Mapping[str, tuple[str, ...]] = {
     "datacompy": ("tests/test_spark.py",),
     "narwhals": ("tests", "--constructors=pyspark", "-k", "pyspark"),
+    "mack-tests": ("tests",),
     "pandera": ("tests/pyspark", "-k", "not on_pyspark_pandas and not pyspark_check"),
 }
 """The arguments of pytest, in the sources of a library, that run the tests that start Spark."""
+
+IN_CHECKOUTS = ("mack-tests",)
+"""Suites that a source distribution leaves out: they run when a checkout of the library is named."""
 
 TESTS_FAILED = 1  # as pytest.ExitCode has it
 
@@ -27,9 +32,14 @@ Outcomes = Mapping[str, str]
 """How each test of a suite ended: ``passed``, ``failure``, ``error`` or ``skipped``."""
 
 
-def compared(name: str, folder: Path) -> tuple[str, list[str]]:
-    """How the tests of a suite ended, in a few words, and its faults."""
-    sources = _sources(name, folder)
+def compared(name: str, folder: Path, checkout: Path | None) -> tuple[str, list[str]]:
+    """How the tests of a suite ended, in a few words, and its faults; ``checkout`` is for those of ``IN_CHECKOUTS``.
+
+    Raises:
+        SystemExit: the suite wants a checkout, and there is none.
+        subprocess.CalledProcessError: pip has no source distribution of the library.
+    """
+    sources = _copy(name, folder, checkout) if name in IN_CHECKOUTS else _sources(name, folder)
     plain, before = _outcomes(name, sources, folder / "without", watched=False)
     watched, after = _outcomes(name, sources, folder / "with", watched=True)
     counts = Counter(plain.values())
@@ -47,6 +57,15 @@ def _faults(plain: Outcomes, watched: Outcomes, folder: Path) -> Iterator[str]:
         before, after = plain.get(test, "absent"), watched.get(test, "absent")
         if before != after:
             yield f"{test}: {before} without headwater, {after} with it"
+
+
+def _copy(name: str, folder: Path, checkout: Path | None) -> Path:
+    """The tests alone, beside which the library is the one that is installed."""
+    if checkout is None:
+        raise SystemExit(f"{name}: no source distribution has these tests; name a checkout: --checkout FOLDER")
+    for part in SUITES[name]:
+        shutil.copytree(checkout / part, folder / "sources" / part)
+    return folder / "sources"
 
 
 def _sources(name: str, folder: Path) -> Path:
