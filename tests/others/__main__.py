@@ -37,6 +37,7 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "mlflow": ((str(HERE / "jobs" / "tracked.py"), "."),),
     "sedona": ((str(HERE / "jobs" / "mapped.py"), "."),),
     "spark-sql": ((str(HERE / "jobs" / "examples.py"), ".", "sql"),),
+    "spark-ml": ((str(HERE / "jobs" / "examples.py"), ".", "ml"),),
 }
 """The arguments of Python, one run after the other, for each project."""
 
@@ -49,8 +50,13 @@ ON_REQUEST = ("datacompy", "narwhals", *IN_CHECKOUTS)
 CHANGING = (
     (re.compile(r"checkpoints/[-0-9a-f]{36}"), "checkpoints/{run}"),
     (re.compile(r"(__splink__\w+?)_[0-9a-f]{9}\b"), r"\1"),
+    (re.compile(r"\b([A-Z]\w+)_[0-9a-f]{12}\b"), r"\1"),
+    (re.compile(r"passing/tmp\w{8}\b"), "passing/{temporary}"),
 )
-"""Names that are others at each run."""
+"""Names that are others at each run: of checkpoints, Splink's tables, MLlib's models and temporary files."""
+
+UNORDERED = ("ml-min_hash_lsh_example.txt",)
+"""What is printed in an order that changes from run to run, without headwater too."""
 
 
 def run(name: str, folder: Path, *, watched: bool) -> float:
@@ -73,20 +79,28 @@ def results(folder: Path) -> dict[str, list[str]]:
     found_at = (path for path in folder.rglob("*.parquet") if path.is_file())
     files = [path for path in found_at if not {"checkpoints", "passing"} & {*path.parts}]
     found: dict[str, list[str]] = {}
+    printed: dict[str, list[str]] = {}
     for path in files:
         dataset = str(path.parent.relative_to(folder))
         found.setdefault(dataset, []).extend(map(str, pq.ParquetFile(path).read().to_pylist()))
-    printed = {path.name: path.read_text(encoding="utf-8").splitlines() for path in folder.glob("printed/*.txt")}
+    for path in folder.glob("printed/*.txt"):
+        lines = repeatable(path.read_text(encoding="utf-8"), folder).splitlines()
+        printed[path.name] = sorted(lines) if path.name in UNORDERED else lines
     return {dataset: sorted(rows) for dataset, rows in found.items()} | printed
 
 
 def story(folder: Path) -> str:
     """What was told of a run, without what is other at each."""
     lines = (folder / "events.ndjson").read_text(encoding="utf-8").splitlines()
-    text = told(map(json.loads, lines)).replace(str(folder), "{folder}")
+    return repeatable(told(map(json.loads, lines)), folder) + "\n"
+
+
+def repeatable(text: str, folder: Path) -> str:
+    """A text of a run in a folder, without names that are others at each run."""
+    text = text.replace(str(folder), "{folder}")
     for pattern, instead in CHANGING:
         text = pattern.sub(instead, text)
-    return text + "\n"
+    return text
 
 
 def faults(name: str, folder: Path, *, accept: bool) -> Iterator[str]:
