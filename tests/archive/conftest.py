@@ -16,7 +16,7 @@ from headwater.archive import Archive, build
 from headwater.errors import UnknownName
 from headwater.store import Store, open_store
 from headwater.store.maintenance.exporting import export
-from headwater.store.questions.exact import Exact, find_exact
+from headwater.store.questions.lookup.find import Exact, find_exact
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 from tests.store.conftest import told, written

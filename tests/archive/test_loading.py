@@ -17,7 +17,7 @@ from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.store import Store, open_store
 from headwater.store.questions import Bounds, impact_of, roots_of
-from headwater.store.questions.exact import Exact
+from headwater.store.questions.lookup.find import Exact
 from tests.store.conftest import contents, new_database, postgres, store, told, url, written
 
 from .conftest import THEN, Both, clear_fields

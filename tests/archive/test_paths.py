@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from headwater.archive import Archive, cycles, paths
 from headwater.archive.questions.components import components
 from headwater.cli.main import app
-from headwater.store.questions.exact import Exact
+from headwater.store.questions.lookup.find import Exact
 from headwater.store.questions.paths import paths_between
 
 from .conftest import Both, Named

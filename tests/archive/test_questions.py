@@ -13,8 +13,8 @@ from headwater.cli.main import app
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.store.questions import Bounds, Direction, roots_of
 from headwater.store.questions.answers import Origin
-from headwater.store.questions.closure import reach
-from headwater.store.questions.exact import Exact
+from headwater.store.questions.lookup.find import Exact
+from headwater.store.questions.walk.closure import reach
 
 from .conftest import MOMENT, NOW, THEN, Both, Named
 

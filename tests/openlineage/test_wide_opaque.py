@@ -37,7 +37,7 @@ from headwater.openlineage.writing.events import run_event, to_json
 from headwater.openlineage.writing.facets import FacetSettings
 from headwater.store import open_store
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
-from headwater.store.questions.compact import reached_from
+from headwater.store.questions.graphs import reached_from
 from headwater.store.questions.roots import roots_of
 
 SOURCE = Dataset("file", "/lake/source")

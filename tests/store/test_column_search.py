@@ -9,7 +9,8 @@ from bench.server.layered import Shape, fill
 from sqlalchemy import event, select
 
 from headwater.store import Store, open_store, schema
-from headwater.store.questions import find_columns, rarity
+from headwater.store.questions import find_columns
+from headwater.store.questions.lists import column_search
 
 WORDS = ("id", "ID", "user", "user_id", "User", "paid", "100%", "a_b")
 ASKED = ("id", "user", "us", "_", "%", "gold", "d1.id", "gold/d1.us", "none", "none.id", "d1.none", "renamed", "/d2")
@@ -52,7 +53,7 @@ def test_every_way_finds_the_same(
 ) -> None:
     filled(store, words)
     for name, limit in limits.items():
-        monkeypatch.setattr(rarity, name, limit)
+        monkeypatch.setattr(column_search, name, limit)
     for text in ASKED:
         found, after = [], (0, 0)
         while True:

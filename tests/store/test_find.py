@@ -6,7 +6,7 @@ import pytest
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.store import Store
-from headwater.store.questions import find
+from headwater.store.questions.lookup import find
 
 ODD = 'we.ird/na`me ü "quoted"'
 

@@ -8,7 +8,7 @@ from tests.store.conftest import Words, source
 from headwater.model import Subtype
 from headwater.store import Store
 from headwater.store.questions import UNBOUNDED, Bounds, EdgeType, Evidence, impact_of, roots_of
-from headwater.store.questions.edges import EdgesAcrossFormats, EdgesInMemory, edges_within
+from headwater.store.questions.walk.edges import EdgesAcrossFormats, EdgesInMemory, edges_within
 
 WRITTEN = {"_c0": ["raw.id"], "_c1": ["raw.name AGGREGATION"]}
 

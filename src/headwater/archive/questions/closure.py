@@ -16,7 +16,7 @@ from pyspark.sql import functions as sf
 
 from headwater.openlineage.naming.locations import FILE_SYSTEMS
 from headwater.openlineage.reading.explicit_lineage import WHOLE
-from headwater.store.questions.format_steps import BYTES, STRINGS, TEXT
+from headwater.store.questions.walk.steps_inside import BYTES, STRINGS, TEXT
 
 UP, DOWN = "up", "down"
 """Toward what a field is made of, and toward what is made of it."""
@@ -82,8 +82,8 @@ def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[E
 def steps_inside(tables: Mapping[str, DataFrame], at: datetime | None) -> DataFrame:
     """The steps between fields of one dataset that no event has, as ids of both ends: for those who read the latter.
 
-    They lead to a field that stands for all (`headwater.store.questions.whole_sources`), and to those of files that are
-    read in another format than they were written in (`headwater.store.questions.format_steps`).
+    They lead to a field that stands for all, and to those of files that are read in another format than they were
+    written in (`headwater.store.questions.walk.steps_inside`).
     """
     between, whole = (tables[name].where(then(at)) for name in ("column_edges", "dataset_edges"))
     read = between.select(*_WHOLE).union(whole.select(*_WHOLE)).distinct()

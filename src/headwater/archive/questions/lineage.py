@@ -22,7 +22,7 @@ def roots(archive: Tables, start: DataFrame, at: datetime | None = None) -> Data
     """The fields that some fields are made of in the end: those that nothing stands before.
 
     Only lineage that holds at one moment is followed. A store goes on over what a dataset had when it was read
-    (`headwater.store.questions.past`), so of a stage that was replaced since it finds roots that are not here.
+    (`headwater.store.questions.walk.past`), so of a stage that was replaced since it finds roots that are not here.
 
     Rows are (namespace, dataset, field, distance, cycle); ``cycle`` is true of a field that is made of itself only, by
     itself or with others, of which all are told. A field that nothing stands before is its own root.

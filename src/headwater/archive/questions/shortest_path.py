@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import DOWN, UP, Edges, edges_at, reach, steps_inside, then
 from headwater.archive.tables import EDGES
-from headwater.store.questions.whole_sources import ANY_COLUMN
+from headwater.store.questions.walk.steps_inside import ANY_COLUMN
 
 _EDGE = (
     *("input_namespace", "input_dataset", "input_field", "output_namespace", "output_dataset", "output_field"),

@@ -13,8 +13,8 @@ from headwater.store.catalog.fields import lasting
 from headwater.store.catalog.sight import described_fields
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Column, Direction, Overwrite
-from headwater.store.questions.closure import Closure, walk
-from headwater.store.questions.overwrites import replaced_links
+from headwater.store.questions.hops import replaced_links
+from headwater.store.questions.walk.closure import Closure, walk
 from headwater.store.sql.rows import rows_for
 
 _DATASET = schema.dataset

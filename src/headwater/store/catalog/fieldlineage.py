@@ -11,8 +11,8 @@ from headwater.store.catalog.fields import lasting
 from headwater.store.catalog.sight import references, unseen_datasets
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, Overwrite
-from headwater.store.questions.edges import Link
-from headwater.store.questions.overwrites import replaced_links
+from headwater.store.questions.hops import replaced_links
+from headwater.store.questions.walk.edges import Link
 from headwater.store.sql.rows import rows_for
 
 _EDGE = schema.edge

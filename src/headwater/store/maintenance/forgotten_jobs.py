@@ -14,7 +14,7 @@ from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.ingest.lineage_writer import end_lineage
 from headwater.store.questions import names
-from headwater.store.questions.near import like
+from headwater.store.questions.lookup.typed_names import like
 from headwater.store.store import Store
 
 _JOB = schema.job.c

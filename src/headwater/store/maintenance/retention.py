@@ -117,7 +117,7 @@ def would_prune(store: Store, cut: int) -> Pruned:
 
 
 def _removable(history: Table, cut: int) -> ColumnElement[bool]:
-    """That an edge ended before the cut, and that no walk goes over it (`headwater.store.questions.past`).
+    """That an edge ended before the cut, and that no walk goes over it (`headwater.store.questions.walk.past`).
 
     A walk goes back to what a dataset whose rows were replaced had when another edge has read it: that edge, or one
     before it, held before this one ended.

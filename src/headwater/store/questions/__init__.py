@@ -24,9 +24,20 @@ from headwater.store.questions.answers import (
     Roots,
     Sides,
 )
-from headwater.store.questions.changes import Change, changes_after, latest_event
-from headwater.store.questions.collapsed import DatasetGraph, DatasetHop, datasets_from
-from headwater.store.questions.columns import (
+from headwater.store.questions.differences import ChangedHop, Difference, difference, difference_of_job
+from headwater.store.questions.graphs import (
+    CompactGraph,
+    DatasetGraph,
+    DatasetHop,
+    Reached,
+    compact_from,
+    datasets_from,
+    reached_from,
+    walk_from,
+)
+from headwater.store.questions.impact import impact_of
+from headwater.store.questions.lists.changes import Change, changes_after, latest_event
+from headwater.store.questions.lists.column_search import (
     DatasetPage,
     FoundColumn,
     FoundColumns,
@@ -35,24 +46,30 @@ from headwater.store.questions.columns import (
     dataset_page,
     find_columns,
 )
-from headwater.store.questions.compact import CompactGraph, Reached, compact_from, reached_from
-from headwater.store.questions.coverage import Coverage, Covered, coverage, worst_first
-from headwater.store.questions.differences import ChangedHop, Difference, difference, difference_of_job
-from headwater.store.questions.exact import Exact, Name
-from headwater.store.questions.graphs import impact_of, walk_from
-from headwater.store.questions.guesses import GUESS
-from headwater.store.questions.listing import Hits, ListedDataset, ListedJob, ListedRun, datasets, jobs, runs, search
-from headwater.store.questions.moments import iso, moment_of, state_of
-from headwater.store.questions.paths import paths_between
-from headwater.store.questions.roots import roots_of
-from headwater.store.questions.texts import AFTER_NAMES, FoundText, FoundTexts, Place, find_texts
-from headwater.store.questions.versions import (
+from headwater.store.questions.lists.coverage import Coverage, Covered, coverage, worst_first
+from headwater.store.questions.lists.listing import (
+    Hits,
+    ListedDataset,
+    ListedJob,
+    ListedRun,
+    datasets,
+    jobs,
+    runs,
+    search,
+)
+from headwater.store.questions.lists.text_search import AFTER_NAMES, FoundText, FoundTexts, Place, find_texts
+from headwater.store.questions.lists.versions import (
     ChangedColumn,
     ColumnChanges,
     ListedVersion,
     VersionPage,
     version_page,
 )
+from headwater.store.questions.lookup.find import Exact, Name
+from headwater.store.questions.moments import iso, moment_of, state_of
+from headwater.store.questions.paths import paths_between
+from headwater.store.questions.roots import roots_of
+from headwater.store.questions.walk.guesses import GUESS
 
 __all__ = [
     "AFTER_NAMES",

@@ -67,9 +67,9 @@ class Bounds:
 
     An edge that is filtered out is not walked: one of another subtype, of another job (``NAME`` or
     ``NAMESPACE/NAME``), one that masks or does not, or that leads out of the namespaces (patterns as of the shell).
-    Empty filters, and None, let every edge through. ``guess`` asks for the links too that nobody told
-    (`headwater.store.questions.guesses`). ``sees`` says of which namespaces names may be asked for, in filters and at
-    the start: those of others are as if they were not there.
+    Empty filters, and None, let every edge through. ``guess`` asks for the links too that no event contains
+    (`headwater.store.questions.walk.guesses`). ``sees`` says of which namespaces names may be asked for, in filters
+    and at the start: those of others are as if they were not there.
     """
 
     edge_type: EdgeType | None = None

@@ -10,12 +10,11 @@ from headwater.model import Job
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, KnownDataset
-from headwater.store.questions.closure import walk
-from headwater.store.questions.edges import Link, edges_within, job_ids
-from headwater.store.questions.exact import Name
-from headwater.store.questions.find import find
-from headwater.store.questions.graphs import named_hops
-from headwater.store.questions.versions import NO_CHANGES, ColumnChanges, column_changes
+from headwater.store.questions.hops import named_hops
+from headwater.store.questions.lists.versions import NO_CHANGES, ColumnChanges, column_changes
+from headwater.store.questions.lookup.find import Name, find
+from headwater.store.questions.walk.closure import walk
+from headwater.store.questions.walk.edges import Link, edges_within, job_ids
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 

@@ -1,36 +1,85 @@
-"""Walks as answers: `walk_from` for everything around a name, `impact_of` for what depends on it."""
+"""Walks from a name as answers: with a value for each column and hop, in ids, and by dataset."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from headwater.graph import reachable
 from headwater.model import Job, Transformation
-from headwater.store.graph.index.log import Pair
 from headwater.store.questions import names
 from headwater.store.questions.answers import (
     UNBOUNDED,
     Bounds,
     Column,
     Direction,
+    EdgeType,
     Graph,
-    Hop,
-    Impact,
-    ImpactedColumn,
-    ImpactedDataset,
     KnownDataset,
-    Overwrite,
+    Sides,
 )
-from headwater.store.questions.closure import Closure, bare_datasets, walk
-from headwater.store.questions.edges import Link
-from headwater.store.questions.exact import Name
-from headwater.store.questions.find import find
-from headwater.store.questions.origins import ends_of
-from headwater.store.questions.overwrites import overwrites, pairs_of
-from headwater.store.questions.steps import Steps
-from headwater.store.questions.walks import start_ids, walked
-from headwater.store.questions.ways import Arrivals, strongest_first
+from headwater.store.questions.ends import ends_of
+from headwater.store.questions.hops import named_hops
+from headwater.store.questions.lookup.find import Name, find
+from headwater.store.questions.walk.closure import Closure, bare_datasets, joined, reach, walk
+from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.guesses import GUESS_ID, follows_guesses
+from headwater.store.questions.walk.path_transformations import Steps, only_indirect, strongest_first
 from headwater.store.store import Store
+
+Walk = Callable[[Connection, Collection[int], Direction, Bounds, Collection[int]], Closure]
+"""How to walk: `walk`, or `reach` where the columns are enough."""
+
+
+class Walked(NamedTuple):
+    """Where a walk began, what it reached, and the transformations on its links."""
+
+    start: Column | KnownDataset
+    closure: Closure
+    ways: dict[int, Transformation]
+
+
+def walked(connection: Connection, name: Name, direction: Direction, bounds: Bounds) -> Walked:
+    """Walks from a column, or from every column of a dataset.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    start = find(connection, name, bounds.as_of, bounds.sees)
+    closure = closure_at(connection, start, direction, bounds)
+    return Walked(start, closure, names.transformations(connection, {row[2] for row in closure.rows}))
+
+
+def closure_at(
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk
+) -> Closure:
+    """Walks from a column, or from every column of a dataset, in ids alone; both ways share the time."""
+    if direction is not Direction.BOTH:
+        return _one_way(connection, start, direction, bounds, by)
+    ends = time.monotonic() + bounds.seconds
+    up = _one_way(connection, start, Direction.UP, bounds, by)
+    rest = replace(bounds, seconds=max(ends - time.monotonic(), 0.0))
+    return joined(up, _one_way(connection, start, Direction.DOWN, rest, by))
+
+
+def _one_way(
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk
+) -> Closure:
+    begin = start_ids(connection, start)
+    # A dataset of which no column is known may still have rows that depend on something.
+    rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
+    closure = by(connection, begin, direction, bounds, rows_of)
+    if bounds.edge_type is not EdgeType.INDIRECT:
+        return closure
+    ways = names.transformations(connection, {row[2] for row in closure.rows})
+    return only_indirect(closure, begin, ways, direction)
+
+
+def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
+    """The columns to begin at."""
+    return [start.id] if isinstance(start, Column) else [one.id for one in names.current_columns(connection, start)]
 
 
 def walk_from(
@@ -57,112 +106,164 @@ def walk_from(
         return Graph(start, direction, distance, hops, closure.truncated, closure.sides, known)
 
 
-def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
-    """Every column that depends on a column, or on any column of a dataset, by dataset, the nearest first.
+@dataclass(frozen=True, slots=True)
+class CompactGraph:
+    """A closure and the names of all that is in it, by id; an output below 0 stands for a whole dataset."""
+
+    start: Column | KnownDataset
+    direction: Direction
+    closure: Closure
+    fields: dict[int, str]
+    datasets: dict[int, KnownDataset]
+    transformations: dict[int, Transformation]
+    jobs: dict[int, Job]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The columns of a closure alone, as ids with their distance; ``guessed`` are those that only guesses lead to."""
+
+    start: Column | KnownDataset
+    direction: Direction
+    distance: dict[int, int]
+    truncated: tuple[str, ...]
+    guessed: frozenset[int] = frozenset()
+    sides: Sides | None = None
+
+
+def compact_from(
+    store: Store, name: Name, direction: Direction = Direction.UP, bounds: Bounds = UNBOUNDED
+) -> CompactGraph:
+    """As `walk_from`, without a value for each column and hop.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.read() as connection:
+        start, closure, ways = walked(connection, name, direction, bounds)
+        owners = {*closure.dataset_of.values(), *(-row[1] for row in closure.rows if row[1] < 0)}
+        return CompactGraph(
+            start,
+            direction,
+            closure,
+            _field_names(connection, closure, bounds.as_of),
+            names.datasets(connection, owners, bounds.as_of),
+            ways,
+            dict(names.jobs(connection, {row[3] for row in closure.rows})),
+        )
+
+
+def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, bounds: Bounds = UNBOUNDED) -> Reached:
+    """Which columns a walk reaches, and no more: the quickest of the answers.
 
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
         start = find(connection, name, bounds.as_of, bounds.sees)
-        begin = start_ids(connection, start)
-        closure = walk(connection, begin, Direction.DOWN, bounds)
-        ways = names.transformations(connection, {link.transformation for link in closure.links})
-        found = Arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
-        gone = set() if bounds.as_of else names.replaced(connection)
-        lasting = (node for node in closure.distance if closure.dataset_of[node] not in gone)
-        reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of)
-        jobs = names.jobs(connection, {link.job for link in closure.links})
-        bare = bare_datasets(closure, Direction.DOWN)
-        known = names.datasets(connection, bare.keys() - gone, bounds.as_of)
-        whole = {dataset: bare[one] for one, dataset in known.items()}
-        writing = {
-            dataset: sorted((jobs[one] for one in own), key=_by_name) for dataset, own in _writing(closure).items()
-        }
-        by_dataset = [*_by_dataset(reached, closure, found, writing), *_without_columns(whole, found, writing)]
-        runs = overwrites(connection, pairs_of(closure.links, closure.dataset_of), bounds.as_of)
-        by_dataset = _with_overwrites(by_dataset, runs)
-        nearest_first = sorted(by_dataset, key=lambda one: (one.distance, one.dataset))
-        return Impact(start, tuple(nearest_first), closure.truncated)
+        told_apart = bounds.edge_type is EdgeType.INDIRECT or follows_guesses(bounds)
+        closure = closure_at(connection, start, direction, bounds, walk if told_apart else reach)
+    return Reached(
+        start,
+        direction,
+        closure.distance,
+        closure.truncated,
+        _guessed(start, closure, direction),
+        closure.sides,
+    )
 
 
-def named_hops(
+def _guessed(start: Column | KnownDataset, closure: Closure, direction: Direction) -> frozenset[int]:
+    told = tuple(row for row in closure.rows if row[2] != GUESS_ID)
+    if len(told) == len(closure.rows):
+        return frozenset()
+    begin = [node for node, far in closure.distance.items() if far == 0]
+    rows = [] if isinstance(start, Column) else [-start.id]
+    ways = (Direction.UP, Direction.DOWN) if direction is Direction.BOTH else (direction,)
+    known = (reachable([*begin, *rows], Steps(replace(closure, rows=told), way).successors) for way in ways)
+    return frozenset(closure.distance.keys() - set().union(*known))
+
+
+def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:
+    called = names.NamesThen(connection, at)
+    owners, present = closure.dataset_of, closure.name_of
+    if not called.renames:
+        return {one: present[one] for one in closure.distance}
+    return {one: called(owners[one], present[one]) for one in closure.distance}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetHop:
+    """Jobs make columns of a dataset from columns of another: how, and over how many edges."""
+
+    input: KnownDataset
+    output: KnownDataset
+    transformations: tuple[Transformation, ...]
+    jobs: tuple[Job, ...]
+    edges: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetGraph:
+    """What a walk over columns found, told by dataset: with the distance of its nearest column."""
+
+    start: Column | KnownDataset
+    direction: Direction
+    datasets: dict[KnownDataset, int]
+    hops: tuple[DatasetHop, ...]
+    truncated: tuple[str, ...] = ()
+    sides: Sides | None = None
+
+
+def datasets_from(
+    store: Store, name: Name, direction: Direction = Direction.UP, bounds: Bounds = UNBOUNDED
+) -> DatasetGraph:
+    """The datasets upstream or downstream of a column, or of every column of a dataset.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.read() as connection:
+        start, closure, ways = walked(connection, name, direction, bounds)
+        bare = bare_datasets(closure, direction)
+        nearest = bare | _nearest(closure, closure.distance)
+        known = names.datasets(connection, nearest, bounds.as_of)
+        hops = _hops(connection, closure, known, ways)
+    distance = {known[one]: far for one, far in sorted(nearest.items(), key=lambda item: (item[1], known[item[0]]))}
+    return DatasetGraph(start, direction, distance, hops, closure.truncated, _sides(closure, bare))
+
+
+def _sides(closure: Closure, bare: Mapping[int, int]) -> Sides | None:
+    if closure.sides is None:
+        return None
+    begin = {dataset: 0 for dataset, far in bare.items() if far == 0}
+    up, down = (_nearest(closure, side) for side in (closure.sides.up, closure.sides.down))
+    return Sides(begin | up, {**bare, **down})
+
+
+def _nearest(closure: Closure, distance: Mapping[int, int]) -> dict[int, int]:
+    """The distance of the nearest column of each dataset."""
+    nearest: dict[int, int] = {}
+    for node, far in distance.items():
+        dataset = closure.dataset_of[node]
+        nearest[dataset] = min(far, nearest.get(dataset, far))
+    return nearest
+
+
+def _hops(
     connection: Connection,
-    links: Iterable[Link],
-    columns: Mapping[int, Column],
+    closure: Closure,
+    known: Mapping[int, KnownDataset],
     ways: Mapping[int, Transformation],
-    at: int | None = None,
-) -> tuple[Hop, ...]:
-    """Links with names, those of one job between the same two ends as one hop."""
-    together: dict[tuple[int, int, int], list[Transformation]] = {}
-    for link in links:
-        together.setdefault((link.input, link.output, link.job), []).append(ways[link.transformation])
-    jobs = names.jobs(connection, {job for *_, job in together})
-    datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0}, at)
-    owner_of = {output: columns[output].dataset.id for _, output, _ in together if output > 0}
-    runs = overwrites(connection, {(job, owner_of.get(output, -output)) for _, output, job in together}, at)
-    hops = []
-    for (source, output, job), how in together.items():
-        column = columns[output] if output > 0 else None
-        dataset = column.dataset if column is not None else datasets[-output]
-        overwritten = runs.get((job, dataset.id))
-        hops.append(Hop(columns[source], column, dataset, strongest_first(how), jobs[job], overwritten))
-    return tuple(hops)
-
-
-def _by_dataset(
-    reached: Mapping[int, Column], closure: Closure, found: Arrivals, writing: Mapping[int, list[Job]]
-) -> list[ImpactedDataset]:
-    columns: dict[KnownDataset, list[ImpactedColumn]] = {}
-    for node, column in reached.items():
-        impacted = ImpactedColumn(column, closure.distance[node], found.transformations(node))
-        columns.setdefault(column.dataset, []).append(impacted)
-    return [
-        ImpactedDataset(
-            dataset,
-            tuple(sorted(impacted, key=lambda one: (one.distance, one.column.name))),
-            tuple(writing.get(dataset.id, ())),
-            min(one.distance for one in impacted),
-        )
-        for dataset, impacted in columns.items()
-    ]
-
-
-def _without_columns(
-    distance: Mapping[KnownDataset, int], found: Arrivals, writing: Mapping[int, list[Job]]
-) -> list[ImpactedDataset]:
-    return [
-        ImpactedDataset(
-            dataset,
-            (),
-            tuple(writing[dataset.id]),
-            far,
-            found.transformations(-dataset.id),
-        )
-        for dataset, far in distance.items()
-    ]
-
-
-def _with_overwrites(impacted: list[ImpactedDataset], runs: Mapping[Pair, Overwrite]) -> list[ImpactedDataset]:
-    """The datasets with the runs that may have replaced what is impacted of them."""
-    of_dataset: dict[int, set[Overwrite]] = {}
-    for (_, dataset), run in runs.items():
-        of_dataset.setdefault(dataset, set()).add(run)
-    return [
-        replace(one, possibly_replaced=tuple(sorted(found, key=lambda run: (run.at, run.run))))
-        if (found := of_dataset.get(one.dataset.id))
-        else one
-        for one in impacted
-    ]
-
-
-def _writing(closure: Closure) -> dict[int, set[int]]:
-    writing: dict[int, set[int]] = {}
+) -> tuple[DatasetHop, ...]:
+    together: dict[tuple[int, int], list[Link]] = {}
     for link in closure.links:
-        dataset = -link.output if link.output < 0 else closure.dataset_of[link.output]
-        writing.setdefault(dataset, set()).add(link.job)
-    return writing
-
-
-def _by_name(job: Job) -> tuple[str, str]:
-    return job.namespace, job.name
+        output = closure.dataset_of[link.output] if link.output > 0 else -link.output
+        together.setdefault((closure.dataset_of[link.input], output), []).append(link)
+    jobs = names.jobs(connection, {link.job for link in closure.links})
+    hops = []
+    for (source, output), links in together.items():
+        kinds = {replace(ways[way], description="") for way in {link.transformation for link in links}}
+        by = sorted((jobs[job] for job in {link.job for link in links}), key=lambda job: (job.namespace, job.name))
+        hops.append(DatasetHop(known[source], known[output], strongest_first(kinds), tuple(by), len(links)))
+    return tuple(sorted(hops, key=lambda hop: (hop.input, hop.output)))

@@ -12,9 +12,8 @@ from headwater.store import schema
 from headwater.store.catalog.fields import ended_fields
 from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
-from headwater.store.questions.format_steps import OTHER_FORMAT, OTHER_FORMAT_ID
-from headwater.store.questions.guesses import GUESS, GUESS_ID
-from headwater.store.questions.whole_sources import ANY_COLUMN, ANY_COLUMN_ID
+from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
+from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import rows_for
 

@@ -10,11 +10,10 @@ from sqlalchemy import Connection
 from headwater.graph import distances
 from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, Path, Paths
-from headwater.store.questions.closure import Closure, walk
-from headwater.store.questions.exact import Name
-from headwater.store.questions.find import find_column
-from headwater.store.questions.graphs import named_hops
-from headwater.store.questions.steps import Steps
+from headwater.store.questions.hops import named_hops
+from headwater.store.questions.lookup.find import Name, find_column
+from headwater.store.questions.walk.closure import Closure, walk
+from headwater.store.questions.walk.path_transformations import Steps
 from headwater.store.store import Store
 
 _MOST_TRIED = 50_000  # beginnings of paths; simple paths can be exponentially many

@@ -19,15 +19,12 @@ from headwater.store.questions.answers import (
     Root,
     Roots,
 )
-from headwater.store.questions.closure import Closure, walk
-from headwater.store.questions.edges import Link
-from headwater.store.questions.evidence import near_columns
-from headwater.store.questions.exact import Name
-from headwater.store.questions.find import find_column
-from headwater.store.questions.origins import TO_GUESS, evidence_of_ends
-from headwater.store.questions.overwrites import overwrites, pairs_of
-from headwater.store.questions.steps import Steps
-from headwater.store.questions.ways import Arrivals, rank
+from headwater.store.questions.ends import TO_GUESS, evidence_of_ends, near_columns
+from headwater.store.questions.hops import overwrites, pairs_of
+from headwater.store.questions.lookup.find import Name, find_column
+from headwater.store.questions.walk.closure import Closure, walk
+from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.path_transformations import Arrivals, Steps, rank
 from headwater.store.store import Store
 
 _ORIGINS = {

@@ -22,7 +22,7 @@ _FIELD = schema.field
 _AT_ONCE = 50_000
 _WIDTH = 5
 _INPUT, _OUTPUT, _WAY, _JOB, _DATASET = range(_WIDTH)
-"""The columns: a link as `headwater.store.questions.edges.Link`, and the dataset of its output."""
+"""The columns: a link as `headwater.store.questions.walk.edges.Link`, and the dataset of its output."""
 
 _SMALL = np.iinfo(np.int32)
 

@@ -1,19 +1,52 @@
-"""How columns take part in one another over several steps: transformations composed along every path.
+"""Transformations composed along every path of a walk.
 
-There are few distinct ways (a subtype, masking, opaque, whole dataset or not), so each column is visited
-once per way, however many paths there are, and cycles end.
+There are few distinct ones (a subtype, masking, opaque, whole dataset or not), so each column is visited once per path
+transformation, however many paths there are, and cycles end.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from headwater.graph import reachable
 from headwater.model import IDENTITY, Subtype, Transformation, compose
 from headwater.store.questions.answers import Direction, PathTransformation
-from headwater.store.questions.edges import Link
-from headwater.store.questions.steps import Steps
+from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.edges import Link
+
+Step = tuple[int, Link | None]
+"""The next node and the link that leads there; no link between a column and its dataset's own node."""
+
+
+class Steps:
+    """The steps of a closure from a node onward; a dataset's own node stands between it and its columns."""
+
+    def __init__(self, closure: Closure, direction: Direction) -> None:
+        self._next: dict[int, list[Step]] = {}
+        up = direction is Direction.UP
+        for link in closure.links:
+            near, far = (link.output, link.input) if up else (link.input, link.output)
+            self._next.setdefault(near, []).append((far, link))
+        whole = {link.output for link in closure.links if link.output < 0}
+        for column, dataset in closure.dataset_of.items():
+            if -dataset in whole:
+                near, far = (column, -dataset) if up else (-dataset, column)
+                self._next.setdefault(near, []).append((far, None))
+
+    def __call__(self, node: int) -> Sequence[Step]:
+        """The steps from a node."""
+        return self._next.get(node, ())
+
+    def successors(self, node: int) -> Iterator[int]:
+        """The nodes that steps lead to from a node."""
+        return (then for then, _ in self._next.get(node, ()))
+
+    def counted(self, node: int) -> Iterator[tuple[int, bool]]:
+        """Those nodes, each with whether a link leads there."""
+        return ((then, link is not None) for then, link in self._next.get(node, ()))
+
 
 _ORDER = {subtype: place for place, subtype in enumerate(Subtype)}
 _NO_STEP = 0
@@ -122,3 +155,29 @@ def rank(way: PathTransformation) -> tuple[int, ...]:
     kind = way.transformation
     place = _ORDER[kind.subtype]
     return kind.guess, not kind.direct, -place if kind.direct else place, way.whole_dataset, kind.masking, kind.opaque
+
+
+def only_indirect(
+    closure: Closure, start: Collection[int], ways: Mapping[int, Transformation], direction: Direction
+) -> Closure:
+    """The part of a closure whose paths from the start are INDIRECT as a whole (see `headwater.model.compose`)."""
+    up = direction is Direction.UP
+    after = Arrivals(start, Steps(closure, direction), ways, direction).indirect()
+    indirect = [link for link in closure.links if not ways[link.transformation].direct]
+    before = reachable((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)).successors)
+    kept = [
+        link
+        for link in closure.links
+        if not ways[link.transformation].direct or _near(link, up=up) in after or _near(link, up=not up) in before
+    ]
+    shown = after.union(start, *((link.input, link.output) for link in kept))
+    distance = {node: far for node, far in closure.distance.items() if node in shown}
+    return replace(closure, distance=distance, rows=tuple(kept))
+
+
+def _near(link: Link, *, up: bool) -> int:
+    return link.output if up else link.input
+
+
+def _other(direction: Direction) -> Direction:
+    return Direction.DOWN if direction is Direction.UP else Direction.UP

@@ -13,8 +13,7 @@ from headwater.model.time import FOREVER
 from headwater.store.catalog import versions
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
-from headwater.store.questions.exact import Name
-from headwater.store.questions.find import find
+from headwater.store.questions.lookup.find import Name, find
 from headwater.store.store import Store
 
 

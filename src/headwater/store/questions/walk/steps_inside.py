@@ -1,24 +1,85 @@
-"""Steps between columns of files that were written in one format and are read in another.
+"""Steps between columns of one dataset that no event contains, and that are not stored.
+
+From each column to the field that stands for all of them (`explicit_lineage`), and between columns of files that were
+written in one format and are read in another. Made at each walk, they do not depend on the order of events: a column
+that becomes known later is among them.
 
 Read as text, files have one column, ``value``, and as binary files ``content``, whatever was written into them: where
 their writers name no such column, it may hold all of theirs. Lines of text may be CSV or JSON: a column that the
-writers of ``value`` do not name may be any part of it. Nothing of it is stored, so that the order of events does not
-matter.
+writers of ``value`` do not name may be any part of it.
 """
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import caseless
-from headwater.model.name_keys import key_of
+from headwater.model.name_keys import key_of, keys_of
 from headwater.openlineage.naming.locations import holds_paths
+from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT
+from headwater.store.questions.answers import Bounds, Direction, EdgeType
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import rows_for
+
+ANY_COLUMN = Transformation(Subtype.TRANSFORMATION, opaque=True, description="one of the columns of the dataset")
+ANY_COLUMN_ID = -1
+"""What stands for it among the ids of transformations; those of the store begin at 1."""
+
+_FIELD = schema.field
+_STAR = schema.field.alias("star")
+_KEY = keys_of(WHOLE)[1]
+_ANY_STAR = select(_FIELD.c.id).where(_FIELD.c.folded_key == _KEY).limit(1)
+
+Valid = list[tuple[Any, list[ColumnElement[bool]]]]
+"""Tables of edges, each with what is so of an edge that holds."""
+
+
+def follows_opaque_values(bounds: Bounds) -> bool:
+    """Whether a walk within bounds follows an opaque TRANSFORMATION that is not known to mask."""
+    if bounds.masking or bounds.edge_type is EdgeType.INDIRECT:
+        return False
+    return not bounds.subtypes or Subtype.TRANSFORMATION in bounds.subtypes
+
+
+def has_whole_sources(connection: Connection, bounds: Bounds) -> bool:
+    """Whether there are such steps that a walk within bounds may follow: one look-up in an index."""
+    return follows_opaque_values(bounds) and connection.execute(_ANY_STAR).first() is not None
+
+
+def whole_source_steps(
+    connection: Connection, direction: Direction, fields: Collection[int], valid: Valid, jobs: Collection[int]
+) -> list[tuple[int, ...]]:
+    """The steps into some of the fields or out of them, as rows of (input, output, transformation, job).
+
+    The job is each that reads the dataset as a whole; one of ``jobs`` where some are given.
+    """
+    near = _STAR.c.id if direction is Direction.UP else _FIELD.c.id
+    question = select(_FIELD.c.id, _STAR.c.id.label("star")).join(_STAR, _STAR.c.dataset_id == _FIELD.c.dataset_id)
+    question = question.where(_STAR.c.folded_key == _KEY, _FIELD.c.id != _STAR.c.id)
+    rows = list(rows_for(connection, fields, lambda some: question.where(near.in_(some))))
+    readers: dict[int, set[int]] = {}
+    for table, then in valid:
+        for star, job in rows_for(
+            connection,
+            {row.star for row in rows},
+            lambda some, table=table, then=then: _reading(table, then, some),  # type: ignore[misc]
+        ):
+            readers.setdefault(star, set()).add(job)
+    return [
+        (row.id, row.star, ANY_COLUMN_ID, job)
+        for row in sorted(rows)
+        for job in sorted(readers.get(row.star, ()))
+        if not jobs or job in jobs
+    ]
+
+
+def _reading(table: Any, then: list[ColumnElement[bool]], stars: Any) -> Select[Any]:
+    return select(table.c.input_field, table.c.job_id).where(table.c.input_field.in_(stars), *then).distinct()
+
 
 TEXT, BYTES = "value", "content"
 """The columns of files that are read as text, and as binary files."""
@@ -32,12 +93,11 @@ OTHER_FORMAT = Transformation(
 OTHER_FORMAT_ID = -2
 """Its id among those of transformations; those of the store begin at 1."""
 
-_FIELD = schema.field
 _DATASET = schema.dataset
 _NAME = schema.field_name.c
 _CONTENT = _FIELD.alias("content")
 _KEYS = [key_of(one) for one in (TEXT, BYTES)]
-_ANY = select(_NAME.key).where(_NAME.key.in_(_KEYS)).limit(1)
+_ANY_CONTENT = select(_NAME.key).where(_NAME.key.in_(_KEYS)).limit(1)
 _OF_FILES = select(_CONTENT.c.dataset_id).distinct().join(_FIELD, _FIELD.c.dataset_id == _CONTENT.c.dataset_id)
 _OF_FILES = _OF_FILES.where(_CONTENT.c.key.in_(_KEYS))
 _DATASETS_WITH_CONTENT = Lookup(_OF_FILES, _FIELD.c.id)
@@ -58,7 +118,7 @@ class FormatStep(NamedTuple):
 
 def has_file_contents(connection: Connection) -> bool:
     """Whether any column has the name of one that holds the contents of files: one look-up of two keys."""
-    return connection.execute(_ANY).first() is not None
+    return connection.execute(_ANY_CONTENT).first() is not None
 
 
 def format_steps(connection: Connection, fields: Collection[int], written: Written) -> list[FormatStep]:

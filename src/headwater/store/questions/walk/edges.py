@@ -13,11 +13,13 @@ from headwater.store.catalog.sight import references, unseen_datasets
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
-from headwater.store.questions.format_steps import OTHER_FORMAT_ID, format_steps, has_file_contents
-from headwater.store.questions.guesses import GUESS_ID, Guesses, follows_guesses
-from headwater.store.questions.whole_sources import (
+from headwater.store.questions.walk.guesses import GUESS_ID, Guesses, follows_guesses
+from headwater.store.questions.walk.steps_inside import (
     ANY_COLUMN_ID,
+    OTHER_FORMAT_ID,
     follows_opaque_values,
+    format_steps,
+    has_file_contents,
     has_whole_sources,
     whole_source_steps,
 )

@@ -14,7 +14,7 @@ from headwater.store.graph.index.log import Pair
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
-from headwater.store.questions.edges import Row, job_ids, kinds
+from headwater.store.questions.walk.edges import Row, job_ids, kinds
 from headwater.store.sql.lookup import Lookup
 from headwater.store.sql.rows import pairs_for, rows_for
 

@@ -18,8 +18,8 @@ from headwater.store.catalog.sight import sight_of
 from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction, Sides
-from headwater.store.questions.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
-from headwater.store.questions.past import PastLinks
+from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
+from headwater.store.questions.walk.past import PastLinks
 from headwater.store.sql.lookup import Lookup
 
 _FIELD = schema.field

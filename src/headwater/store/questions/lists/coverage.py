@@ -11,8 +11,8 @@ from headwater.openlineage.reading.events import SUCCESSFUL
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset, KnownJob
-from headwater.store.questions.endings import fit
-from headwater.store.questions.listing import find_run
+from headwater.store.questions.lists.listing import find_run
+from headwater.store.questions.lookup.typed_names import fit
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 

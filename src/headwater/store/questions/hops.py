@@ -1,16 +1,25 @@
-"""Lineage that is possibly replaced: another run has overwritten the dataset since, perhaps only partitions of it."""
+"""Links with names, those of one job as one hop, and the runs that may have replaced what the job wrote.
+
+Lineage is possibly replaced when another run has overwritten the dataset since, perhaps only partitions of it.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, and_, select
 
+from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
 from headwater.store.ingest.replacements import Run
 from headwater.store.questions import names
-from headwater.store.questions.answers import Overwrite
-from headwater.store.questions.edges import Link
+from headwater.store.questions.answers import (
+    Column,
+    Hop,
+    Overwrite,
+)
+from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.path_transformations import strongest_first
 from headwater.store.sql.rows import pairs_for, rows_for
 
 _REPLACEMENT = schema.replacement.c
@@ -72,3 +81,27 @@ def _written(pair: FromClause) -> Select[Any]:
     question = select(_LINEAGE.job_id, _LINEAGE.output_id, _RUN.uuid, _RUN.state, _RUN.state_at).select_from(pair)
     question = question.join(schema.lineage, mine).join(schema.run, _RUN.id == _LINEAGE.run_id)
     return question.order_by(_LINEAGE.at, _RUN.uuid)
+
+
+def named_hops(
+    connection: Connection,
+    links: Iterable[Link],
+    columns: Mapping[int, Column],
+    ways: Mapping[int, Transformation],
+    at: int | None = None,
+) -> tuple[Hop, ...]:
+    """Links with names, those of one job between the same two ends as one hop."""
+    together: dict[tuple[int, int, int], list[Transformation]] = {}
+    for link in links:
+        together.setdefault((link.input, link.output, link.job), []).append(ways[link.transformation])
+    jobs = names.jobs(connection, {job for *_, job in together})
+    datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0}, at)
+    owner_of = {output: columns[output].dataset.id for _, output, _ in together if output > 0}
+    runs = overwrites(connection, {(job, owner_of.get(output, -output)) for _, output, job in together}, at)
+    hops = []
+    for (source, output, job), how in together.items():
+        column = columns[output] if output > 0 else None
+        dataset = column.dataset if column is not None else datasets[-output]
+        overwritten = runs.get((job, dataset.id))
+        hops.append(Hop(columns[source], column, dataset, strongest_first(how), jobs[job], overwritten))
+    return tuple(hops)

@@ -1,0 +1,1 @@
+"""Lists in pages, searches, and what is missing in lineage."""

@@ -1,0 +1,1 @@
+"""From names as people type them to the ids of datasets and columns."""

@@ -1,0 +1,1 @@
+"""Walks in ids: the edges that bounds let through, and everything that they lead to, up or down."""
