@@ -18,8 +18,8 @@ from headwater.server import ServerSettings, create_app
 from headwater.server.environment import settings_from
 from headwater.server.settings import duration
 from headwater.store import Store, open_store
+from headwater.store.maintenance.copy_rows import is_empty
 from headwater.store.maintenance.retention import begin_scheduled, prune
-from headwater.store.sql.copying import is_empty
 
 HOUR = 3_600_000_000
 

@@ -17,9 +17,9 @@ from headwater.store.graph.index import OPTION
 from headwater.store.graph.index.log import MOST
 from headwater.store.graph.index.memory import EdgeIndex
 from headwater.store.maintenance.backup import back_up, restore
+from headwater.store.maintenance.copy_rows import empty
 from headwater.store.questions import Bounds, Direction, EdgeType
 from headwater.store.questions.walk.closure import Closure, reach, walk
-from headwater.store.sql.copying import empty
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 COLUMNS = st.sampled_from(["x", "y"])

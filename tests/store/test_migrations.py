@@ -24,7 +24,7 @@ def test_the_known_revisions_are_those_that_are_shipped() -> None:
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection", "ignore:autogenerate skipping metadata-specified")
 def test_a_new_store_has_the_tables_of_the_schema(store: Store) -> None:
     with store.read() as connection:
-        # The tables of SQLite's full-text indexes are no tables of the schema (`headwater.store.sql.text_search`).
+        # The tables of SQLite's full-text indexes are no tables of the schema (`headwater.store.schema.text_index`).
         opts = {"version_table": VERSION_TABLE, "include_name": lambda name, *_: "_words" not in (name or "")}
         context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, metadata) == []

@@ -168,7 +168,7 @@ def _roots_in(url: str | None, inputs: tuple[InputField, ...], *, indirect: bool
     from headwater.store.sql import location
 
     address = location.store_url(url)
-    file = location.sqlite_path(address)
+    file = location.store_file(address)
     if file is not None and not file.exists():
         return inputs
     bounds = questions.Bounds(edge_type=None if indirect else questions.EdgeType.DIRECT)

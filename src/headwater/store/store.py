@@ -23,8 +23,9 @@ from headwater.store.ingest.pipeline import record
 from headwater.store.ingest.replacements import believes_overwrite
 from headwater.store.ingest.run_summary import update_run_summary
 from headwater.store.maintenance.upgrade import require_current, revision_of, upgrade
-from headwater.store.sql import engine as connections
-from headwater.store.sql.location import require_file, sqlite_path, store_url
+from headwater.store.sql import connections
+from headwater.store.sql.databases import database_at
+from headwater.store.sql.location import require_file, store_file, store_url
 
 if TYPE_CHECKING:  # it needs numpy, which may not be installed
     from headwater.store.graph.index.memory import EdgeIndex
@@ -55,6 +56,7 @@ class Store:
 
     def __init__(self, url: str, engine: Engine, writers: Engine) -> None:
         self.url = url
+        self._database = database_at(url)
         self._engine = engine
         self._writers = writers
         self._believe_overwrite = believes_overwrite()
@@ -111,7 +113,7 @@ class Store:
             StoreError: nothing was written.
         """
         with self.write() as connection:
-            connections.by_index(connection)
+            self._database.prefer_indexes(connection)
             writer = Writer(connection, self._believe_overwrite)
             added = record(writer, events)
             recompute_current_lineage(writer)
@@ -141,7 +143,7 @@ class Store:
     @contextmanager
     def _reading(self, longest: float | None = None, **options: Any) -> Iterator[Connection]:
         with (
-            connections.told_plainly(self.url),
+            connections.store_errors(self.url),
             connections.reading(self._engine, longest, **options) as connection,
         ):
             yield connection
@@ -152,7 +154,7 @@ class Store:
         Raises:
             StoreError: the store cannot be read, or is of a newer headwater by now.
         """
-        with connections.told_plainly(self.url):
+        with connections.store_errors(self.url):
             return revision_of(self._engine, self.url)
 
     @contextmanager
@@ -163,7 +165,7 @@ class Store:
             StoreError: nothing was written.
         """
         silence = connections.SILENCE
-        with connections.told_plainly(self.url), connections.writing(self._writers, silence) as connection:
+        with connections.store_errors(self.url), connections.writing(self._writers, silence) as connection:
             yield connection.execution_options(**{SIGHT: self._sight})
 
     def require_writable(self) -> None:
@@ -176,30 +178,22 @@ class Store:
             connection.exec_driver_sql(f"UPDATE {schema.VERSION_TABLE} SET version_num = version_num")
 
     def analyze(self) -> None:
-        """Lets the database count its rows, so that it chooses the right index.
+        """Count rows, so that the database chooses the right index.
 
-        PostgreSQL also notes which pages all readers may see all of: there an index is enough to answer. It does both
-        by itself some time after many rows were written.
+        Raises:
+            StoreError: the store cannot be written.
         """
-        if self._engine.dialect.name == "sqlite":
-            with self.write() as connection:
-                connection.exec_driver_sql("ANALYZE")
-            return
-        with connections.told_plainly(self.url), self._engine.connect() as connection:
-            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM (ANALYZE)")
+        with connections.store_errors(self.url):
+            self._database.analyze(self._writers)
 
     def vacuum(self) -> bool:
-        """Gives the room of removed rows back to the disk; False where the database does so by itself.
+        """Return the room of removed rows to the disk; False where the database does so by itself.
 
         Raises:
             StoreLocked: another process writes.
         """
-        if self._engine.dialect.name != "sqlite":
-            return False
-        with connections.told_plainly(self.url), self._engine.connect() as connection:
-            # It must stand outside of every transaction.
-            connection.connection.driver_connection.execute("VACUUM")  # type: ignore[union-attr]
-        return True
+        with connections.store_errors(self.url):
+            return self._database.vacuum(self._engine)
 
     def close(self) -> None:
         """Closes every connection; the store cannot be used any more."""
@@ -242,13 +236,13 @@ def open_store(
         SettingError: the URL is none, or its driver is not installed.
     """
     url = store_url(url)
-    path = sqlite_path(url)
+    path = store_file(url)
     if path is not None:
         require_file(path, create=create and not read_only)
     # Who writes has connections of its own: readers, however many, do not keep events waiting.
     engine, writers = (connections.connect(url, read_only=read_only, timeout=timeout, durable=durable) for _ in "rw")
     try:
-        with connections.told_plainly(url):
+        with connections.store_errors(url):
             (require_current if read_only else upgrade)(engine, url)
     except BaseException:
         engine.dispose()

@@ -14,7 +14,7 @@ from headwater.server.server import Reader
 from headwater.store import open_store, schema
 from headwater.store.maintenance.backup import back_up, restore
 from headwater.store.questions import find_texts
-from headwater.store.sql.text_search import with_words
+from headwater.store.schema.text_index import with_words
 
 Json = dict[str, Any]
 

@@ -16,7 +16,7 @@ from headwater.openlineage.delivery import (
     unusable_targets,
 )
 from headwater.redaction import redact
-from headwater.store.sql.location import sqlite_path, store_url
+from headwater.store.sql.location import store_file, store_url
 
 # Events that a locked store does not take go to the spool, so that the end of a job need not wait for another's.
 _PATIENCE = 3.0
@@ -29,7 +29,7 @@ def destination(settings: CaptureSettings, transport: Mapping[str, Any] | None =
     """
     url = store_url(settings.store or None, {})  # the settings have what is usable of the environment
     targets = _asked_for(settings, url, transport or {}) or [_store(url)]
-    beside = sqlite_path(url) or Path(".headwater/lineage.db")
+    beside = store_file(url) or Path(".headwater/lineage.db")
     return Delivery(targets, beside.absolute().parent / "spool")
 
 
@@ -77,7 +77,7 @@ def _back_ends(transport: Mapping[str, Any]) -> Sequence[Target]:
 
 
 def _store(url: str) -> Target:
-    file = sqlite_path(url)
+    file = store_file(url)
     return SinkTarget("store", _ingest(url), file.name if file else redact(url))
 
 

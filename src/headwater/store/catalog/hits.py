@@ -8,7 +8,7 @@ from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.catalog.pages import Sees, seen
 from headwater.store.questions.names import listed
-from headwater.store.sql.text_search import tagged_with_words, with_words, words_of
+from headwater.store.schema.text_index import tagged_with_words, with_words, words_of
 
 DATASET = "DATASET"
 JOB = "JOB"

@@ -21,8 +21,7 @@ from headwater.store.ingest.meanings import Meaning
 from headwater.store.ingest.rows import Rows
 from headwater.store.ingest.statements import Values
 from headwater.store.sql.bulk import add_rows, new_ids
-from headwater.store.sql.lookup import Lookup
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.rows import Lookup, rows_for
 
 
 class RunRow(NamedTuple):

@@ -15,8 +15,7 @@ from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
 from headwater.store.sql.bulk import add_rows
-from headwater.store.sql.lookup import Lookup
-from headwater.store.sql.rows import pairs_for, rows_for
+from headwater.store.sql.rows import Lookup, pairs_for, rows_for
 
 BELIEVE_OVERWRITE = "HEADWATER_BELIEVE_OVERWRITE"
 """The variable of the environment that says whether OVERWRITE of other producers replaces all rows."""

@@ -5,11 +5,9 @@ that nothing else names adds the field: whether its schema comes later does not 
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Insert, and_, bindparam, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.model import Dataset
 from headwater.model.name_keys import key_of
@@ -18,8 +16,8 @@ from headwater.openlineage.reading.events import Event
 from headwater.openlineage.reading.json_text import read_json
 from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
+from headwater.store.sql.bulk import Addition, Upsert
 from headwater.store.sql.rows import rows_for
-from headwater.store.sql.text_search import add_tag_texts
 
 API = "API"
 """The source of tags that people put, and no facet."""
@@ -31,6 +29,7 @@ Owner = tuple[int, int]
 """The id of a dataset and 0, or 0 and the id of a job."""
 
 _TAGGING = schema.tagging
+_TEXT = schema.tag_text
 _FIELD = schema.field
 _OWNED = (_TAGGING.c.dataset_id == bindparam("dataset"), _TAGGING.c.job_id == bindparam("job"))
 _FORGET = delete(_TAGGING).where(*_OWNED, _TAGGING.c.source != API)
@@ -129,27 +128,16 @@ def write_tags(connection: Connection, tags: Mapping[Owner, FacetTags]) -> None:
 
 def put_tags(connection: Connection, tags: Sequence[tuple[Owner, int, Tagging]]) -> None:
     """Write tags with the moment they were put; those of people replace those of facets, and stay."""
-    rows = [
-        {
-            "dataset_id": owner[0],
-            "job_id": owner[1],
-            "field_id": tag.field_id,
-            "tag_key": tag_key(tag.tag),
-            "tag": tag.tag,
-            "value": tag.value,
-            "source": tag.source,
-            "at": at,
-        }
-        for owner, at, tag in tags
-    ]
     texts = {(tag.tag, tag.value): tag_key(tag.tag) for _, _, tag in tags}
-    add_tag_texts(connection, [(key_of(*text_of_tag), key, *text_of_tag) for text_of_tag, key in texts.items()])
-    for statement, some in (
-        (_put_by_people(connection.dialect.name), [row for row in rows if row["source"] == API]),
-        (_put_by_facet(connection.dialect.name), [row for row in rows if row["source"] != API]),
-    ):
-        if some:
-            connection.execute(statement, some)
+    _add_texts(connection, [(key_of(*text_of_tag), key, *text_of_tag) for text_of_tag, key in texts.items()])
+    for is_people, put in ((True, _PUT_BY_PEOPLE), (False, _PUT_BY_FACET)):
+        some = [one for one in tags if (one[2].source == API) == is_people]
+        # Datasets that are merged may have one tag each: of equal ones the last stays, as a statement takes a row once.
+        put(connection, list({(owner, tag.key): _row(owner, at, tag) for owner, at, tag in some}.values()))
+
+
+def _row(owner: Owner, at: int, tag: Tagging) -> tuple[Any, ...]:
+    return (*owner, tag.field_id, tag_key(tag.tag), tag.tag, tag.value, tag.source, at)
 
 
 def _latest_facets(connection: Connection, owners: list[Owner]) -> dict[Owner, tuple[int, bytes]]:
@@ -172,25 +160,28 @@ def _distinct(tags: frozenset[Tagging]) -> list[Tagging]:
     return list({tag.key: tag for tag in sorted(tags)}.values())
 
 
-_KEY = ["dataset_id", "job_id", "field_id", "tag_key"]
+def _add_texts(connection: Connection, rows: Sequence[tuple[bytes, bytes, str, str]]) -> None:
+    """Add tags with their values that are not there yet, each with its key and that of the tag."""
+    mine = {row[0]: row for row in rows}
+    present = rows_for(connection, mine, lambda some: select(_TEXT.c.key).where(_TEXT.c.key.in_(some)))
+    new = mine.keys() - {row.key for row in present}
+    _NEW_TEXT(connection, [mine[key] for key in sorted(new)])
+
+
+_KEY = ("dataset_id", "job_id", "field_id", "tag_key")
 _VALUES = ("tag", "value", "source", "at")
 
 
-@cache
-def _put_by_people(dialect: str) -> Insert:
-    statement = _inserting(dialect)
-    return statement.on_conflict_do_update(
-        index_elements=_KEY, set_={name: statement.excluded[name] for name in _VALUES}
-    )
+def _replace(new: Upsert) -> Insert:
+    return new.on_conflict_do_update(index_elements=_KEY, set_={name: new.excluded[name] for name in _VALUES})
 
 
-@cache
-def _put_by_facet(dialect: str) -> Insert:
-    statement = _inserting(dialect)
-    greater = and_(_TAGGING.c.source != API, statement.excluded.value > _TAGGING.c.value)
-    values: dict[str, Any] = {name: statement.excluded[name] for name in _VALUES}
-    return statement.on_conflict_do_update(index_elements=_KEY, set_=values, where=greater)
+def _replace_lesser(new: Upsert) -> Insert:
+    greater = and_(_TAGGING.c.source != API, new.excluded.value > _TAGGING.c.value)
+    values = {name: new.excluded[name] for name in _VALUES}
+    return new.on_conflict_do_update(index_elements=_KEY, set_=values, where=greater)
 
 
-def _inserting(dialect: str) -> "postgresql.Insert | sqlite.Insert":
-    return postgresql.insert(_TAGGING) if dialect == "postgresql" else sqlite.insert(_TAGGING)
+_PUT_BY_PEOPLE = Addition(_TAGGING, (*_KEY, *_VALUES), _replace)
+_PUT_BY_FACET = Addition(_TAGGING, (*_KEY, *_VALUES), _replace_lesser)
+_NEW_TEXT = Addition(_TEXT, ("key", "tag_key", "tag", "value"), lambda new: new.on_conflict_do_nothing())

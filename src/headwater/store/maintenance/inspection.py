@@ -7,8 +7,9 @@ from sqlalchemy import Connection, func, select
 from headwater.store import schema
 from headwater.store.maintenance.upgrade import revision_of
 from headwater.store.schema import REVISIONS
-from headwater.store.sql import engine as connections
-from headwater.store.sql.location import sqlite_path, store_url
+from headwater.store.sql import connections
+from headwater.store.sql.databases import database_at
+from headwater.store.sql.location import store_url
 from headwater.store.store import open_store
 
 _COUNTED = (schema.dataset, schema.field, schema.job, schema.run, schema.event, schema.edge, schema.edge_history)
@@ -43,7 +44,7 @@ def inspect(url: str | None) -> StoreInfo:
     """
     url = store_url(url)
     revision, size = _revision_and_size(url)
-    place, kind = connections.shown(url), "PostgreSQL" if sqlite_path(url) is None else "SQLite"
+    place, kind = connections.shown(url), database_at(url).label
     if revision != REVISIONS[-1]:
         return StoreInfo(place, kind, revision, size)
     with open_store(url, create=False, read_only=True) as store, store.read() as connection:
@@ -51,16 +52,10 @@ def inspect(url: str | None) -> StoreInfo:
 
 
 def _revision_and_size(url: str) -> tuple[str, int]:
-    path = sqlite_path(url)
     engine = connections.connect(url, read_only=True, timeout=30)
     try:
-        with connections.told_plainly(url):
-            revision = revision_of(engine, url)
-            if path is not None:
-                return revision, path.stat().st_size
-            with connections.reading(engine) as connection:
-                question = select(func.pg_database_size(func.current_database()))
-                return revision, int(connection.execute(question).scalar_one())
+        with connections.store_errors(url):
+            return revision_of(engine, url), database_at(url).size(engine)
     finally:
         engine.dispose()
 

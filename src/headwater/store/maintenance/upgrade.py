@@ -4,7 +4,8 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from headwater.errors import StoreCorrupt, StoreTooNew, StoreTooOld, StoreUnavailable
 from headwater.store.schema import REVISIONS, UNRELEASED, VERSION_TABLE
-from headwater.store.sql import engine as connections
+from headwater.store.sql import connections
+from headwater.store.sql.databases import database_of
 
 
 def require_current(engine: Engine, url: str) -> None:
@@ -45,7 +46,7 @@ def upgrade(engine: Engine, url: str) -> None:
     Raises:
         StoreTooNew: a newer headwater wrote it.
         StoreTooOld: its schema is of before the first one.
-        StoreCorrupt: an SQLite file with other tables than headwater's.
+        StoreCorrupt: a file with other tables than headwater's.
     """
     with connections.reading(engine) as connection:
         if _revision(connection, url) == REVISIONS[-1]:
@@ -58,7 +59,7 @@ def upgrade(engine: Engine, url: str) -> None:
 def _revision(connection: Connection, url: str) -> str | None:
     tables = set(inspect(connection).get_table_names())
     if VERSION_TABLE not in tables:
-        if tables and connection.dialect.name == "sqlite":
+        if tables and not database_of(connection).shared:
             raise _not_a_store(url)
         return None
     revision = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()

@@ -14,8 +14,7 @@ from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
-from headwater.store.sql.lookup import Lookup
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.rows import Lookup, rows_for
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (
     table.c for table in (schema.dataset_name, schema.dataset, schema.field, schema.job, schema.transformation)

@@ -1,6 +1,10 @@
 """What the tables share."""
 
-from sqlalchemy import BigInteger, Index, Integer, MetaData, text
+from sqlalchemy import Index, MetaData
+
+from headwater.store.sql.databases import ID, where
+
+__all__ = ["ID", "REVISIONS", "UNRELEASED", "VERSION_TABLE", "metadata", "of_the_few"]
 
 REVISIONS = ("r0001",)
 """Every schema revision that this version can read, oldest first."""
@@ -9,7 +13,6 @@ UNRELEASED = tuple(f"{number:04}" for number in range(1, 20))
 """The revisions of before the first one, whose stores are refused."""
 
 VERSION_TABLE = "headwater_version"
-ID = BigInteger().with_variant(Integer(), "sqlite")
 
 metadata = MetaData()
 
@@ -20,5 +23,4 @@ def of_the_few(name: str, column: str) -> Index:
     Of one that holds all the NULLs too, a planner that has counted says that it tells nothing apart, and reads the
     table.
     """
-    there = text(f"{column} IS NOT NULL")
-    return Index(name, column, sqlite_where=there, postgresql_where=there)
+    return Index(name, column, **where(f"{column} IS NOT NULL"))

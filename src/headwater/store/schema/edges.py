@@ -11,10 +11,10 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
-    text,
 )
 
 from headwater.store.schema.base import ID, metadata
+from headwater.store.sql.databases import CLUSTERED, where
 
 transformation = Table(
     "transformation",
@@ -59,9 +59,9 @@ replacement = Table(
     Column("restores", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("dataset_id", "at", "run_id"),
     Index("replacement_run", "run_id"),
-    Index("replacement_possible", "dataset_id", sqlite_where=text("NOT certain"), postgresql_where=text("NOT certain")),
-    Index("replacement_restores", "dataset_id", sqlite_where=text("restores"), postgresql_where=text("restores")),
-    sqlite_with_rowid=False,
+    Index("replacement_possible", "dataset_id", **where("NOT certain")),
+    Index("replacement_restores", "dataset_id", **where("restores")),
+    **CLUSTERED,
 )
 """Which successful run replaced all rows of a dataset, and when it ended; or may have, where it is not ``certain``.
 ``restores`` says by those of an earlier version (`headwater.store.ingest.restorations`).
@@ -94,7 +94,7 @@ def _edges(name: str, output: Column[int], *, history: bool) -> Table:
         *until,
         PrimaryKeyConstraint(*key, *(["valid_from"] if history else [])),
         Index(f"{name}_down", "input_field", output.name, "job_id", "transformation_id"),
-        sqlite_with_rowid=False,
+        **CLUSTERED,
     )
 
 

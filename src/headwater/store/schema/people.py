@@ -3,6 +3,7 @@
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
 from headwater.store.schema.base import ID, metadata
+from headwater.store.sql.databases import CLUSTERED
 
 facet = Table(
     "facet",
@@ -13,7 +14,7 @@ facet = Table(
     Column("at", BigInteger, nullable=False),
     Column("event_digest", LargeBinary, nullable=False),
     PrimaryKeyConstraint("dataset_id", "job_id", "name"),
-    sqlite_with_rowid=False,
+    **CLUSTERED,
 )
 """The event that last told a facet of a dataset or of a job; the other of the two ids is 0."""
 
@@ -76,7 +77,7 @@ tag_text = Table(
     Column("value", Text, nullable=False),
     UniqueConstraint("key", name="tag_text_key"),
 )
-"""Every tag with every value that it has or had, once: what a search looks at (`headwater.store.sql.text_search`)."""
+"""Every tag with every value that it has or had, once: what a search looks at (`headwater.store.schema.text_index`)."""
 
 api_key = Table(
     "api_key",

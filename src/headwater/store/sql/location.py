@@ -59,14 +59,14 @@ def _can_be_read(url: str) -> bool:
     return True
 
 
-def sqlite_path(url: str) -> Path | None:
+def store_file(url: str) -> Path | None:
     """The file behind an SQLite URL, None for other databases.
 
     The rest of the URL is the path as it stands, so that ``?``, ``%`` and ``#`` in a folder's name do no harm.
 
-    >>> sqlite_path("sqlite:////data/100%?/lineage.db")
+    >>> store_file("sqlite:////data/100%?/lineage.db")
     PosixPath('/data/100%?/lineage.db')
-    >>> sqlite_path("postgresql://host/db") is None
+    >>> store_file("postgresql://host/db") is None
     True
     """
     return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None

@@ -1,76 +1,97 @@
 """Rows by their ids or keys, however many."""
 
-import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    ColumnElement,
-    Connection,
-    FromClause,
-    LargeBinary,
-    Select,
-    Text,
-    cast,
-    column,
-    func,
-    literal,
-    select,
-)
-from sqlalchemy.types import TypeEngine
+import orjson
+from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Select, Text, bindparam, select
 
-from headwater.store.sql.literals import array_of
+from headwater.store.sql.database import AT_ONCE, Database
+from headwater.store.sql.databases import database_of
 
 Key = TypeVar("Key", int, str, bytes)
-AT_ONCE = 20_000
-"""Ids or rows in one statement."""
-
-_KEYS_AT_ONCE = 5_000  # well under SQLite's limit for parameters, 32,766
-_SIDES = ("one", "other")
-_TYPES: dict[type, Any] = {int: BigInteger(), str: Text(), bytes: LargeBinary()}
+_IDS = bindparam("ids", type_=Text())
 
 
 def rows_for(connection: Connection, ids: Collection[Key], question: Callable[[Any], Select[Any]]) -> Iterator[Any]:
-    """The rows of a question about ids, asked for so many ids at once as the database takes.
+    """The rows of a question about ids, for so many ids at once as the database takes.
 
     ``question`` gets what a column can be ``in_``: one parameter that holds all of them where there is such a thing,
     because a parameter for each costs more than the answer.
     """
     ordered = list(ids)
-    kind = type(ordered[0]) if ordered else int
-    as_list = kind is bytes and connection.dialect.name == "sqlite"
-    size = _KEYS_AT_ONCE if as_list else AT_ONCE
-    for begin in range(0, len(ordered), size):
-        some = ordered[begin : begin + size]
-        yield from connection.execute(question(some if as_list else _listed(connection, kind, some))).all()
+    if not ordered:
+        return
+    for some in database_of(connection).lists(ordered, type(ordered[0])):
+        yield from connection.execute(question(some)).all()
 
 
 def pairs_for(
     connection: Connection, pairs: Collection[tuple[int, int]], question: Callable[[FromClause], Select[Any]]
 ) -> Iterator[Any]:
-    """The rows of a question about pairs of numbers, given to it as a table of two columns; otherwise as `rows_for`."""
-    ordered = list(pairs)
+    """The rows of a question about pairs of numbers, which it gets as a table of two columns."""
+    ordered, database = list(pairs), database_of(connection)
     for begin in range(0, len(ordered), AT_ONCE):
-        yield from connection.execute(question(_paired(connection, ordered[begin : begin + AT_ONCE]))).all()
+        yield from connection.execute(question(database.pairs(ordered[begin : begin + AT_ONCE]))).all()
 
 
-def _paired(connection: Connection, some: list[tuple[int, int]]) -> FromClause:
-    if connection.dialect.name == "sqlite":
-        pair = func.json_each(json.dumps(some)).table_valued("value").c.value
-        sides = (func.json_extract(pair, f"$[{place}]", type_=BigInteger()) for place in (0, 1))
-        return select(*(side.label(name) for side, name in zip(sides, _SIDES, strict=True))).subquery("pair")
-    listed = (_array(BigInteger(), side) for side in zip(*some, strict=True))
-    columns = (column(name, BigInteger) for name in _SIDES)
-    return func.unnest(*listed).table_valued(*columns, name="pair").render_derived()
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookup:
+    """The rows whose column ``near`` is one of some ids: a statement made once, as that takes longer than its answer.
 
+    The ids go as one text: a driver takes a microsecond and more for each element of a list.
+    """
 
-def _listed(connection: Connection, kind: type, some: list[Any]) -> Select[Any]:
-    if connection.dialect.name == "sqlite":
-        return select(func.json_each(json.dumps(some)).table_valued("value").c.value)
-    return select(func.unnest(_array(_TYPES[kind], some)))
+    question: Select[Any]
+    near: ColumnElement[int]
+    _statements: dict[tuple[str, bool], Select[Any]] = field(default_factory=dict, init=False, repr=False)
 
+    def any(self, connection: Connection) -> bool:
+        """Whether there is a row at all, of whatever id."""
+        return connection.execute(self.question.limit(1)).first() is not None
 
-def _array(kind: TypeEngine[Any], values: Sequence[Any]) -> ColumnElement[Any]:
-    return cast(literal(array_of(values), Text()), ARRAY(kind))
+    def __call__(self, connection: Connection, ids: Collection[int]) -> Iterator[Any]:
+        """The rows for these ids."""
+        for result in self._results(connection, ids):
+            yield from result.all()
+
+    def bare(self, connection: Connection, ids: Collection[int]) -> list[tuple[Any, ...]]:
+        """The rows as plain tuples: in half the time, and right for numbers and texts."""
+        if database_of(connection).columns_as_text:
+            return [row for columns in self._columns(connection, ids) for row in zip(*columns, strict=True)]
+        found: list[tuple[Any, ...]] = []
+        for result in self._results(connection, ids):
+            found += result.cursor.fetchall()
+            result.close()
+        return found
+
+    def numbers(self, connection: Connection, ids: Collection[int]) -> list[int]:
+        """The only column of the rows: in half the time again, because it comes as one text."""
+        found: list[int] = []
+        for (column,) in self._columns(connection, ids):
+            found += column
+        return found
+
+    def _columns(self, connection: Connection, ids: Collection[int]) -> Iterator[list[list[Any]]]:
+        for result in self._results(connection, ids, as_texts=True):
+            yield [orjson.loads(text or "[]") for text in result.one()]
+
+    def _results(
+        self, connection: Connection, ids: Collection[int], *, as_texts: bool = False
+    ) -> Iterator[CursorResult[Any]]:
+        database, ordered = database_of(connection), sorted(ids)
+        key = database.dialect, as_texts
+        if key not in self._statements:
+            self._statements[key] = self._statement(database, as_texts)
+        for begin in range(0, len(ordered), AT_ONCE):
+            yield connection.execute(
+                self._statements[key], {"ids": database.ids_text(ordered[begin : begin + AT_ONCE])}
+            )
+
+    def _statement(self, database: Database, as_texts: bool) -> Select[Any]:
+        question = self.question.where(database.among(self.near, _IDS))
+        if not as_texts:
+            return question
+        texts: list[ColumnElement[Any]] = [database.column_text(one) for one in question.subquery().c]
+        return select(*texts)

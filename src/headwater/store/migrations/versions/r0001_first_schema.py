@@ -1,20 +1,19 @@
 """The first schema: names, runs, lineage with its edges, descriptions, and the indexes of words in texts."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.types import TypeEngine
 
+from headwater.store.sql.databases import CLUSTERED, ID, database_of, where
+
 revision = "r0001"
 down_revision = None
 
-ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TEXT, MOMENT, BYTES, FLAG = sa.Text(), sa.BigInteger(), sa.LargeBinary(), sa.Boolean()
 FOREVER = 2**63 - 1
 INDEXED = {"job": ("sql", "description"), "dataset": ("description",), "tag_text": ("tag", "value")}
-_MARKS = """!"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"""
 
 
 def upgrade() -> None:
@@ -35,19 +34,13 @@ def upgrade() -> None:
         _edges(name, output)
         _edges(f"{name}_history", output, sa.Column("valid_to", MOMENT, nullable=False))
     connection = op.get_bind()
-    statements = _of_sqlite if connection.dialect.name == "sqlite" else _of_postgres
     for table, columns in INDEXED.items():
-        for statement in statements(table, columns):
+        for statement in database_of(connection).text_index(table, columns):
             connection.exec_driver_sql(statement)
 
 
 def _columns(kind: TypeEngine[Any], *names: str, nullable: bool = False) -> list[sa.Column[Any]]:
     return [sa.Column(name, kind, nullable=nullable) for name in names]
-
-
-def _where(condition: str) -> dict[str, Any]:
-    """Return the arguments of an index of some rows only."""
-    return {f"{database}_where": sa.text(condition) for database in ("sqlite", "postgresql")}
 
 
 def _edges(name: str, output: str, *until: sa.Column[int]) -> None:
@@ -58,7 +51,7 @@ def _edges(name: str, output: str, *until: sa.Column[int]) -> None:
         sa.Column("valid_from", MOMENT, nullable=False),
         *until,
         sa.PrimaryKeyConstraint(*key, *(["valid_from"] if until else [])),
-        sqlite_with_rowid=False,
+        **CLUSTERED,
     )
     op.create_index(f"{name}_down", name, ["input_field", output, "job_id", "transformation_id"])
 
@@ -81,7 +74,7 @@ def _datasets() -> None:
         sa.Column("description", TEXT),
         *_columns(MOMENT, "description_at", "first_at", "last_at", "hidden_at", nullable=True),
     )
-    op.create_index("dataset_hidden", "dataset", ["hidden_at"], **_where("hidden_at IS NOT NULL"))
+    op.create_index("dataset_hidden", "dataset", ["hidden_at"], **where("hidden_at IS NOT NULL"))
 
 
 def _names() -> None:
@@ -97,7 +90,7 @@ def _names() -> None:
         sa.UniqueConstraint("key", name="dataset_name_key"),
     )
     op.create_index("dataset_name_dataset", "dataset_name", ["dataset_id"])
-    op.create_index("dataset_name_first", "dataset_name", ["first_key"], **_where("first_key IS NOT NULL"))
+    op.create_index("dataset_name_first", "dataset_name", ["first_key"], **where("first_key IS NOT NULL"))
     op.create_table(
         "symlink",
         sa.Column("name_id", ID, sa.ForeignKey("dataset_name.id"), nullable=False),
@@ -161,7 +154,7 @@ def _jobs() -> None:
         *_columns(MOMENT, "location_at", "first_at", "last_at", "hidden_at", nullable=True),
         sa.UniqueConstraint("key", name="job_key"),
     )
-    op.create_index("job_hidden", "job", ["hidden_at"], **_where("hidden_at IS NOT NULL"))
+    op.create_index("job_hidden", "job", ["hidden_at"], **where("hidden_at IS NOT NULL"))
 
 
 def _runs() -> None:
@@ -184,7 +177,7 @@ def _runs() -> None:
     op.create_index("run_job", "run", ["job_id", "state_at"])
     op.create_index("run_newest", "run", ["job_id", "id"])
     op.create_index("run_parent", "run", ["parent_id"])
-    op.create_index("run_shown", "run", ["shown"], **_where("shown IS NOT NULL"))
+    op.create_index("run_shown", "run", ["shown"], **where("shown IS NOT NULL"))
     op.create_index("run_touched", "run", ["job_id", "touched", "state_at"])
     begun = sa.text("coalesce(started_at, state_at)")
     op.create_index("run_begun", "run", ["job_id", begun, "state"])
@@ -245,7 +238,7 @@ def _events() -> None:
         sa.Column("at", MOMENT, nullable=False),
         sa.Column("event_digest", BYTES, nullable=False),
         sa.PrimaryKeyConstraint("dataset_id", "job_id", "name"),
-        sqlite_with_rowid=False,
+        **CLUSTERED,
     )
 
 
@@ -287,10 +280,10 @@ def _replacements() -> None:
         *_columns(FLAG, "certain", "has_schema"),
         sa.Column("restores", FLAG, server_default=sa.false(), nullable=False),
         sa.PrimaryKeyConstraint("dataset_id", "at", "run_id"),
-        sqlite_with_rowid=False,
+        **CLUSTERED,
     )
-    op.create_index("replacement_possible", "replacement", ["dataset_id"], **_where("NOT certain"))
-    op.create_index("replacement_restores", "replacement", ["dataset_id"], **_where("restores"))
+    op.create_index("replacement_possible", "replacement", ["dataset_id"], **where("NOT certain"))
+    op.create_index("replacement_restores", "replacement", ["dataset_id"], **where("restores"))
     op.create_index("replacement_run", "replacement", ["run_id"])
 
 
@@ -354,34 +347,3 @@ def _servers() -> None:
         sa.Column("id", ID, primary_key=True),
         sa.Column("value", BYTES, nullable=False),
     )
-
-
-def _of_sqlite(table: str, columns: tuple[str, ...]) -> Iterator[str]:
-    """Yield the table of FTS5 and its triggers: a later revision that copies the table must make the triggers again."""
-    index, listed = f"{table}_words", ", ".join(columns)
-    yield (
-        f"CREATE VIRTUAL TABLE {index} USING fts5({listed}, content='{table}', content_rowid='id', "
-        "columnsize=0, tokenize='unicode61 remove_diacritics 0')"  # so a row without text takes no room
-    )
-    take = f"INSERT INTO {index}({index}, rowid, {listed}) SELECT 'delete', old.id, {_each('old.', columns)}"
-    put = f"INSERT INTO {index}(rowid, {listed}) SELECT new.id, {_each('new.', columns)}"
-    take, put = f"{take} WHERE {_there('old.', columns)};", f"{put} WHERE {_there('new.', columns)};"
-    yield f"CREATE TRIGGER {index}_added AFTER INSERT ON {table} BEGIN {put} END"
-    yield f"CREATE TRIGGER {index}_removed AFTER DELETE ON {table} BEGIN {take} END"
-    changed = " OR ".join(f"old.{name} IS NOT new.{name}" for name in columns)
-    yield f"CREATE TRIGGER {index}_changed AFTER UPDATE OF {listed} ON {table} WHEN {changed} BEGIN {take} {put} END"
-
-
-def _each(side: str, columns: tuple[str, ...]) -> str:
-    return ", ".join(side + name for name in columns)
-
-
-def _there(side: str, columns: tuple[str, ...]) -> str:
-    return " OR ".join(f"{side}{name} IS NOT NULL" for name in columns)
-
-
-def _of_postgres(table: str, columns: tuple[str, ...]) -> Iterator[str]:
-    whole = " || ' ' || ".join(f"coalesce({name}, '')" for name in columns)
-    marks = _MARKS.replace("'", "''").replace("%", "%%")
-    words = f"to_tsvector('simple', translate({whole}, '{marks}', '{' ' * len(_MARKS)}'))"
-    yield f"CREATE INDEX {table}_words ON {table} USING gin ({words})"

@@ -15,8 +15,8 @@ from headwater.store.catalog.pages import seen
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.names import listed
+from headwater.store.schema.text_index import tagged_with_words, with_words, words_of
 from headwater.store.sql.rows import rows_for
-from headwater.store.sql.text_search import tagged_with_words, with_words, words_of
 from headwater.store.store import Store
 
 _DATASET, _JOB, _FIELD, _NAME, _TAGGING = schema.dataset, schema.job, schema.field, schema.dataset_name, schema.tagging

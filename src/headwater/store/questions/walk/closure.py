@@ -20,7 +20,7 @@ from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction, Sides
 from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
-from headwater.store.sql.lookup import Lookup
+from headwater.store.sql.rows import Lookup
 
 _FIELD = schema.field
 _DATASET = schema.dataset

@@ -23,7 +23,7 @@ from headwater.store.questions.walk.steps_inside import (
     has_whole_sources,
     whole_source_steps,
 )
-from headwater.store.sql.lookup import Lookup
+from headwater.store.sql.rows import Lookup
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed
     from headwater.store.graph.index.arrays import EdgeArrays

@@ -15,8 +15,7 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.edges import Row, job_ids, kinds
-from headwater.store.sql.lookup import Lookup
-from headwater.store.sql.rows import pairs_for, rows_for
+from headwater.store.sql.rows import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
 _REPLACEMENT = schema.replacement.c

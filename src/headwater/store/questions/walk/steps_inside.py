@@ -22,8 +22,7 @@ from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
-from headwater.store.sql.lookup import Lookup
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.rows import Lookup, rows_for
 
 ANY_COLUMN = Transformation(Subtype.TRANSFORMATION, opaque=True, description="one of the columns of the dataset")
 ANY_COLUMN_ID = -1

@@ -1,11 +1,12 @@
-"""Copies every row of a store into another one, of either kind of database."""
+"""Copies of every row of a store in another one, of whatever kinds their databases are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Integer, Table, bindparam, delete, insert, select, update
 
 from headwater.store import schema
+from headwater.store.sql.databases import database_of
 
 _AT_ONCE = 1_000
 _RUN = schema.run
@@ -19,8 +20,9 @@ def copy(source: Connection, target: Connection) -> int:
     copied = sum(_copy_table(source, target, table) for table in schema.metadata.sorted_tables)
     for rows in _batches(source, select(_RUN.c.id.label("row"), _RUN.c.parent_id.label("parent")), _RUN):
         target.execute(_ADOPT, rows)
-    if target.dialect.name == "postgresql":
-        set_sequences(target, schema.metadata.sorted_tables)
+    for table in schema.metadata.sorted_tables:
+        if "id" in table.c and isinstance(table.c.id.type, Integer):
+            database_of(target).continue_ids(target, table)
     return copied
 
 
@@ -32,9 +34,9 @@ def empty(target: Connection) -> None:
 
 
 def is_empty(target: Connection) -> bool:
-    """Whether nothing was ever told to it."""
-    told = (table for table in schema.metadata.sorted_tables if table not in (schema.secret, schema.schedule))
-    return not any(target.execute(select(table).limit(1)).first() for table in told)
+    """Whether it has taken nothing in yet."""
+    filled = (table for table in schema.metadata.sorted_tables if table not in (schema.secret, schema.schedule))
+    return not any(target.execute(select(table).limit(1)).first() for table in filled)
 
 
 def _copy_table(source: Connection, target: Connection, table: Table) -> int:
@@ -52,12 +54,3 @@ def _batches(source: Connection, question: Any, table: Table) -> Iterator[Rows]:
     with source.execute(ordered.execution_options(yield_per=_AT_ONCE)) as result:
         for rows in result.mappings().partitions():
             yield [dict(row) for row in rows]
-
-
-def set_sequences(target: Connection, tables: Iterable[Table]) -> None:
-    """Lets PostgreSQL give ids that are greater than those in the tables."""
-    for table in tables:
-        if "id" in table.c and isinstance(table.c.id.type, Integer):
-            sequence = func.pg_get_serial_sequence(table.name, "id")
-            after = func.coalesce(func.max(table.c.id), 0) + 1
-            target.execute(select(func.setval(sequence, after, False)))
