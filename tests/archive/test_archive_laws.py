@@ -250,7 +250,7 @@ def test_a_field_that_a_replacement_left_out_is_no_column_of_its_dataset_any_mor
     assert [row.name for row in find_fields(both.archive, "out.old").collect()] == ["old"]
 
 
-def test_a_run_is_counted_in_the_span_that_it_told(both: Both) -> None:
+def test_a_run_is_counted_in_the_span_of_its_edges(both: Both) -> None:
     """Runs that tell the same are one span with their number, and the first and the last of them."""
     events = both.archive.events.where("job_name = 'c'").orderBy("at").collect()
     first, second, third, fourth = (row.run for row in events)

@@ -72,7 +72,7 @@ def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
     return found
 
 
-def test_it_is_as_if_it_had_heard_them_and_goes_on(
+def test_the_store_is_as_after_its_own_intake_and_goes_on(
     archive: Archive, both: Both, hearer: Store, store: Store, small: None
 ) -> None:
     """Of SQLite and PostgreSQL."""

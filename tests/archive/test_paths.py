@@ -112,7 +112,7 @@ def _steps(archive: Archive, one: Named, other: Named) -> list[tuple[Named, Name
     return list(found.values())
 
 
-def test_the_commands_tell_of_paths_and_circles(both: Both) -> None:
+def test_the_commands_print_paths_and_cycles(both: Both) -> None:
     def said(*words: str) -> list[str]:
         command = ["archive", *words, "--into", both.into, "--format", "parquet"]
         result = CliRunner().invoke(app, command, env={"COLUMNS": "250"})

@@ -13,7 +13,7 @@ def row(met: Met, **parts: Any) -> dict[str, Any]:
     return row_of(read_event(told("j", written("out", parts.pop("fields", {"x": ["raw.x"]})), **parts)), met)
 
 
-def test_lineage_is_told_once_and_then_by_its_digest() -> None:
+def test_lineage_is_packed_once_and_then_named_by_its_digest() -> None:
     met = Met()
     first, second = row(met, minute=1), row(met, minute=2)
     assert first["told"] == second["told"]
@@ -30,7 +30,7 @@ def test_other_lineage_has_another_digest() -> None:
     assert len(set(shapes)) == len(others)
 
 
-def test_what_was_not_told_after_all_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lineage_of_a_lost_packing_is_packed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from headwater.archive.events import parser
 
     met = Met()

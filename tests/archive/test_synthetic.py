@@ -22,7 +22,7 @@ def sources(event: dict[str, Any]) -> list[tuple[str, str]]:
     return [(source["name"], output["name"]) for one in fields.values() for source in one["inputFields"]]
 
 
-def test_archives_have_the_shapes_that_are_asked_for() -> None:
+def test_archives_have_the_shapes_of_their_options() -> None:
     """Layers, hubs, circles, renames, reruns, failures, and 50 edges an event."""
     shape = Shape(2_400, runs=10)
     events = [json.loads(line) for line in lines(shape)]

@@ -73,7 +73,7 @@ def _asked(store: Store, direction: Direction, question: str, start: Start) -> s
         return perrun.ask(connection, question, perrun.uuid_of(start.id), direction)
 
 
-def test_runs_that_tell_a_graph_give_the_closures_of_its_rows(url: str, tmp_path: Path) -> None:
+def test_runs_of_a_graph_have_the_closures_of_its_rows(url: str, tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path / 'rows.db'}") as rows, open_store(url) as told:
         fill(rows, SHAPE)
         for run in range(2):

@@ -177,7 +177,7 @@ def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, job
     assert (last["eventType"], gaps(last)) == ("COMPLETE", [])
 
 
-def test_reads_are_told_of_when_asked_for(ended: Ended, jobs: Jobs) -> None:
+def test_reads_have_events_when_the_setting_is_on(ended: Ended, jobs: Jobs) -> None:
     told = statements(jobs.events("reads.ndjson"))
     assert list(told) == ["shop.read.a", "shop.read.job.py", "shop.e"]
     reads = [one for one in jobs.events("reads.ndjson") if ".read." in one["job"]["name"]]

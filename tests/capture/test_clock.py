@@ -8,7 +8,7 @@ MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
 
-def test_what_ends_changes_and_begins_in_one_millisecond_is_told_in_that_order() -> None:
+def test_ends_changes_and_beginnings_of_one_millisecond_are_sent_in_that_order() -> None:
     clock = Clock()
     before, change, after = clock.after(MOMENT), clock.change(MOMENT), clock.after(MOMENT)
     assert before < change <= after < MOMENT + MILLISECOND

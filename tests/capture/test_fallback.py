@@ -103,7 +103,7 @@ def test_the_job_is_as_without(ended: Ended) -> None:
     assert "Traceback" not in ended.err
 
 
-def test_every_write_is_told_once(ended: Ended, jobs: Jobs) -> None:
+def test_every_write_has_one_run(ended: Ended, jobs: Jobs) -> None:
     assert statements(jobs.events()) == {
         "shop.default.kept": ["START", "COMPLETE"],
         "shop.default.kept_too": ["START", "COMPLETE"],
@@ -139,7 +139,7 @@ def test_the_coverage_says_that_it_is_a_makeshift(ended: Ended, jobs: Jobs) -> N
     assert "headwater: The tap could not be compiled in Spark's JVM (HEADWATER_NO_JANINO is set)" in ended.err
 
 
-def test_both_ways_to_read_a_plan_give_the_same_lineage(jobs: Jobs) -> None:
+def test_both_readers_of_a_plan_give_the_same_lineage(jobs: Jobs) -> None:
     jobs.write(TWO_WAYS, "two.py")
     ended = jobs.plain("two.py")
     assert (ended.code, ended.out) == (0, ""), ended.err

@@ -230,7 +230,7 @@ def test_odd_names_arrive_as_they_are(ended: Ended, jobs: Jobs) -> None:
     assert asked.code == 0, asked.err
 
 
-def test_the_next_run_delivers_what_was_kept(ended: Ended, jobs: Jobs, back_end: BackEnd, full_disk: bool) -> None:
+def test_the_next_run_delivers_waiting_events(ended: Ended, jobs: Jobs, back_end: BackEnd, full_disk: bool) -> None:
     places = [place for place in PLACES if place != "/sys/headwater"]
     again = jobs.plain("job.py", "second", *places, *(["full"] if full_disk else []), environment=ONLY_THERE)
     assert again.code == 0, again.err

@@ -36,7 +36,7 @@ except KeyError as error:
 
 
 @pytest.mark.spark
-def test_what_a_job_fails_with_is_told_without_its_secrets(jobs: Jobs) -> None:
+def test_the_error_of_a_failed_job_is_sent_without_its_secrets(jobs: Jobs) -> None:
     jobs.write(SPARK.replace('"shop"', f'"shop of postgresql://me:{SECRET}@db/shop"') + FAILING)
     store = f"postgresql://me:{SECRET}@127.0.0.1:1/shop"
     environment = {"HEADWATER_STORE": store, "HEADWATER_STRICT": "0"}

@@ -27,13 +27,13 @@ print([type(finder).__module__ for finder in sys.meta_path][:1])
 
 
 @pytest.mark.parametrize("value", ["", "0", "off"])
-def test_the_pth_does_nothing_unless_it_is_asked_for(jobs: Jobs, value: str) -> None:
+def test_the_pth_does_nothing_without_the_variable(jobs: Jobs, value: str) -> None:
     jobs.write(LOADED)
     ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": value})
     assert (ended.err, ended.out.splitlines()[0]) == ("", "[]")
 
 
-def test_the_pth_waits_for_pyspark_when_it_is_asked_for(jobs: Jobs) -> None:
+def test_the_pth_waits_for_pyspark_with_the_variable(jobs: Jobs) -> None:
     jobs.write(LOADED)
     ended = jobs.plain("job.py", environment={**with_pth(jobs), "HEADWATER": "1"})
     assert (ended.err, ended.out) == (

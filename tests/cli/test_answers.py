@@ -100,7 +100,7 @@ def test_only_direct_or_indirect(headwater: Callable[..., Result]) -> None:
     assert ("dep_delay" in indirect, "cancelled" in indirect) == (False, True)
 
 
-def test_a_cut_is_told_beside_the_answer(headwater: Callable[..., Result]) -> None:
+def test_a_cut_is_reported_beside_the_answer(headwater: Callable[..., Result]) -> None:
     result = headwater("show", "avg_delay", "--depth", "1", "--format", "json")
     assert "cut by --depth" in result.stderr
     assert '"truncated": [\n    "depth"\n  ]' in result.stdout

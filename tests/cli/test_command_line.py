@@ -61,7 +61,7 @@ def test_wrong_usage_is_2(headwater: Callable[..., Result], command: list[str]) 
 @pytest.mark.parametrize(
     ("run", "plain", "fail", "opaque"), [("", 0, 1, 1), ("01900001", 0, 0, 1), ("01900002", 0, 0, 0)]
 )
-def test_coverage_fails_where_it_is_asked_to(
+def test_coverage_fails_with_the_option(
     headwater: Callable[..., Result], run: str, plain: int, fail: int, opaque: int
 ) -> None:
     results = [headwater("coverage", *filter(None, [run]), *more) for more in ([], ["--fail"], ["--fail-opaque"])]
@@ -99,7 +99,7 @@ def test_events_come_from_files_folders_and_standard_input(tmp_path: Path) -> No
     assert ingest("-", input=json.dumps(good("stdin"))) == "events: 1 added, 0 known already, 0 rejected\n"
 
 
-def test_what_is_rejected_is_said_with_its_line(tmp_path: Path) -> None:
+def test_a_rejected_event_is_reported_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "events.ndjson"
     file.write_text("\n" + json.dumps(good("1")) + "\n{oops\n")
     result = CliRunner().invoke(app, ["ingest", str(file), "--store", str(tmp_path / "lineage.db")])

@@ -112,7 +112,7 @@ def test_a_topic_that_is_not_there(broker: str, ask: Ask) -> None:
         ("kafka://127.0.0.1:1/t", "what.is.this=1", "The settings for Kafka cannot be used"),
     ],
 )
-def test_what_cannot_be_read_is_said(address: str, properties: str, said: str, ask: Ask, tmp_path: Path) -> None:
+def test_an_unreadable_topic_is_reported(address: str, properties: str, said: str, ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(f"# of the tests\n{properties}\n")
     answer = ask("ingest", address, "--kafka-properties", str(file))

@@ -43,7 +43,7 @@ def test_a_change_of_rows_has_the_lineage_of_its_case(case: Case) -> None:
     assert difference(case, *found) == ""
 
 
-def test_every_case_was_asked_of_a_server() -> None:
+def test_every_case_has_the_answer_of_a_server() -> None:
     both = {**recordings(), **recordings(OF_FORMATS)}
     failed = {name for name, told in both.items() if "failed" in told}
     assert failed == set(LIMITS["not_there"]), "make them anew: python -m tests.connect.recordings"

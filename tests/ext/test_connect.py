@@ -33,5 +33,5 @@ def found(case: str, *given: Extension) -> dict[str, set[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("case", EXACT)
-def test_a_text_is_told_of_like_a_plan(case: str) -> None:
+def test_an_explained_plan_is_described_like_a_plan(case: str) -> None:
     assert found(case, SHOP) == EXACT[case] != found(case)

@@ -26,7 +26,7 @@ def of_products(*classes: str, family: str = "opaque", name: str = "map_in_panda
     return told(plan_of(family, name), extension(datasets=(Products(*classes),)))
 
 
-def test_a_relation_is_the_datasets_that_are_told() -> None:
+def test_a_relation_is_the_datasets_of_the_answer() -> None:
     for classes in (("LogicalRelation",), ("HadoopFsRelation",), ("LogicalRelation", "HadoopFsRelation")):
         found = of_products(*classes)
         assert [(one.dataset, one.facets) for one in found.inputs] == [(PRODUCTS.dataset, PRODUCTS.facets)]
@@ -64,7 +64,7 @@ def written_by(command: str) -> Plan:
     return Plan((a, b, source, target, root))
 
 
-def test_a_table_that_is_written_is_the_dataset_that_is_told() -> None:
+def test_a_written_table_is_the_dataset_of_the_answer() -> None:
     for command in ("AppendData", "OverwriteByExpression", "com.example.Insert"):
         found = told(written_by(command), extension(datasets=(Anything(),)))
         (output,) = found.outputs

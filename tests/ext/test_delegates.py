@@ -112,7 +112,7 @@ def test_a_target_that_a_subquery_reads_is_read() -> None:
     assert edges(written(found))["*"] == {"in.b FILTER", "t.a FILTER"}
 
 
-def test_a_target_that_is_told_to_be_read_is_read() -> None:
+def test_a_target_among_the_inputs_is_read() -> None:
     command = operator("org.acme.Write", table=2)
     found = told(plan(*TABLE, operator("SubqueryAlias", 1), command), extension(operators=(Write(reads=True),)))
     assert [seen.dataset for seen in found.inputs] == [Dataset("file", "/t")]

@@ -120,7 +120,7 @@ def test_transports_get_the_events(tmp_path: Path) -> None:
     assert {name: counts.delivered for name, counts in delivery.counts.items()} == {"shop+lines": 1, "shop+client": 1}
 
 
-def test_what_a_transport_cannot_take_is_kept_and_sent_by_the_next_run(tmp_path: Path) -> None:
+def test_what_a_transport_cannot_take_waits_for_the_next_run(tmp_path: Path) -> None:
     def away(line: str) -> None:
         raise ConnectionError
 

@@ -41,7 +41,9 @@ def value(*visitors: ExpressionVisitor) -> set[str]:
         ((Transformation(Subtype.AGGREGATION), CHANGED), {"name AGGREGATION", "country TRANSFORMATION"}),
     ],
 )
-def test_each_argument_takes_part_as_told(answer: tuple[Transformation | None, ...], expected: set[str]) -> None:
+def test_each_argument_takes_part_as_the_visitor_answers(
+    answer: tuple[Transformation | None, ...], expected: set[str]
+) -> None:
     assert value(Of(*answer, functions=("BOTH",))) == expected
     assert value(Of(*answer, classes=("PythonUDF",))) == expected
 
@@ -54,7 +56,7 @@ def test_a_column_that_has_the_name_of_a_function_is_no_call_of_it() -> None:
     assert value(Of(functions=("name", "v", "country", "id"))) == value()
 
 
-def test_a_class_that_headwater_has_a_rule_for_is_told_by_the_extension() -> None:
+def test_an_extension_overrides_the_rule_of_a_class() -> None:
     plan = plan_of("conditional", "coalesce")
     first = Of(CHANGED, None, None, classes=("Coalesce",))
     own, told_of = told(plan), told(plan, extension(expressions=(first,)))
@@ -79,7 +81,7 @@ EXPLODED = (
         ((None, None), set(), set()),
     ],
 )
-def test_a_generator_is_told_argument_by_argument_too(
+def test_a_generator_is_described_argument_by_argument_too(
     answer: tuple[Transformation | None, ...], made: set[str], rows: set[str]
 ) -> None:
     found = told(saved(*EXPLODED), extension(expressions=(Of(*answer, classes=("org.acme.Explode",)),)))
@@ -91,7 +93,7 @@ def test_a_generator_is_told_argument_by_argument_too(
     }
 
 
-def test_the_generator_stack_goes_by_its_rule_unless_it_is_told_of() -> None:
+def test_the_generator_stack_has_its_rule_unless_a_visitor_answers() -> None:
     nodes = (
         *EXPLODED[:3], expression("Literal"), expression("Stack", 3, 0, 1), column(7, "x"), column(8, "y"),
         operator("Generate", 2, generator=4, generatorOutput=[5, 6]),

@@ -97,7 +97,7 @@ def hangs() -> Extension:
         pass
 
 
-def test_one_that_does_not_come_back_is_given_up() -> None:
+def test_an_import_that_does_not_return_is_abandoned() -> None:
     hanging, good = find_extensions([extension("good"), hangs], seconds=0.2, installed=False)[::-1]
     assert "more than 0.2 seconds" in hanging.why
     assert good.extension == extension("good")

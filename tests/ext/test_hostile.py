@@ -125,7 +125,7 @@ def assert_as_without(found: Statement, without: Statement, *names: str) -> None
 
 
 @pytest.mark.parametrize("hook", [for_ever, without_end, raising(ValueError())], ids=["loops", "endless", "raises"])
-def test_the_next_extension_is_asked_all_the_same(hook: Answer) -> None:
+def test_the_next_extension_is_called_all_the_same(hook: Answer) -> None:
     plan = plan_of("opaque", "map_in_pandas")
     bad, good = extension("bad", operators=(Asked("MapInPandas", dependencies=hook),)), extension(operators=(Double(),))
     found = told(plan, bad, good, seconds=0.5)
@@ -140,7 +140,7 @@ def test_one_that_loops_is_ended_in_time() -> None:
     assert "more than 0.2 seconds" in broken(found)["bad"]
 
 
-def test_it_is_switched_off_for_the_run_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_switched_off_for_the_run_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     asked: list[str] = []
 
     def failing(node: Operator) -> Any:
@@ -190,7 +190,7 @@ def test_the_time_of_an_extension_is_for_all_datasets_and_functions_together(hoo
     assert len(asked) < 100
 
 
-def test_what_an_extension_told_before_it_broke_stands() -> None:
+def test_answers_from_before_an_extension_broke_stand() -> None:
     plan = plan_of("opaque", "map_in_pandas")
     exact = told(plan, extension("good", operators=(Double(),)))
     found = told(plan, extension("bad", operators=(Double(),), naming_rules=(failing,)))
@@ -243,7 +243,7 @@ def test_every_function_may_be_broken(hook: str, function: Any) -> None:
     [{"a": 1}, {1: {}}, {"": {}}, {"a": {"b": {1, 2}}}, {"a": {"b": float("nan")}}, {"a": {"b": "c" * 2_000_000}}, []],
     ids=["number", "name", "empty", "set", "nan", "large", "list"],
 )
-def test_facets_that_are_no_json_are_not_told(facets: Any) -> None:
+def test_facets_that_are_no_json_are_left_out(facets: Any) -> None:
     plan = plan_of("opaque", "map_in_pandas")
     assert_as_without(told(plan, extension("bad", dataset_facets=(lambda one: facets,))), told(plan), "bad")
 
@@ -336,13 +336,13 @@ LEAK = "postgresql://me:hunter2@db/x password=hunter2 token=hunter2"
     [raising(ConnectionError(LEAK)), raising(ExtensionError(LEAK)), giving({LEAK: LEAK})],
     ids=["raises", "refuses", "gives"],
 )
-def test_what_it_says_is_told_without_secrets(answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
+def test_messages_of_an_extension_are_logged_without_secrets(answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
     found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Asked("MapInPandas", inputs=answer),)))
     assert broken(found)
     assert "hunter2" not in repr(found.gaps) + caplog.text
 
 
-def test_why_it_cannot_be_loaded_is_told_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_reason_of_a_failed_import_is_logged_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
     def refuse() -> Any:
         raise ExtensionError(LEAK)
 

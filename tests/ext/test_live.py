@@ -135,7 +135,7 @@ def test_what_was_opaque_is_exact(ran: tuple[Jobs, Ended]) -> None:
     assert gaps(exact) == [("extension", "broken"), ("extension", "gone")]
 
 
-def test_a_function_of_ones_own_is_told_argument_by_argument(ran: tuple[Jobs, Ended]) -> None:
+def test_a_user_defined_function_is_described_argument_by_argument(ran: tuple[Jobs, Ended]) -> None:
     jobs, _ = ran
     expected = {
         "v": {("id", "CONDITIONAL", False), ("price", "TRANSFORMATION", False), ("id", "TRANSFORMATION", False)}

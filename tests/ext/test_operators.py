@@ -85,7 +85,7 @@ class Audited(OperatorVisitor):
         ]
 
 
-def test_inputs_outputs_and_rows_are_told() -> None:
+def test_a_visitor_describes_inputs_outputs_and_rows() -> None:
     found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Audited(),)))
     by_name = {output.description.dataset.name: edges(output) for output in found.outputs}
     assert by_name.pop("dropped") == {
@@ -112,7 +112,7 @@ class Saved(OperatorVisitor):
         return [OutputRelation(DatasetDescription(Dataset("lake", "elsewhere"), lifecycle="OVERWRITE"))]
 
 
-def test_what_is_told_of_a_command_has_precedence() -> None:
+def test_the_answer_about_a_command_has_precedence() -> None:
     plan = plan_of("udf", "python")
     (own,), (written,) = told(plan).outputs, told(plan, extension(operators=(Saved(),))).outputs
     assert written.description.dataset == Dataset("lake", "elsewhere")
@@ -158,7 +158,7 @@ def test_what_it_leaves_open_is_opaque_and_has_a_gap() -> None:
     assert broken(found) == {}
 
 
-def test_of_two_extensions_the_first_that_tells_something_counts() -> None:
+def test_of_two_extensions_the_first_that_answers_counts() -> None:
     plan = plan_of("opaque", "map_in_pandas")
     double, wrong = extension("double", operators=(Double(),)), extension("wrong", operators=(Wrong(),))
     assert told(plan, double, wrong) == told(plan, double)

@@ -95,7 +95,7 @@ def of_owner(dataset: DatasetDescription) -> dict[str, dict[str, Any]]:
     return {"shop_owner": {"team": "sales", "of": dataset.dataset.name}} if dataset.schema else {}
 
 
-def test_facets_of_datasets_are_told_of_inputs_and_outputs() -> None:
+def test_facets_of_datasets_are_added_to_inputs_and_outputs() -> None:
     found = told(plan_of("udf", "python"), extension(naming_rules=(in_the_lake,), dataset_facets=(of_owner,)))
     described = (*found.inputs, *(output.description for output in found.outputs))
     assert [one.facets for one in described] == [

@@ -88,7 +88,7 @@ def test_no_word_about_columns_leaves_them(name: str) -> None:
 
 
 @BY_CLASS
-def test_a_column_that_is_told_of_is_as_told_and_the_others_stay(name: str) -> None:
+def test_columns_of_the_answer_override_the_rule_and_the_others_stay(name: str) -> None:
     plan, without = PLANS[name], own(told(PLANS[name]))
     key, label = {"Project": (9, "s"), "Aggregate": (9, "s"), "Window": (9, "s"), "Generate": (7, "g")}.get(
         name, (1, "a")
@@ -121,7 +121,7 @@ class Beside(OperatorVisitor):
 
 
 @pytest.mark.parametrize("family", sorted(path.name for path in (FOLDER / VERSION).glob("*.gz")))
-def test_every_recorded_plan_is_as_without_where_nothing_is_told_of_its_columns(family: str) -> None:
+def test_every_recorded_plan_is_unchanged_by_empty_answers(family: str) -> None:
     for name, document in dict(read_plans(FOLDER / VERSION / family)).items():
         plan = decode_document(dict(document))
         without, found = told(plan), told(plan, extension(operators=(Beside(),)), seconds=30.0)
@@ -129,7 +129,7 @@ def test_every_recorded_plan_is_as_without_where_nothing_is_told_of_its_columns(
         assert (written, found.inputs, {*found.gaps}) == (without.outputs, without.inputs, {*without.gaps}), name
 
 
-def test_a_dependency_upon_a_column_that_the_rule_makes_is_one_upon_what_it_is_told_to_be() -> None:
+def test_a_dependency_on_a_column_of_the_rule_is_one_on_its_answer() -> None:
     plan = saved(
         *TABLE, *SUM, expression("Alias", 0, id=10, name="t"), operator("Project", 2, projectList=[4, 5])
     )  # fmt: skip
@@ -141,20 +141,20 @@ def test_a_dependency_upon_a_column_that_the_rule_makes_is_one_upon_what_it_is_t
     }
 
 
-def test_a_leaf_keeps_its_columns_where_only_its_rows_are_told_of() -> None:
+def test_a_leaf_keeps_its_columns_where_the_answer_is_about_rows() -> None:
     plan, word = saved(*TABLE), [ExpressionDependency(EVERY_ROW, (1,))]
     assert own(as_told(plan, "LogicalRelation", dependencies=word)) == {**own(told(plan)), "*": {"in.a FILTER"}}
     unknown = own(as_told(plan, "LogicalRelation", dependencies=[ExpressionDependency(1, (99,))]))
     assert unknown["a"] == {"in.a TRANSFORMATION opaque", "in.b TRANSFORMATION opaque"}
 
 
-def test_a_leaf_that_is_told_to_read_something_reads_that() -> None:
+def test_inputs_of_the_answer_replace_those_of_a_leaf() -> None:
     found = as_told(saved(*TABLE), "LogicalRelation", inputs=[InputRelation(SIDE)])
     assert own(found) == {"a": {"side.a IDENTITY"}, "b": {"side.b IDENTITY"}, "*": set()}
     assert [seen.dataset for seen in found.inputs] == [SIDE.dataset]
 
 
-def test_what_is_told_of_a_common_table_expression_is_told_of_its_uses() -> None:
+def test_the_answer_for_a_common_table_expression_holds_at_its_uses() -> None:
     plan = saved(
         *TABLE, operator("CTERelationDef", 2, values={"id": 0}),
         column(5, "x"), column(6, "y"), operator("CTERelationRef", output=[4, 5], values={"cteId": 0}),

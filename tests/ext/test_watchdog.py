@@ -48,7 +48,7 @@ def test_it_may_raise_one_of_our_own() -> None:
         within(1.0, refuse)
 
 
-def test_without_a_thread_it_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_thread_an_extension_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 

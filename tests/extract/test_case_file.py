@@ -105,7 +105,7 @@ def test_equal_lineages_have_no_difference() -> None:
 
 
 @pytest.mark.parametrize(("header", "equal"), [("", False), ("# order: any\n", True)])
-def test_the_order_of_columns_counts_unless_said_otherwise(header: str, equal: bool) -> None:
+def test_the_order_of_columns_counts_by_default(header: str, equal: bool) -> None:
     case = parse(f"# title: t\n{header}SELECT\n---\na <-\nb <-\n")
     assert (difference(case, ColumnLineage({"b": frozenset(), "a": frozenset()})) == "") is equal
 

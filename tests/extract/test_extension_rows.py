@@ -119,7 +119,7 @@ def test_without_dependencies_any_column_may_be_made_of_any() -> None:
     assert len(gaps) == 1
 
 
-def test_a_relation_is_its_fields_by_name_or_as_told() -> None:
+def test_a_relation_has_its_fields_by_name_or_as_the_extension_answers() -> None:
     leaf = operator((10, "v"), (11, "w"))
     described = DatasetDescription(TABLE)
     by_name = NodeLineage((InputRelation(described),))
@@ -130,7 +130,7 @@ def test_a_relation_is_its_fields_by_name_or_as_told() -> None:
     assert gaps == {"nobody told what w is made of"}
 
 
-def test_a_field_that_no_column_stands_for_is_told_under_an_id_of_ones_own() -> None:
+def test_a_field_without_a_column_goes_by_an_id_below_minus_one() -> None:
     lineage = NodeLineage(
         (InputRelation(DatasetDescription(TABLE), {-2: "rate"}),), dependencies=(ExpressionDependency(10, (1, -2)),)
     )
@@ -239,7 +239,7 @@ def edges(output: Output) -> dict[str, set[str]]:
     return {name: said((e.input, e.transformation) for e in found) for name, found in output.lineage.fields.items()}
 
 
-def test_what_is_written_is_the_query_where_no_fields_are_told() -> None:
+def test_without_fields_the_columns_of_the_query_are_written() -> None:
     command = Operator("com.example.Write", references={"query": operator()}, values={"overwrite": True})
     (found,), gaps = written(command, rows((1, "a")), OutputRelation(DatasetDescription(TABLE)))
     schema = (SchemaField("a", "int"),)

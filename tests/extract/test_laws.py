@@ -124,7 +124,7 @@ def shift(row: list[Any], place: int, by: int) -> list[Any]:
     return [row[0], move(row[1]), {name: move(value) for name, value in row[2].items()}, *row[3:]]
 
 
-def test_a_write_that_cannot_be_read_is_told_of_with_a_gap() -> None:
+def test_a_write_that_cannot_be_read_has_a_gap() -> None:
     document = chain(3, 2)
     root = len(document["nodes"]) - 1
     write = {"outputPath": "file:/data/out", "outputColumnNames": 5}

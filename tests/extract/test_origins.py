@@ -45,13 +45,13 @@ def test_an_rdd_depends_on_every_rdd_it_is_made_of_and_on_its_files() -> None:
     assert found == ({("c7", True), ("c8", True), ("a", True), ("b", True)}, {("opaque", "RDD")})
 
 
-def test_what_was_forgotten_is_said() -> None:
+def test_forgotten_origins_have_a_gap() -> None:
     found = sources_of(over_rdd(rdd=9, known=[6, 7], sources=[]), known(7))
     assert found == ({("c7", True)}, {("opaque", "RDD"), ("budget", "RDD")})
     assert sources_of(over_rdd(rdd=6, known=[6], sources=[]), known(7)) == (set(), {("budget", "RDD")})
 
 
-def test_an_rdd_that_tells_nothing_is_named() -> None:
+def test_an_rdd_without_known_sources_is_named_in_a_gap() -> None:
     cut_off = over_rdd(rdd=9, known=[], sources=[{"class": "ReliableCheckpointRDD"}])
     assert sources_of(cut_off, known()) == (set(), {("relation", "ReliableCheckpointRDD")})
     assert sources_of(over_rdd(), known()) == (set(), {("relation", "LogicalRDD")})

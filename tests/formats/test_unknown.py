@@ -14,7 +14,7 @@ def read(*nodes: Any) -> Statement:
     return statement(decode_document({"nodes": list(nodes)}))
 
 
-def test_a_command_of_a_new_connector_is_told_with_the_columns_of_its_query() -> None:
+def test_a_command_of_a_new_connector_has_the_columns_of_its_query() -> None:
     table = {"table": {"identifier": ["db", "t"], "location": "file:/lake/t"}}
     found = read(COLUMN, FILES, ["org.new.lake.InsertIntoLakeCommand", [1], {"query": 1}, table, 1])
     ((output,), (gap,)) = found.outputs, found.gaps

@@ -53,7 +53,7 @@ def test_a_program_that_is_no_java_is_passed_over(tmp_path: Path) -> None:
     assert java_home() != str(tmp_path)
 
 
-def test_only_a_look_tells_whether_there_is_a_java(tmp_path: Path) -> None:
+def test_only_running_it_shows_whether_a_java_works(tmp_path: Path) -> None:
     assert not has_java()
     install_java(tmp_path, "1.8")
     assert has_java()

@@ -52,7 +52,7 @@ def test_it_imports_without_pyspark(clean_environment: Path, tmp_path: Path) -> 
     assert pyspark == "None"
 
 
-def test_it_tells_its_version(clean_environment: Path, wheel: Path, tmp_path: Path) -> None:
+def test_it_prints_its_version(clean_environment: Path, wheel: Path, tmp_path: Path) -> None:
     assert run(clean_environment / "headwater", "--version", cwd=tmp_path).split()[-1] == wheel.name.split("-")[1]
 
 

@@ -34,7 +34,7 @@ def whys(found: Statement) -> list[str]:
     return [gap.why for gap in found.gaps if gap.kind == "extension"]
 
 
-def test_what_decides_on_rows_cannot_be_told_so_that_everything_that_is_received_may() -> None:
+def test_every_received_column_may_decide_on_rows_because_the_interfaces_cannot_say() -> None:
     dependencies = {"dependencies": [{"output": 7, "inputs": [1]}]}
     assert fields(made(dependencies)) == {"v": {"in.a TRANSFORMATION"}, "*": {"in.b FILTER opaque"}}
     assert made(dependencies).gaps == ()
@@ -42,7 +42,7 @@ def test_what_decides_on_rows_cannot_be_told_so_that_everything_that_is_received
     assert fields(made(nothing)) == {"v": set(), "*": UNSEEN}
 
 
-def test_a_command_whose_dependencies_are_told_may_leave_rows_of_its_query_out() -> None:
+def test_a_command_with_dependencies_may_leave_rows_of_its_query_out() -> None:
     told = {
         "outputs": [OUT],
         "fieldsWritten": [{"field": "k", "id": 9}],
@@ -68,7 +68,7 @@ def test_of_two_fields_behind_one_expr_id_each_may_be_it() -> None:
 
 
 @pytest.mark.parametrize("inputs", [[], [{"dataset": TABLE}], [{"dataset": TABLE}, {"dataset": TABLE}]])
-def test_fields_are_those_of_their_dataset_however_often_it_is_told(inputs: list[dict[str, Any]]) -> None:
+def test_a_dataset_that_is_named_twice_has_all_its_fields(inputs: list[dict[str, Any]]) -> None:
     found = made({"inputs": inputs, "fieldsRead": [field("x", 7)]}, leaf=True)
     assert fields(found) == {"v": {"t.x IDENTITY"}, "*": set()}
     assert [one.dataset.name for one in found.inputs].count("t") == 1
@@ -121,7 +121,7 @@ def test_a_dependency_upon_what_is_no_expr_id_is_one_upon_everything(bad: object
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_what_is_told_of_no_expr_id_may_be_of_any_column(bad: object) -> None:
+def test_a_dependency_without_an_expr_id_may_be_of_any_column(bad: object) -> None:
     found = made({"dependencies": [{"output": 7, "inputs": [1]}, {"output": bad, "inputs": [2]}]})
     assert fields(found)["v"] == {"in.a TRANSFORMATION", *OPAQUE}
     assert len(whys(found)) == 1

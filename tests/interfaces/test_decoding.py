@@ -39,7 +39,7 @@ def test_dependencies_by_expr_id_and_by_expression() -> None:
     assert (by_id.gaps, by_expression.gaps) == ((), ())
 
 
-def test_fields_of_a_dataset_that_is_told_twice_are_those_of_one() -> None:
+def test_a_dataset_that_is_listed_twice_is_decoded_once() -> None:
     found = read(
         {
             "inputs": [{"dataset": TABLE, "facets": '{"acme": {"kept": true}}'}],
@@ -52,7 +52,7 @@ def test_fields_of_a_dataset_that_is_told_twice_are_those_of_one() -> None:
     assert [facet.name for facet in seen.facets] == ["acme"]
 
 
-def test_lists_that_are_empty_tell_nothing() -> None:
+def test_empty_lists_add_nothing() -> None:
     found = read({"inputs": [], "fieldsRead": [], "fieldsWritten": [], "dependencies": []})
     assert [(gap.kind, gap.what) for gap in found.gaps] == [("operator", "org.acme.Make")]
     assert edges(found) == {"b": {"/data/in.a TRANSFORMATION"}}
@@ -63,7 +63,7 @@ def test_facets_that_are_no_object_are_a_gap() -> None:
     assert [(gap.kind, gap.why) for gap in found.gaps] == [("extension", "the facets that it gave are no JSON object")]
 
 
-def test_a_rule_of_headwaters_own_stands_against_what_the_operator_tells() -> None:
+def test_a_rule_of_headwater_overrides_the_operators_answer() -> None:
     project = [
         "Project",
         [1],
@@ -94,6 +94,8 @@ ANSWERS = st.dictionaries(
 
 
 @given(ANSWERS, st.lists(st.sampled_from([None, 0, 1, 2]), max_size=3))
-def test_whatever_is_told_the_rest_of_the_statement_stands(told: dict[str, Any], delegates: list[int | None]) -> None:
+def test_whatever_a_connector_answers_the_rest_of_the_statement_stands(
+    told: dict[str, Any], delegates: list[int | None]
+) -> None:
     found = read(told, delegates)
     assert [output.description.dataset.name for output in found.outputs if output.description.dataset.name == "out"]

@@ -30,13 +30,13 @@ def facet(seen: DatasetDescription, name: str) -> tuple[str, str]:
     return found.of, re.sub(r'"_(producer|schemaURL)": "[^"]*",? ?', "", found.content)
 
 
-def test_a_relation_tells_its_dataset_and_the_fields_behind_its_columns(acme: Acme) -> None:
+def test_a_relation_names_its_dataset_and_the_fields_behind_its_columns(acme: Acme) -> None:
     lines, gaps = acme.lineage(acme.frame(acme.make.scan("t")))
     assert lines == ["id    <- IDENTITY t.stored_id", "price <- IDENTITY t.stored_price"]
     assert gaps == ()
 
 
-def test_what_it_tells_of_its_dataset_goes_with_it(acme: Acme) -> None:
+def test_facets_of_a_relations_dataset_are_in_the_event(acme: Acme) -> None:
     told = acme.run(acme.make.push("target", acme.make.scan("t")))
     (seen,) = told.inputs
     assert seen.dataset == Dataset("lake://acme", "t")
@@ -47,7 +47,7 @@ def test_what_it_tells_of_its_dataset_goes_with_it(acme: Acme) -> None:
     assert facet(seen, "acme") == ("dataset", "{}")
 
 
-def test_a_command_tells_what_it_writes(acme: Acme) -> None:
+def test_a_command_names_what_it_writes(acme: Acme) -> None:
     (output,) = acme.run(acme.make.push("target", acme.make.scan("t"))).outputs
     assert output.description.dataset == Dataset("lake://acme", "target")
     assert {name: {edge.input.name for edge in edges} for name, edges in output.lineage.fields.items()} == {
@@ -56,7 +56,7 @@ def test_a_command_tells_what_it_writes(acme: Acme) -> None:
     }
 
 
-def test_merged_rows_depend_on_the_expressions_that_were_told(acme: Acme) -> None:
+def test_merged_rows_depend_on_the_expressions_of_the_answer(acme: Acme) -> None:
     merged = acme.make.merge(acme.make.scan("new"), acme.make.published("old"))
     lines, gaps = acme.lineage(acme.frame(merged))
     assert lines == [
@@ -83,7 +83,7 @@ def test_replaced_data_is_that_of_the_relation_it_delegates_to(acme: Acme) -> No
     acme.spark.sql("DROP TABLE lake.db.replaced")
 
 
-def test_a_delegate_may_itself_tell_what_it_is(acme: Acme) -> None:
+def test_a_delegate_may_itself_implement_the_interfaces(acme: Acme) -> None:
     told = acme.run(acme.make.replace(acme.make.published("target"), acme.make.scan("t")))
     assert told.outputs[0].description.dataset == Dataset("lake://published", "target")
     assert [seen.dataset.name for seen in told.inputs] == ["t"]
@@ -110,7 +110,7 @@ def test_interfaces_that_a_vendor_moved_to_a_package_of_its_own(acme: Acme) -> N
     assert seen.dataset == Dataset("lake://moved", "t@SparkListenerSQLExecutionStart")
 
 
-def test_a_relation_of_the_v1_api_tells_its_dataset_and_so_does_the_provider_that_writes(acme: Acme) -> None:
+def test_relations_of_the_v1_api_and_providers_that_write_name_their_datasets(acme: Acme) -> None:
     acme.ran()
     frame = acme.spark.read.format(SOURCE).option("name", "in").load()
     frame.write.format(SOURCE).option("name", "out").mode("append").save()
@@ -142,7 +142,7 @@ def test_a_provider_by_the_former_name_of_its_interface(acme: Acme) -> None:
     assert told.outputs[0].description.dataset == Dataset("lake://former", "out")
 
 
-def test_a_plan_that_is_too_large_keeps_the_names_that_its_relations_tell(acme: Acme) -> None:
+def test_a_plan_that_is_too_large_keeps_the_names_from_its_relations(acme: Acme) -> None:
     small = SparkTap(acme.spark.sparkContext, replace(CaptureSettings(), plan_nodes=20))
     found = statement(small.plan(acme.frame(acme.make.tower(100, acme.make.scan("t")))))
     assert [seen.dataset for seen in found.inputs] == [Dataset("lake://acme", "t")]
@@ -282,7 +282,7 @@ def test_an_operator_that_is_called_as_one_of_sparks_has_columns_of_its_own(acme
     assert [gap.what for gap in gaps] == ["com.acme.Join"]
 
 
-def test_an_operator_that_does_not_answer_is_asked_once(acme: Acme) -> None:
+def test_an_operator_that_does_not_answer_is_called_once(acme: Acme) -> None:
     loops = acme.frame(acme.make.loops(acme.make.scan("t")))
     assert whys(acme.lineage(loops)[1]) == ["it did not answer within 3000 ms"]
     lines, gaps = acme.lineage(loops)
@@ -290,6 +290,6 @@ def test_an_operator_that_does_not_answer_is_asked_once(acme: Acme) -> None:
     assert "t.stored_id" in lines[0]
 
 
-def test_seeing_that_nobody_tells_of_himself_takes_less_than_a_millisecond(acme: Acme) -> None:
+def test_finding_no_interface_in_a_plan_takes_less_than_a_millisecond(acme: Acme) -> None:
     tower = acme.make.tower(1000, acme.make.nothing())
     assert acme.make.nanoseconds(tower, acme.tap._tap.getClass().getClassLoader()) < 1_000_000

@@ -67,7 +67,7 @@ def cluster(jobs: Jobs) -> Iterator[str]:
         yield url
 
 
-def test_a_write_with_speculative_tasks_is_told_once(jobs: Jobs, cluster: str) -> None:
+def test_a_write_with_speculative_tasks_has_one_run(jobs: Jobs, cluster: str) -> None:
     jobs.write(JOB)
     ended = jobs.watched("job.py", cluster)
     assert ended.code == 0, ended.err

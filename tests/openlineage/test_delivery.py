@@ -172,7 +172,7 @@ def test_a_back_end_is_left_alone_for_a_while_after_it_was_away(back_end: BackEn
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_refused_event_is_kept_apart_with_the_reason(
+def test_a_refused_event_is_stored_apart_with_the_reason(
     back_end: BackEnd, to_back_end: Delivery, spool: Path, status: int
 ) -> None:
     back_end.answers = [status]
@@ -185,7 +185,7 @@ def test_a_refused_event_is_kept_apart_with_the_reason(
     assert to_back_end.counts["http"].rejected == 1
 
 
-def test_the_next_start_sends_what_was_kept(back_end: BackEnd, spool: Path) -> None:
+def test_the_next_start_sends_waiting_events(back_end: BackEnd, spool: Path) -> None:
     config = {"transport": {"type": "http", "url": back_end.url}}
     back_end.go_away()
     first = Delivery(client_targets(config), spool)
@@ -381,13 +381,13 @@ def test_the_transports_of_a_composite_fail_apart(back_end: BackEnd, spool: Path
     "config",
     [{"transport": {"type": "nonsense"}}, {"transport": {"type": "http"}}, {"transport": {"type": "http", "url": "x"}}],
 )
-def test_a_transport_that_cannot_be_used_is_told(config: dict[str, Any]) -> None:
+def test_a_transport_that_cannot_be_used_is_reported(config: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match="The OpenLineage transport cannot be used"):
         client_targets(config)
 
 
 @pytest.mark.parametrize("content", [None, "- a", "a: [", ""])
-def test_a_configuration_that_cannot_be_read_is_told(tmp_path: Path, content: str | None) -> None:
+def test_a_configuration_that_cannot_be_read_is_reported(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "openlineage.yml"
     if content is not None:
         path.write_text(content)

@@ -131,7 +131,7 @@ def test_an_event_says_who_did_what(check: Check) -> None:
     assert facets["version"]["datasetVersion"] == "7"
 
 
-def test_column_lineage_tells_every_edge_and_what_is_opaque() -> None:
+def test_column_lineage_has_every_edge_and_marks_opaque_ones() -> None:
     event = written()
     assert edges(event) == {
         "who": ["people.name TRANSFORMATION masking"],
@@ -145,7 +145,7 @@ def test_column_lineage_tells_every_edge_and_what_is_opaque() -> None:
     ]
 
 
-def test_descriptions_are_told_on_request_and_cut_at_their_limit() -> None:
+def test_descriptions_are_written_on_request_and_cut_at_their_limit() -> None:
     text = json.dumps(written(facets=FacetSettings(descriptions_enabled=True, max_description=5)), ensure_ascii=False)
     assert '"sum(a…"' in text
     assert '"opaque: score…"' in text
@@ -163,7 +163,7 @@ def with_lineage(lineage: ColumnLineage) -> RunMoment:
     return replace(MOMENT, statement=Statement(outputs=(Output(DatasetDescription(SALES), lineage),)))
 
 
-def test_edges_of_the_dataset_stand_on_every_field_when_asked() -> None:
+def test_dataset_edges_stand_on_every_field_with_the_setting() -> None:
     told = edges(written(facets=FacetSettings(dataset_lineage_enabled=False)))
     assert all("/orders.day FILTER" in told[name] for name in ("who", "total", "one"))
     assert told["*"] == []
@@ -180,7 +180,7 @@ def gaps(event: dict[str, Any]) -> list[dict[str, str]]:
     return told
 
 
-def test_what_a_limit_cuts_is_told_more_coarsely_and_the_coverage_says_so(check: Check) -> None:
+def test_lineage_above_a_limit_is_coarser_and_the_coverage_says_so(check: Check) -> None:
     event = written(with_lineage(many(50, 10)), FacetSettings(max_edges=60))
     check(event)
     told = edges(event)
@@ -191,7 +191,7 @@ def test_what_a_limit_cuts_is_told_more_coarsely_and_the_coverage_says_so(check:
     assert [(gap["kind"], gap["output"]) for gap in gaps(event)] == [("budget", "file:/sales")]
 
 
-def test_only_more_inputs_than_the_limit_cost_an_edge_and_that_is_said() -> None:
+def test_only_inputs_above_the_limit_cost_an_edge_with_a_gap() -> None:
     event = written(with_lineage(many(3, 100)), FacetSettings(max_edges=60))
     assert sum(map(len, edges(event).values())) == 60
     assert "41 of 101 input columns are left out" in gaps(event)[0]["why"]
@@ -222,7 +222,7 @@ def test_an_application_is_a_run_without_datasets(check: Check) -> None:
     assert "headwater_coverage" not in event["run"]["facets"]
 
 
-def test_a_failure_tells_its_error_and_the_lineage_it_would_have_had(check: Check) -> None:
+def test_a_failure_has_its_error_and_the_lineage_it_would_have_had(check: Check) -> None:
     event = written(replace(MOMENT, state=RunState.FAIL, error="[TABLE] not there", stack_trace="at org.apache.spark…"))
     check(event)
     assert event["run"]["facets"]["errorMessage"]["message"] == "[TABLE] not there"
@@ -351,7 +351,7 @@ def test_any_moment_gives_a_valid_event(check: Check, moment: RunMoment, facets:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(moments, facet_settings)
-def test_the_end_of_a_run_says_what_its_start_said_and_more(moment: RunMoment, facets: FacetSettings) -> None:
+def test_the_end_of_a_run_has_the_facets_of_its_start_and_more(moment: RunMoment, facets: FacetSettings) -> None:
     begun = run_event(replace(moment, state=RunState.START, error="", stack_trace=""), facets)
     to_json(begun)
     ended = replace(moment, time=moment.time + timedelta(seconds=1))

@@ -51,7 +51,7 @@ def implied(event: dict[str, Any]) -> set[Edge]:
     return found
 
 
-def test_nobody_gets_it_who_has_not_asked() -> None:
+def test_explicit_lineage_needs_the_setting() -> None:
     assert "lineage" not in told(MOMENT, FacetSettings())["job"]["facets"]
     asked = settings_from({"spark.openlineage.columnLineage.explicitLineageEnabled": "true"}, {})
     assert (asked.facets, asked.problems) == (ASKED, ())

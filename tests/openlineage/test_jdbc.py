@@ -89,7 +89,7 @@ WITH_SECRETS = [
 
 
 @pytest.mark.parametrize("url", WITH_SECRETS)
-def test_no_secret_is_kept(url: str) -> None:
+def test_no_secret_is_left_in_a_name(url: str) -> None:
     assert SECRET.lower() not in (str(jdbc_dataset(url, "t")) + jdbc_source(url)).lower()
 
 

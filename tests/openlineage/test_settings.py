@@ -97,7 +97,7 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize(("spark_conf", "environment", "message"), PROBLEMS)
-def test_what_cannot_be_used_is_told_and_its_default_taken(
+def test_an_unusable_setting_is_reported_and_its_default_used(
     spark_conf: dict[str, str], environment: dict[str, str], message: str
 ) -> None:
     settings = settings_from(spark_conf, environment)
@@ -175,7 +175,7 @@ def test_resolvers_may_stand_in_the_file() -> None:
         },
     ],
 )
-def test_a_resolver_that_cannot_be_used_is_left_out_and_said(keys: dict[str, str]) -> None:
+def test_a_resolver_that_cannot_be_used_is_left_out_and_reported(keys: dict[str, str]) -> None:
     settings = settings_from(conf(**keys), {})
     assert settings.names == ConfiguredNames()
     assert "'a'" in settings.problems[0]

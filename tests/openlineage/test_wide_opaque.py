@@ -136,7 +136,7 @@ def test_a_column_that_is_not_the_functions_is_covered_too_and_that_is_noted() -
     assert notes(text) == ["edges"]
 
 
-def test_without_dataset_lineage_it_is_kept_apart_and_noted() -> None:
+def test_without_dataset_lineage_it_is_a_facet_of_its_own() -> None:
     text = event(opaque(300), dataset_lineage_enabled=False)
     assert len(text) < 200_000
     assert len(facet(text)["dataset"]) == 300

@@ -54,7 +54,7 @@ def test_an_expression(item: str, expected: list[str]) -> None:
     assert found == expected
 
 
-def test_a_bracket_in_a_literal_makes_the_edges_coarser_and_is_told() -> None:
+def test_a_bracket_in_a_literal_makes_the_edges_coarser_with_a_gap() -> None:
     found, gaps = lineage("Project [split(b#2, (, -1) AS x#9]", f"+- {RELATION}")
     assert {(edge.input.name, edge.transformation.opaque) for edge in found.fields["x"]} == {("b", True)}
     assert [gap.kind for gap in gaps] == ["expression"]

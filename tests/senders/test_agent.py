@@ -83,7 +83,7 @@ def line_of(job: "subprocess.Popen[str]") -> str:
     return job.stdout.readline()
 
 
-def test_a_job_tells_a_server_its_lineage(jobs: Jobs, place: Place, server: Any) -> None:
+def test_a_job_sends_a_server_its_lineage(jobs: Jobs, place: Place, server: Any) -> None:
     with started(jobs, place, ["bash", "-c", documented("Spark, watched by headwater")]) as job:
         assert line_of(job) == "written\n"
     assert place.upstream("totals.total") == TOTALS

@@ -18,7 +18,7 @@ def sent(place: Place, **more: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_a_program_tells_a_server_its_lineage(place: Place, server: Any) -> None:
+def test_a_program_sends_a_server_its_lineage(place: Place, server: Any) -> None:
     ended = sent(place)
     assert ended.returncode == 0, ended.stderr
     assert place.upstream("totals.total") == {"totals.total <- orders.amount AGGREGATION"}

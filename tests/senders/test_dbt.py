@@ -35,7 +35,7 @@ def dbt(place: Place, folder: Path, lines: str) -> "subprocess.CompletedProcess[
     )
 
 
-def test_dbt_tells_a_server_its_lineage(place: Place, server: Any, tmp_path: Path) -> None:
+def test_dbt_sends_a_server_its_lineage(place: Place, server: Any, tmp_path: Path) -> None:
     ended = dbt(place, tmp_path / "shop", documented("dbt, by openlineage-dbt"))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "Completed successfully" in ended.stdout

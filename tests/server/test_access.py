@@ -254,7 +254,7 @@ def test_namespaces_of_a_token(issuer: Provider) -> None:
     assert (some.sees("s3://a-1"), some.sees("hive"), none.sees("s3://a-1")) == (True, False, False)
 
 
-def test_keys_that_nobody_has_are_not_asked_for_again_and_again(issuer: Provider) -> None:
+def test_unknown_keys_are_looked_up_once(issuer: Provider) -> None:
     checks = verifier(issuer)
     before = len(issuer.asked)
     for place in range(20):
@@ -262,7 +262,7 @@ def test_keys_that_nobody_has_are_not_asked_for_again_and_again(issuer: Provider
     assert len(issuer.asked) - before <= 3
 
 
-def test_a_provider_that_does_not_answer_is_not_asked_for_each_token(issuer: Provider) -> None:
+def test_a_provider_that_does_not_answer_is_not_called_for_each_token(issuer: Provider) -> None:
     away = Verifier(ServerSettings(oidc_issuer=f"{issuer.issuer}/nowhere", oidc_audience=AUDIENCE))
     before, begun = len(issuer.asked), time.monotonic()
     for place in range(10):
@@ -367,7 +367,7 @@ def test_nobody_else_is_believed_what_address_a_client_has(tmp_path: Path) -> No
     assert configuration(create_app(settings), settings).proxy_headers is False
 
 
-def test_too_many_requests_are_told_when_to_come_again(tmp_path: Path) -> None:
+def test_too_many_requests_get_the_time_to_retry_after(tmp_path: Path) -> None:
     settings = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, rate="3/hour")
     with TestClient(create_app(settings)) as client:
         with open_store(client.app.state.server.store.url) as store:

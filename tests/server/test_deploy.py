@@ -60,7 +60,7 @@ def test_the_container_sets_variables_that_mean_something(container: str) -> Non
     checked(settings)
 
 
-def test_the_container_is_asked_where_it_listens_and_is_nobody_special(container: str) -> None:
+def test_the_container_checks_its_health_and_runs_without_rights(container: str) -> None:
     port = of_container(container)["HEADWATER_PORT"]
     assert re.findall(r"^EXPOSE (\d+)$", container, re.MULTILINE) == [port]
     assert f"http://127.0.0.1:{port}/health" in container

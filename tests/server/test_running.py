@@ -153,7 +153,7 @@ def test_a_caller_who_leaves_does_not_stop_the_intake(tmp_path: Path) -> None:
             assert connection.exec_driver_sql("SELECT count(*) FROM event").scalar() == 2
 
 
-def test_a_store_that_another_holds_is_told_and_served_later(tmp_path: Path) -> None:
+def test_a_store_that_another_process_holds_is_reported_and_served_later(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "l.db"), timeout=0.1) as store, open_store(store.url) as other:
         intake = Intake(store, 10)
         with other.write(), pytest.raises(StoreLocked):

@@ -156,7 +156,7 @@ def test_the_rest_of_a_body_that_was_refused_is_not_waited_for(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("quick")
-def test_an_answer_that_nobody_reads_is_given_up(tmp_path: Path) -> None:
+def test_an_answer_that_nobody_reads_is_abandoned(tmp_path: Path) -> None:
     with running(tmp_path) as found, found.connect() as lazy:
         lazy.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_for(lambda: found.open() == 1)

@@ -59,7 +59,7 @@ def test_columns_of_a_query_come_from_columns_of_tables(case: str) -> None:
         ("f(1)", True),
     ],
 )
-def test_a_name_is_told_from_a_query(table: str, *, expected: bool) -> None:
+def test_a_name_is_distinguished_from_a_query(table: str, *, expected: bool) -> None:
     assert is_query(table) is expected
 
 

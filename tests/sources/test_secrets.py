@@ -17,7 +17,7 @@ def test_no_event_and_no_line_of_the_log_has_the_password(application: Callable[
 
 
 @pytest.mark.spark
-def test_the_statement_is_told_with_its_secrets_blotted_out(application: Callable[[str], Application]) -> None:
+def test_the_statement_is_sent_with_its_secrets_masked(application: Callable[[str], Application]) -> None:
     statements = [event["job"]["facets"].get("sql", {}).get("query", "") for event in application("connectors").events]
     made = [text for text in statements if "sales.made'" in text]
     assert made

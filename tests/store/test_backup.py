@@ -36,7 +36,7 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.getfixturevalue("new_database")())
 
 
-def test_a_restored_store_says_what_the_first_said_and_goes_on(
+def test_a_restored_store_answers_as_the_first_and_goes_on(
     store: Store, other: str, words: Any, tmp_path: Path
 ) -> None:
     fill(store, words)
@@ -55,7 +55,7 @@ def test_a_restored_store_says_what_the_first_said_and_goes_on(
         assert {name for name in mine if mine[name] != its[name]} <= gone
 
 
-def test_nothing_is_replaced_unless_told(store: Store, words: Any, tmp_path: Path) -> None:
+def test_nothing_is_replaced_without_the_option(store: Store, words: Any, tmp_path: Path) -> None:
     fill(store, words)
     file = tmp_path / "one.db"
     back_up(store.url, file)

@@ -48,7 +48,7 @@ def expected(store: Store, text: str) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("limits", [{}, {"_NEAR": 3}, {"_NEAR": 3, "_FEW_NAMES": 0}, {"_NEAR": 3, "_FEW_FIELDS": 1}])
-def test_every_way_finds_the_same(
+def test_every_search_finds_the_same(
     store: Store, words: Any, limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(store, words)
@@ -66,7 +66,7 @@ def test_every_way_finds_the_same(
     assert expected(store, "renamed")
 
 
-def test_names_are_kept_once(store: Store, words: Any) -> None:
+def test_names_are_stored_once(store: Store, words: Any) -> None:
     filled(store, words)
     with store.read() as connection:
         kept = list(connection.execute(select(schema.field_name.c.name)).scalars())
@@ -74,7 +74,7 @@ def test_names_are_kept_once(store: Store, words: Any) -> None:
     assert len(kept) == len(set(kept))
 
 
-def test_what_nothing_is_called_is_not_sought_among_all_columns(tmp_path: Path) -> None:
+def test_an_unknown_name_is_not_searched_among_all_columns(tmp_path: Path) -> None:
     taken = []
     for edges in (80_000, 160_000):
         with open_store(str(tmp_path / f"{edges}.db")) as store:

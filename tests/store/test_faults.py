@@ -105,7 +105,7 @@ def test_a_folder_is_no_store(tmp_path: Path) -> None:
         open_store(str(tmp_path))
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match=r"cannot be reached .*Check the rights"):
         open_store(str(tmp_path / "file" / "lineage.db"))
@@ -162,7 +162,7 @@ for place in range(10_000):
 """
 
 
-def test_a_full_disk_is_said_and_loses_nothing_that_was_taken(file: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_no_accepted_event(file: Path) -> None:
     environment = {"PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-c", "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n" + FILL, str(file)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -174,12 +174,12 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_taken(file: Path) -> Non
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 200_000
 
 
-def test_a_url_that_is_none_is_said() -> None:
+def test_an_invalid_url_is_reported() -> None:
     with pytest.raises(SettingError, match="expected a file path, sqlite:///PATH or postgresql"):
         open_store("nosuch://host/db")
 
 
-def test_an_unreachable_server_is_said_without_the_password() -> None:
+def test_an_unreachable_server_is_reported_without_the_password() -> None:
     pytest.importorskip("psycopg")
     with pytest.raises(StoreError) as fault:
         open_store("postgresql://me:secret@127.0.0.1:1/db")
@@ -188,7 +188,7 @@ def test_an_unreachable_server_is_said_without_the_password() -> None:
     assert "postgresql://…@127.0.0.1:1/db" in str(fault.value)
 
 
-def test_a_folder_that_cannot_be_entered_is_said(file: Path) -> None:
+def test_a_folder_that_cannot_be_entered_is_reported(file: Path) -> None:
     file.parent.chmod(0o000)
     with without_rights(), pytest.raises(StoreUnavailable, match="Check the rights"):
         open_store(str(file))

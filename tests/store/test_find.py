@@ -86,7 +86,7 @@ def test_a_misspelt_name_gets_the_near_ones(shelf: Store, name: str, near: str) 
         column(shelf, name)
 
 
-def test_a_dataset_where_a_column_is_wanted_is_said_to_be_one(shelf: Store) -> None:
+def test_a_dataset_in_the_place_of_a_column_is_named_as_such(shelf: Store) -> None:
     with pytest.raises(UnknownName, match=r"is a dataset: expected one of its columns, as in gold.delays.COLUMN"):
         column(shelf, "gold.delays")
 

@@ -81,7 +81,7 @@ def test_every_known_column_of_every_input_may_have_gone_into_the_whole_output(s
     assert (way.opaque, way.masking, way.description[:6]) == (True, False, "guess:")
 
 
-def test_a_guess_stands_beside_what_was_told_and_coverage_stays(shop: Store) -> None:
+def test_a_guess_stands_beside_lineage_of_events_and_coverage_stays(shop: Store) -> None:
     before = coverage(shop)
     told, both = (walk_from(shop, "gold.a", Direction.UP, bounds) for bounds in (Bounds(), GUESS))
     assert hops(told) == {"gold.a <- silver.x by gold", "silver.x <- raw.x by clean"}
@@ -116,7 +116,7 @@ def test_roots_impact_and_paths_say_what_is_a_guess(store: Store, words: Any) ->
     assert paths_between(store, "a.x", "c.x").paths == ()
 
 
-def test_paths_that_were_told_decide_the_direction(store: Store, words: Any) -> None:
+def test_paths_from_events_decide_the_direction(store: Store, words: Any) -> None:
     guessed_back = words.told("back", words.written("b"), inputs=["a"], minute=2)
     store.ingest([words.told("there", words.written("a", {"x": ["b.x"]}), minute=1), guessed_back])
     answer = paths_between(store, "a.x", "b.x", bounds=GUESS)
@@ -140,7 +140,7 @@ def test_the_latest_successful_run_of_a_moment_decides(store: Store, words: Any)
     ]
 
 
-def test_what_a_stream_told_after_it_is_no_guess(store: Store, words: Any) -> None:
+def test_later_lineage_of_a_stream_is_no_guess(store: Store, words: Any) -> None:
     streaming = {"jobType": {"processingType": "STREAMING"}}
     running = words.told(
         *("job", words.written("out", {"a": ["in.x"]})), minute=5, state="RUNNING", job_facets=streaming, inputs=["in"]

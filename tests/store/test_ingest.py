@@ -39,7 +39,7 @@ def test_lineage_of_an_earlier_event_counts_when_the_run_completes(store: Store,
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
 
 
-def test_a_run_that_tells_no_lineage_leaves_what_is_known(store: Store, words: Any) -> None:
+def test_a_run_without_lineage_leaves_current_lineage(store: Store, words: Any) -> None:
     store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1)])
     store.ingest([words.told("j", words.written("gold"), minute=2)])
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
@@ -103,7 +103,7 @@ def test_the_same_event_twice_changes_nothing(store: Store, words: Any) -> None:
     assert words.contents(store) == before
 
 
-def test_lineage_can_be_asked_for_as_it_was(store: Store, words: Any) -> None:
+def test_past_lineage_is_answered_as_of_its_time(store: Store, words: Any) -> None:
     for minute, name in ((10, "x"), (20, "y"), (30, "y"), (40, "x")):
         store.ingest([words.told("j", words.written("gold", {"a": [f"raw.{name}"]}), minute=minute)])
     midnight = 1_767_225_600_000_000
@@ -114,7 +114,7 @@ def test_lineage_can_be_asked_for_as_it_was(store: Store, words: Any) -> None:
     assert then == [[], ["x"], ["y"], ["x"]]
 
 
-def test_a_run_that_is_taken_back_gives_way_to_the_one_before(store: Store, words: Any) -> None:
+def test_the_run_before_one_that_failed_after_all_is_current(store: Store, words: Any) -> None:
     store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=1)])
     store.ingest([words.told("j", words.written("gold", {"a": ["raw.y"]}), minute=2, run="r")])
     store.ingest([words.told("j", minute=3, run="r", state="FAIL")])
@@ -130,7 +130,7 @@ def streams(words: Any, minute: int, state: str, name: str) -> Any:
 
 
 @pytest.mark.parametrize("end", ["COMPLETE", "FAIL", "ABORT", None])
-def test_what_a_stream_tells_while_it_runs_counts_however_it_ends(store: Store, words: Any, end: str | None) -> None:
+def test_lineage_of_a_running_stream_counts_however_it_ends(store: Store, words: Any, end: str | None) -> None:
     store.ingest([streams(words, 10, "START", "x")])
     assert words.edges(store) == set()
     events = [streams(words, 20, "RUNNING", "x"), streams(words, 30, "RUNNING", "y")]
@@ -142,7 +142,7 @@ def test_what_a_stream_tells_while_it_runs_counts_however_it_ends(store: Store, 
         assert [root.column.name for root in roots_of(store, "gold.a", bounds).roots] == columns
 
 
-def test_what_others_tell_while_they_run_counts_when_they_have_succeeded(store: Store, words: Any) -> None:
+def test_lineage_of_running_batch_jobs_counts_once_they_have_succeeded(store: Store, words: Any) -> None:
     store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), state="RUNNING", run="r")])
     assert words.edges(store) == set()
 
@@ -156,7 +156,7 @@ def test_one_bad_event_does_not_keep_the_others_out(store: Store, words: Any) ->
 
 
 @pytest.mark.parametrize("facet", ["text", [], {"fields": []}, {"fields": {"a": {"inputFields": [{"name": "x"}]}}}])
-def test_a_malformed_facet_costs_the_facet_and_is_told(store: Store, words: Any, facet: Any) -> None:
+def test_a_malformed_facet_costs_the_facet_and_is_reported(store: Store, words: Any, facet: Any) -> None:
     output = words.written("gold", {"a": []}) | {"facets": {"columnLineage": facet}}
     assert store.ingest([words.told("j", output)]).added == 1
     assert [(one.covered.value, one.gaps[0].kind) for one in coverage(store)] == [("none", "facet")]
@@ -179,7 +179,7 @@ def test_facet_1_0_0_is_read(store: Store, words: Any) -> None:
     assert roots_of(store, "gold.hidden").roots[0].ways[0].transformation.masking
 
 
-def test_job_events_and_dataset_events_tell_lineage_without_a_run(store: Store, words: Any) -> None:
+def test_job_events_and_dataset_events_have_lineage_without_a_run(store: Store, words: Any) -> None:
     about_job = words.told("j", words.written("gold", {"a": ["raw.x"]}))
     about_dataset = {"eventTime": "2026-01-01T00:00:00Z", "dataset": words.written("silver", {"b": ["raw.y"]})}
     del about_job["run"], about_job["eventType"]
@@ -213,7 +213,7 @@ def test_what_is_known_of_a_run_is_listed(store: Store, words: Any) -> None:
     assert run.ended_at == run.started_at + 60_000_000
 
 
-def test_runs_that_start_one_another_may_be_told_in_any_order(store: Store, words: Any) -> None:
+def test_events_of_parents_and_children_may_come_in_any_order(store: Store, words: Any) -> None:
     def started(run: int, parent: int) -> Any:
         facet = {"run": {"runId": f"r{parent}"}, "job": {"namespace": "demo", "name": "app"}}
         told = words.told("j", minute=run, run_facets={"parent": facet})

@@ -18,7 +18,7 @@ def test_a_key_is_recognized_by_its_token_only(store: Store) -> None:
         assert recognized(store, wrong) is None
 
 
-def test_of_the_secret_nothing_is_kept_but_a_digest(store: Store) -> None:
+def test_of_the_secret_only_a_digest_is_stored(store: Store) -> None:
     _, token = issue(store, "etl", "write")
     with store.read() as connection:
         rows = str(connection.exec_driver_sql("SELECT * FROM api_key").all())

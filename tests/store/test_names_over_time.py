@@ -50,7 +50,7 @@ def test_the_former_name_may_be_that_of_another_table(store: Store, words: Any) 
     assert roots(store, "a.x", minute=1) == {"/raw.x"}
 
 
-def test_what_is_told_late_is_about_the_table_of_its_time(store: Store, words: Any) -> None:
+def test_a_late_event_is_about_the_table_of_its_time(store: Store, words: Any) -> None:
     written, told, renamed = words.written, words.told, words.renamed
     store.ingest([told("again", written("a", {"x": ["other.x"]}), minute=3)])
     store.ingest([told("ddl", renamed("a", "b"), minute=2)])

@@ -102,7 +102,7 @@ def test_names_that_mean_the_same_field_are_one_edge() -> None:
     assert Edges((lineage, Ids(1, (10,), (20, 20, 21), (30,)))).fields == ((10, 20, 30), (10, 21, 30))
 
 
-def test_a_dataset_that_is_told_in_two_spellings_is_one() -> None:
+def test_a_dataset_in_two_spellings_is_one() -> None:
     replaced = "\N{REPLACEMENT CHARACTER}"
     spelled = [source(field, name=name) for name in ("t\0", f"t{replaced}") for field in ("a", "b")]
     lineage = lineage_of(x=[source("c"), *spelled, source("d", name="u")])
@@ -146,7 +146,7 @@ def test_what_is_no_string_says_nothing_of_a_transformation() -> None:
     assert told_of(a=[source("x", 7)]) == [("a", "x", transformed, False)]
 
 
-def test_an_edge_that_is_told_in_two_spellings_is_one() -> None:
+def test_an_edge_in_two_spellings_is_one() -> None:
     spellings = [{"type": "DIRECT", "subtype": one} for one in ("identity", "IDENTITY", "Identity")]
     edges = told_of(a=[source("x\0", *spellings), source("x\N{REPLACEMENT CHARACTER}", *spellings)])
     assert edges == [("a", "x\N{REPLACEMENT CHARACTER}", Subtype.IDENTITY, False)]

@@ -331,7 +331,7 @@ def test_a_column_that_the_new_rows_lack_is_no_current_column(words: Any, store:
     assert [str(root.column) for root in before.roots] == ["file:/people.id"]
 
 
-def test_a_column_stays_where_the_run_that_replaced_said_no_schema(words: Any, store: Store) -> None:
+def test_a_column_stays_where_the_replacing_run_has_no_schema(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]})])
     store.ingest([words.told("clean", words.written("out", None, (), "TRUNCATE"), minute=24)])
     page = dataset_page(store, 10, WantedDatasets("out"))

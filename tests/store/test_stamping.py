@@ -49,7 +49,7 @@ def test_when_datasets_turn_out_to_be_one(store: Store, words: Any) -> None:
         assert len(connection.execute(select(schema.dataset.c.id)).all()) == 2
 
 
-def test_when_a_rename_is_told_late(store: Store, words: Any) -> None:
+def test_a_rename_that_arrives_late_counts_from_its_time(store: Store, words: Any) -> None:
     for minute in (1, 5):
         store.ingest([words.told("daily", words.written("gold", {"a": ["raw.x"]}), minute=minute, inputs=["raw"])])
     store.ingest([words.told("move", words.renamed("gold", "old"), minute=3)])

@@ -85,7 +85,7 @@ def test_the_order_of_events_does_not_matter_to_tags(
         assert told_tags(one) == told_tags(two)
 
 
-def test_a_later_facet_takes_back_what_an_earlier_one_said_and_not_what_people_say(store: Store, words: Any) -> None:
+def test_a_later_facet_replaces_tags_of_earlier_ones_and_not_those_of_people(store: Store, words: Any) -> None:
     pii, gold = {"key": "pii", "value": "true", "source": "DBT", "field": "x"}, {"key": "gold", "value": "1"}
     store.ingest([words.told("j", tagged(words, "a", [pii, gold]), minute=1)])
     with store.write() as connection:

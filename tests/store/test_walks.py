@@ -81,7 +81,7 @@ def test_roots_are_composed_over_all_jobs(shop: Store) -> None:
     assert price.distance == 3
 
 
-def test_the_way_of_a_root_is_told_by_applications_too(store: Store, words: Any) -> None:
+def test_the_path_of_a_root_leads_over_applications_too(store: Store, words: Any) -> None:
     def part(name: str, application: str, made: dict[str, list[str]], dataset: str) -> Any:
         parent = {"run": {"runId": str(uuid4())}, "job": {"namespace": "demo", "name": application}}
         return words.told(name, words.written(dataset, made), run_facets={"parent": parent})
@@ -114,7 +114,7 @@ def test_a_literal_still_depends_on_what_decides_its_rows(shop: Store) -> None:
     assert "customers.id" in described(roots_of(shop, "report.made_on"))
 
 
-def test_a_literal_and_an_unexplained_output_are_told_apart(store: Store, words: Any) -> None:
+def test_a_literal_and_an_unexplained_output_have_different_evidence(store: Store, words: Any) -> None:
     store.ingest([words.told("one", words.written("a", {"x": []})), words.told("two", words.written("b"))])
     store.ingest([words.told("three", words.written("c", {"x": ["a.x", "b.x", "d.x"]}))])
     origins = {short(root.column): root.origin for root in roots_of(store, "c.x").roots}
@@ -145,7 +145,7 @@ def test_impact_groups_what_depends_by_dataset(shop: Store) -> None:
     assert [one.column.name for one in impact.datasets[1].columns] == ["made_on", "name", "spent"]
 
 
-def test_a_dataset_may_be_asked_for_as_a_whole(shop: Store) -> None:
+def test_a_walk_may_start_at_a_whole_dataset(shop: Store) -> None:
     up = walk_from(shop, "report", Direction.UP)
     assert {short(column) for column, far in up.columns.items() if far == 1} == {
         *("clean.id", "clean.total", "customers.id", "customers.name"),
@@ -242,7 +242,7 @@ def composed(edges: list[tuple[str, ...]], start: str) -> dict[str, set[Transfor
 
 @settings(max_examples=20, deadline=None)
 @given(edges=st.lists(EDGE, max_size=10))
-def test_up_and_down_are_the_same_relation_and_ways_compose(words: Any, edges: list[tuple[str, ...]]) -> None:
+def test_up_and_down_are_the_same_relation_and_paths_compose(words: Any, edges: list[tuple[str, ...]]) -> None:
     columns = [f"{dataset}.{column}" for dataset, column in product(DATASETS, COLUMNS)]
     with tempfile.TemporaryDirectory() as folder, graph_store(words, folder, edges) as store:
         expected = {column: composed(edges, column) for column in columns}

@@ -58,7 +58,9 @@ def told(tmp_path_factory: pytest.TempPathFactory, **environment: str) -> dict[s
     return found
 
 
-def test_each_is_told_at_once_and_what_it_writes_from_then_on(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_running_queries_get_events_at_once_and_their_later_batches_too(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     assert told(tmp_path_factory) == {
         "shop.idle": [("START", ["out"]), ("RUNNING", ["out"]), ("COMPLETE", ["out"])],
         "shop.batches": [("START", []), ("RUNNING", []), ("RUNNING", ["batched"]), ("COMPLETE", ["batched"])],

@@ -31,7 +31,7 @@ spark.stop()
 )
 
 
-def test_queries_and_the_writes_in_their_batches_are_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_queries_and_the_writes_in_their_batches_have_events(tmp_path_factory: pytest.TempPathFactory) -> None:
     jobs = Jobs(tmp_path_factory.mktemp("fallback"))
     jobs.write(JOB)
     ended = jobs.watched("job.py", environment={"HEADWATER_NO_JANINO": "1"})

@@ -29,7 +29,7 @@ def states(events: list[Event]) -> list[str]:
     return [event["eventType"] for event in events]
 
 
-def test_many_batches_tell_of_their_lineage_once_and_a_restart_is_another_run(streaming: Streaming) -> None:
+def test_many_batches_send_their_lineage_once_and_a_restart_is_another_run(streaming: Streaming) -> None:
     found = runs(streaming("streams"), "again")
     folder = next(streaming("streams").folder.glob("data_*/runs"))
     assert list(found) == folder.read_text().split()
@@ -43,7 +43,7 @@ def test_a_run_is_a_stream_below_the_application(streaming: Streaming) -> None:
         assert event["run"]["facets"]["parent"]["run"]["runId"] == application["run"]["runId"]
 
 
-def test_what_a_batch_writes_anew_is_told_when_that_batch_ends(streaming: Streaming) -> None:
+def test_a_new_target_of_a_batch_is_sent_when_that_batch_ends(streaming: Streaming) -> None:
     (events,) = runs(streaming("streams"), "elsewhere").values()
     assert states(events) == ["START", "RUNNING", "RUNNING", "COMPLETE"]
     assert [len(event["outputs"]) for event in events] == [0, 2, 3, 3]
@@ -77,9 +77,7 @@ def test_queries_without_a_name_are_called_by_what_they_write(streaming: Streami
     } <= jobs
 
 
-def test_what_is_told_of_streams_is_as_the_specification_wants_it(
-    streaming: Streaming, check: Callable[[Event], None]
-) -> None:
+def test_events_of_streams_follow_the_specification(streaming: Streaming, check: Callable[[Event], None]) -> None:
     for event in streaming("streams").events:
         check(event)
 

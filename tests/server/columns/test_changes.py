@@ -48,7 +48,7 @@ def read(lines: Iterator[str]) -> Json:
     return event
 
 
-def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve: Any) -> None:
+def test_every_process_streams_changes_which_resume_and_end_with_the_server(serve: Any) -> None:
     server, other = serve(), serve()
     with httpx2.stream("GET", server.url + CHANGES, timeout=PATIENCE) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
@@ -78,7 +78,7 @@ def test_changes_are_told_by_every_process_resumed_and_end_with_the_server(serve
         assert read(lines) == {}
 
 
-def test_a_stream_tells_who_sees_part_of_the_store_of_that_part(serve: Any, tmp_path: Path) -> None:
+def test_a_caller_with_limits_gets_the_changes_of_visible_namespaces(serve: Any, tmp_path: Path) -> None:
     address = serve("--auth").url
     with open_store(f"sqlite:///{tmp_path}/lineage.db") as store:
         some, every = (bearer(issue(store, "one", "write", [pattern])[1]) for pattern in ("sales", "*"))

@@ -47,7 +47,7 @@ def ask(client: TestClient, question: str) -> Json:
 
 
 @pytest.mark.parametrize("question", WALKS)
-def test_nothing_is_guessed_unless_asked_for(shop: TestClient, question: str) -> None:
+def test_nothing_is_guessed_without_the_parameter(shop: TestClient, question: str) -> None:
     told_only = ask(shop, question)
     assert ask(shop, f"{question}&guess=false") == told_only
     assert "guess" not in str(told_only)

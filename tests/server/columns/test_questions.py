@@ -194,6 +194,6 @@ def test_an_answer_has_a_tag_until_lineage_changes(flights: TestClient) -> None:
     assert ask(tag).status_code == 200
 
 
-def test_an_answer_that_time_cut_is_not_kept(flights: TestClient) -> None:
+def test_an_answer_that_time_cut_has_no_etag(flights: TestClient) -> None:
     answer = flights.get("/api/v2/upstream?column=avg_delay&seconds=0.000000001")
     assert (answer.json()["truncated"], "etag" in answer.headers) == (["time"], False)

@@ -85,7 +85,7 @@ def test_each_version_has_its_own_fields(history: TestClient) -> None:
         assert alone["fields"] == one["fields"]
 
 
-def test_a_schema_is_kept_once_however_many_runs_have_it(served: TestClient) -> None:
+def test_a_schema_is_stored_once_however_many_runs_have_it(served: TestClient) -> None:
     posted(served, [told("daily", out({"id": "int"}), minute=minute, run=f"run {minute}") for minute in range(20)])
     posted(served, [told("copy", written("copy", {"id": []}), minute=30)])
     with served.app.state.server.store.read() as connection:  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ def test_downstream_of_a_raw_source_column(ask: Ask) -> None:
     assert reached(answer) == {"flights.dep_delay": 0, "flights.delay": 1, "delays.avg_delay": 2}
 
 
-def test_both_ways_are_the_two_walks_with_both_distances(ask: Ask) -> None:
+def test_both_directions_are_the_two_walks_with_both_distances(ask: Ask) -> None:
     start = {"column": "silver/flights.delay"}
     up, down, both = (ask(way, **start) for way in ("upstream", "downstream", "lineage"))
     assert both["direction"] == "both"
@@ -59,7 +59,7 @@ def test_both_ways_are_the_two_walks_with_both_distances(ask: Ask) -> None:
     assert ask("lineage", **start, direction="down") == down
 
 
-def test_both_ways_in_every_form(flights: TestClient, ask: Ask) -> None:
+def test_both_directions_in_every_form(flights: TestClient, ask: Ask) -> None:
     start = {"column": "silver/flights.delay"}
     both = ask("lineage", **start)
     assert unordered(spelled_out(ask("lineage", **start, form="compact"))) == unordered(both)
@@ -96,7 +96,7 @@ def test_a_cycle_is_on_both_sides(client: TestClient) -> None:
     assert sum(len(page["hops"]) for page in paged) == 3
 
 
-def test_both_ways_of_a_dataset_without_columns(client: TestClient) -> None:
+def test_both_directions_of_a_dataset_without_columns(client: TestClient) -> None:
     client.post(LINEAGE, json=told("count", written("counted", {"*": ["raw.x FILTER"]})))
     for start, sides in (
         ("/counted", {"/counted": (0, 0), "/raw": (1, None)}),
@@ -120,7 +120,7 @@ def test_a_name_is_exact_or_an_ending_not_both_and_not_none(flights: TestClient)
         assert (answer.status_code, words in answer.json()["message"]) == (status, True), answer.text
 
 
-def test_the_whole_dataset_may_be_asked_for_by_a_symlink(ask: Ask) -> None:
+def test_a_symlink_may_name_the_whole_dataset(ask: Ask) -> None:
     answer = ask("upstream", namespace="hive", dataset="gold.delays", depth=1)
     assert {column for column, far in reached(answer).items() if far == 1} == {"flights.carrier", "flights.delay"}
 
@@ -278,7 +278,7 @@ EDGE = st.tuples(
 @given(
     edges=st.lists(EDGE, max_size=8), filters=st.sampled_from(["", "&type=DIRECT", "&type=INDIRECT", "&masking=false"])
 )
-def test_both_forms_say_the_same_and_each_way_leads_back(edges: list[tuple[str, ...]], filters: str) -> None:
+def test_both_forms_agree_and_each_path_leads_back(edges: list[tuple[str, ...]], filters: str) -> None:
     outputs = {name: {column: [] for column in COLUMNS} for name in DATASETS}  # type: ignore[var-annotated]
     for output, column, source, field, how in edges:
         words = f"{source}.{field} {'FILTER' if column == '*' else how}"

@@ -44,7 +44,7 @@ def test_tags_are_put_and_taken_off(world: TestClient) -> None:
     assert done(world.delete(f"{CLEAN}/tags/nightly"))["tags"] == ["old"]
 
 
-def test_what_is_deleted_is_hidden_until_it_is_told_of_again(world: TestClient) -> None:
+def test_a_deleted_node_is_hidden_until_an_event_has_it_again(world: TestClient) -> None:
     assert done(world.delete(FLIGHTS))["name"] == "flights"
     assert world.get(FLIGHTS).status_code == 404
     assert [one["name"] for one in done(world.get(f"{LAKE}/datasets"))["datasets"]] == ["raw/flights"]
