@@ -16,7 +16,7 @@ def test_an_exception_ends_a_job_as_without_and_its_lineage_stays(jobs: Jobs) ->
     jobs.write(f"{SPARK}\nitems.write.mode('overwrite').parquet('out')\ntype(spark.sparkContext)()\n")
     plain, watched = jobs.plain("job.py"), jobs.watched("job.py")
     assert (watched.code, watched.out) == (plain.code, plain.out)
-    line = "headwater: captured the lineage of 2 columns in 1 dataset, told to events.ndjson\n"
+    line = "headwater: captured the lineage of 2 columns in 1 dataset, sent to events.ndjson\n"
     assert watched.traceback == plain.traceback + line
     events = jobs.events()
     assert [state for _, state in states(events)] == ["START", "START", "COMPLETE", "FAIL"]
@@ -110,6 +110,6 @@ def test_contexts_sessions_and_threads_are_all_seen(jobs: Jobs) -> None:
         ((column, edges),) = fields[f"t{n}"].items()
         assert (column, [edge["field"] for edge in edges["inputFields"]]) == (f"c{n}", [("id", "price")[n % 2]])
     assert [line for line in ended.err.splitlines() if line.startswith("headwater")] == [
-        "headwater: captured the lineage of 53 columns in 52 datasets, told to events.ndjson",
-        *["headwater: captured the lineage of 1 column in 1 dataset, told to events.ndjson"] * 2,
+        "headwater: captured the lineage of 53 columns in 52 datasets, sent to events.ndjson",
+        *["headwater: captured the lineage of 1 column in 1 dataset, sent to events.ndjson"] * 2,
     ]

@@ -28,7 +28,7 @@ from headwater.extract import column_lineage, statement
 from headwater.model import ColumnLineage, Gap
 from headwater.plan.text import TextFacts
 
-FILE = Path(__file__).parent / "told.jsonl.gz"
+FILE = Path(__file__).parent / "explained.jsonl.gz"
 OF_FORMATS = Path(__file__).parent / "formats.jsonl.gz"
 OF_INTEREST = re.compile(r"(?i)\b(merge|update|delete|generated)\b")
 

@@ -11,12 +11,12 @@ from re import MULTILINE, finditer
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.ext.extensions import running, told
 from tests.ext.handmade import column, edges, expression, files, operator, plan, saved
-from tests.ext.known import running, told
 from tests.ext.test_events import event, moment
 
 from headwater.ext import Dataset, DatasetDescription, Extension
-from headwater.ext.telling import finished, told_event
+from headwater.ext.additions import extended_event, finished
 from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Output, Statement
@@ -118,7 +118,7 @@ def event_filters(shop: Extension) -> object:
     """What is written to /scratch is not told."""
     output = Output(DatasetDescription(Dataset("file", "/scratch/x")), ColumnLineage())
     known = replace(moment(), statement=Statement(outputs=(output,)))
-    return event(shop) == event() and told_event(run_event(known), known, running(shop)) is None
+    return event(shop) == event() and extended_event(run_event(known), known, running(shop)) is None
 
 
 def transports(shop: Extension) -> object:

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.connect.recordings import recordings
-from tests.ext.known import extension, running
+from tests.ext.extensions import extension, running
 from tests.ext.test_expressions import CHANGED, CONDITION, Of
 from tests.ext.test_operators import Double
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.ext.known import edges, extension, plan_of, told
+from tests.ext.extensions import edges, extension, plan_of, told
 
 from headwater.ext import Dataset, DatasetDescription, DatasetResolver, Facet, Operator
 from headwater.model import Statement

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.ext.extensions import extension, told
 from tests.ext.handmade import Node, column, edges, expression, files, operator, plan
-from tests.ext.known import extension, told
 
 from headwater.ext import DatasetDescription, InputRelation, Operator, OperatorVisitor, OutputRelation
 from headwater.extract import statement

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from openlineage.client.transport import Config, Transport
-from tests.ext.known import extension, plan_of, running, told
+from tests.ext.extensions import extension, plan_of, running, told
 
 from headwater.ext import RunMoment
-from headwater.ext.telling import told_event
+from headwater.ext.additions import extended_event
 from headwater.ext.transports import transport_targets
 from headwater.model import Job, Run, RunState
 from headwater.openlineage.delivery import Delivery
@@ -27,7 +27,7 @@ def moment(state: RunState = RunState.COMPLETE) -> RunMoment:
 def event(*given: Any, state: RunState = RunState.COMPLETE) -> dict[str, Any] | None:
     """The event of a run as it is told with extensions; None when it is kept back."""
     known = moment(state)
-    found = told_event(run_event(known), known, running(*given))
+    found = extended_event(run_event(known), known, running(*given))
     return json.loads(to_json(found)) if found else None
 
 

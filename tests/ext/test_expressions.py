@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.ext.extensions import edges, extension, plan_of, told
 from tests.ext.handmade import column, expression, files, operator, saved
 from tests.ext.handmade import edges as edges_of
-from tests.ext.known import edges, extension, plan_of, told
 
 from headwater.ext import IDENTITY, Expression, ExpressionVisitor, Subtype, Transformation
 

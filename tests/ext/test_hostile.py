@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.ext.known import Asked, broken, extension, other_gaps, plan_of, running, told
+from tests.ext.extensions import Asked, broken, extension, other_gaps, plan_of, running, told
 from tests.ext.test_operators import Double
 
 from headwater.errors import ExtensionError
@@ -23,8 +23,8 @@ from headwater.ext import (
     OutputRelation,
     SchemaField,
 )
-from headwater.ext.running import Extensions
-from headwater.ext.telling import finished
+from headwater.ext.additions import finished
+from headwater.ext.runtime import Extensions
 from headwater.extract import ExtractSettings, statement
 from headwater.model import Statement
 
@@ -304,12 +304,12 @@ class Unsaid:
     inputs = outputs = dependencies = garbage
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.call = 0
 
     @property
     def classes(self) -> tuple[str, ...]:
-        self.asked += 1
-        if self.asked > 2:
+        self.call += 1
+        if self.call > 2:
             raise ValueError
         return ("MapInPandas",)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.ext.known import broken, edges, extension, other_gaps, plan_of, told
+from tests.ext.extensions import broken, edges, extension, other_gaps, plan_of, told
 
 from headwater.ext import (
     EVERY_ROW,

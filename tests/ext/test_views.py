@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ext.known import plan_of
+from tests.ext.extensions import plan_of
 
 from headwater.errors import ExtensionError
 from headwater.ext import ExpressionDependency, InputRelation, NodeLineage
-from headwater.ext.checked import MOST, checked, checked_facets
 from headwater.ext.lineage import OutputRelation
+from headwater.ext.validation import MOST, checked, checked_facets
 from headwater.ext.views import Views
 from headwater.model import Dataset, DatasetDescription, Facet, SchemaField, Subtype, Transformation
 from headwater.plan import Expression, Operator

@@ -104,7 +104,7 @@ class FrameLineage:
         return self.tree()
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What IPython shows on a terminal."""
+        """Print the tree: IPython calls this on a terminal."""
         printer.text(self.tree())
 
     def _repr_html_(self) -> str:

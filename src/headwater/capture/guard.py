@@ -48,11 +48,11 @@ def guarded(doing: str) -> Iterator[None]:
     except Exception as error:
         if os.environ.get("HEADWATER_STRICT") == "1":
             raise
-        tell_once(doing, f"headwater gave up {doing}: {redact(repr(error))}. The Spark job is not affected.")
+        warn_once(doing, f"headwater gave up {doing}: {redact(repr(error))}. The Spark job is not affected.")
         _LOG.debug("%s failed: %s", doing, redact(traceback.format_exc()))
 
 
-def tell_once(key: str, message: str) -> None:
+def warn_once(key: str, message: str) -> None:
     """Log a warning, once per ``key`` in the life of the process."""
     if key not in _logged:
         _logged.add(key)

@@ -55,10 +55,10 @@ def _installed() -> str | None:
 def _usable_home(java: str) -> str | None:
     command = [java, "-XshowSettings:properties", "-version"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         return None
-    properties = dict(re.findall(r"^\s*(\S+) = (.*?)\s*$", said, re.MULTILINE))
+    properties = dict(re.findall(r"^\s*(\S+) = (.*?)\s*$", shown, re.MULTILINE))
     version = properties.get("java.specification.version", "")
     return properties.get("java.home") if version.isdigit() and OLDEST <= int(version) <= NEWEST else None
 

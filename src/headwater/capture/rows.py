@@ -1,4 +1,4 @@
-"""What the tap hands over: one row per start and end of a root SQL execution, and per plan whose rows leave it.
+"""The rows that a tap hands over: one per start and end of a root SQL execution, and per plan whose rows leave it.
 
 A streaming query has rows of its own.
 """
@@ -34,7 +34,7 @@ class ExecutionRow:
     Of the kind ``origin`` it is none of these: the rows of ``plan`` are those of the RDD with that id.
     ``stream`` is the run of the streaming query that a row is of: of the kinds ``stream`` (it starts; ``name`` is its
     name, ``description`` its id), ``batch`` (a batch has ended), ``stopped``, or a write inside one of its batches.
-    ``began`` is known where start and end are told together.
+    ``began`` is known where start and end come together.
     ``version`` is that of the table after its write, ``previous`` the one before it, where the table counts them.
     ``creates`` says that there was no table yet which it would replace.
     ``written`` and ``scans`` count what it wrote and read, ``commit`` is Iceberg's report of its commit as JSON.

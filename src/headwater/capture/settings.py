@@ -1,4 +1,4 @@
-"""What a user may set about capture: arguments of attach() first, then the environment, then the Spark conf."""
+"""The settings of capture: arguments of attach() first, then the environment, then the Spark conf."""
 
 import difflib
 import os
@@ -10,8 +10,8 @@ from typing import Any
 
 from headwater.capture.setting_values import setting_value
 from headwater.errors import SettingError
-from headwater.ext.found import Given, find_extensions, remembered_extensions
-from headwater.ext.running import SECONDS, Extensions
+from headwater.ext.discovery import ExtensionSource, find_extensions, remembered_extensions
+from headwater.ext.runtime import SECONDS, Extensions
 from headwater.openlineage.delivery import client_targets, read_config
 
 _PREFIX = "HEADWATER_"
@@ -23,7 +23,7 @@ class CaptureSettings:
 
     ``store`` is a store URL or file, ``events`` a file of JSON lines, ``config`` an OpenLineage client
     configuration; none of them means the store of this folder, unless the OpenLineage client is configured
-    by its own environment. ``reads`` also tells of queries that only read. ``queue`` counts executions,
+    by its own environment. ``reads`` also reports queries that only read. ``queue`` counts executions,
     ``plan_nodes`` the nodes of one plan, ``plan_seconds`` the time to read it, ``flush_seconds`` how long
     the end of an application may wait for what is under way. ``description_length`` is the length of the
     expression texts in the lineage, 0 for none. ``masking_functions`` hide values beside those known.
@@ -45,17 +45,17 @@ class CaptureSettings:
     description_length: int = 0
     job_names: str = "target"
     masking_functions: tuple[str, ...] = ()
-    extensions: tuple[Given, ...] = ()
+    extensions: tuple[ExtensionSource, ...] = ()
     extensions_disabled: tuple[str, ...] = ()
     extension_seconds: float = SECONDS
 
 
 def capture_settings(
-    given: Mapping[str, Any], environment: Mapping[str, str] | None = None, label: str = "{}"
+    values: Mapping[str, Any], environment: Mapping[str, str] | None = None, label: str = "{}"
 ) -> CaptureSettings:
-    """The settings with ``given`` (None counts as not given) over ``HEADWATER_…`` variables over the defaults.
+    """The settings with ``values`` (None counts as none) over ``HEADWATER_…`` variables over the defaults.
 
-    A message about a given one has its name in ``label``.
+    A message about one of them has its name in ``label``.
 
     Raises:
         SettingError: a value that cannot be used, or a name that is no setting.
@@ -63,13 +63,13 @@ def capture_settings(
     >>> capture_settings({"reads": None}, {"HEADWATER_READS": "1"}).reads
     True
     """
-    known = sorted(field.name for field in fields(CaptureSettings))
-    unknown = sorted(set(given) - set(known))
+    names = sorted(field.name for field in fields(CaptureSettings))
+    unknown = sorted(set(values) - set(names))
     if unknown:
-        raise SettingError(f"{unknown[0]!r} is no setting of headwater; the settings are {', '.join(known)}.")
-    texts = {name: text for name, text in _texts(environment).items() if given.get(name) is None}
+        raise SettingError(f"{unknown[0]!r} is no setting of headwater; the settings are {', '.join(names)}.")
+    texts = {name: text for name, text in _texts(environment).items() if values.get(name) is None}
     found = {name: setting_value(name, text, _variable(name)) for name, text in texts.items()}
-    for name, value in given.items():
+    for name, value in values.items():
         if value is not None:
             found[name] = setting_value(name, value, label.format(name))
     return replace(CaptureSettings(), **found)
@@ -108,11 +108,11 @@ def _variable(name: str) -> str:
 
 def _misspelt(environment: Mapping[str, str]) -> Iterator[str]:
     """Name variables that nearly are settings; others with this beginning are the server's, or somebody's own."""
-    known = [field.name.upper() for field in fields(CaptureSettings)]
+    names = [field.name.upper() for field in fields(CaptureSettings)]
     for variable in sorted(environment):
         name = variable.removeprefix(_PREFIX)
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8) if variable.startswith(_PREFIX) else []
-        if near and name not in known:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.8) if variable.startswith(_PREFIX) else []
+        if near and name not in names:
             yield f"{variable} is no setting that headwater knows; did you mean {_PREFIX}{near[0]}?"
 
 

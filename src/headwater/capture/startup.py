@@ -23,12 +23,12 @@ def _hook(module: ModuleType) -> None:
         return
     try:
         from headwater.capture.application.contexts import hook, hook_connect
-        from headwater.capture.guard import tell_once
+        from headwater.capture.guard import warn_once
         from headwater.capture.settings import environment_settings
 
         settings, problems = environment_settings()
         for problem in problems:
-            tell_once(problem, f"headwater: {problem}")
+            warn_once(problem, f"headwater: {problem}")
         if hasattr(module, "SparkConnectClient"):
             hook(settings)
             hook_connect(module.SparkConnectClient)

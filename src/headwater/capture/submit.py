@@ -47,8 +47,8 @@ def environment(settings: Mapping[str, object]) -> dict[str, str]:
         if value is not None:
             found[f"HEADWATER_{name.upper()}"] = str(value)
     # An empty entry of PYTHONPATH is the working folder, an empty PYTHONPATH is none: the folder twice stands for that.
-    given = [found["PYTHONPATH"] or str(_SITE)] if "PYTHONPATH" in found else []
-    found["PYTHONPATH"] = os.pathsep.join([str(_SITE), *given])
+    path = [found["PYTHONPATH"] or str(_SITE)] if "PYTHONPATH" in found else []
+    found["PYTHONPATH"] = os.pathsep.join([str(_SITE), *path])
     started_by_spark_submit = "PYSPARK_GATEWAY_PORT" in found
     home = None if started_by_spark_submit or has_java() else java_home()
     if home is not None:

@@ -9,8 +9,8 @@ import typer
 
 from headwater.capture.settings import capture_settings
 from headwater.cli.output import json_lines, note, print_lines, table
+from headwater.ext.discovery import GROUP, Found, find_extensions
 from headwater.ext.extension import API
-from headwater.ext.found import GROUP, Found, find_extensions
 
 
 def extensions(

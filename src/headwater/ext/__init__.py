@@ -1,4 +1,4 @@
-"""What authors of extensions import: the values they give, the hooks that give them, and what both are made of."""
+"""The names that authors of extensions import: values, the hooks that give them, and what both are made of."""
 
 from headwater.ext.extension import API, Extension
 from headwater.ext.hooks import (

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 from headwater.errors import ExtensionError
-from headwater.ext.checked import checked
 from headwater.ext.claims import Claim
 from headwater.ext.lineage import ExpressionDependency, InputRelation, NodeLineage, OutputRelation
+from headwater.ext.validation import checked
 from headwater.ext.views import Views
 from headwater.model import Dataset, DatasetDescription, Gap, Transformation
 from headwater.plan import Expression, Node, Operator
@@ -21,34 +21,34 @@ Children = tuple[Transformation | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What extensions tell of a plan: of operators, expressions and relations; and the gaps of those that broke."""
+class ExtensionAnswers:
+    """The answers of extensions about operators, expressions and relations; and the gaps of those that broke."""
 
     operators: Mapping[Operator, NodeLineage] = field(default_factory=lambda: _NONE)
     expressions: Mapping[Expression, Children] = field(default_factory=lambda: _NONE)
     relations: Mapping[Operator, tuple[DatasetDescription, ...]] = field(default_factory=lambda: _NONE)
     gaps: tuple[Gap, ...] = ()
 
-    def before(self, other: "Told") -> "Told":
-        """Both; where both tell something of one node, this."""
-        return Told(
+    def before(self, other: "ExtensionAnswers") -> "ExtensionAnswers":
+        """Both; where both have an answer for one node, this."""
+        return ExtensionAnswers(
             {**other.operators, **self.operators},
             {**other.expressions, **self.expressions},
             {**other.relations, **self.relations},
             self.gaps + other.gaps,
         )
 
-    def with_gaps(self, gaps: tuple[Gap, ...]) -> "Told":
+    def with_gaps(self, gaps: tuple[Gap, ...]) -> "ExtensionAnswers":
         """The same with these gaps."""
         return replace(self, gaps=gaps)
 
 
-NOTHING_TOLD = Told()
-"""Where no extension has a word to say."""
+NO_ANSWERS = ExtensionAnswers()
+"""No extension has an answer."""
 
 
-def answers(claims: Sequence[Claim], views: Views) -> Told:
-    """What the hooks of one extension tell of the nodes that they are for; of one node the first that tells something.
+def answers_of(claims: Sequence[Claim], views: Views) -> ExtensionAnswers:
+    """Collect the answers of one extension's hooks for their nodes; for one node the first that has one counts.
 
     Raises:
         ExtensionError: an answer is not what was asked for. Hooks may raise anything.
@@ -66,11 +66,11 @@ def answers(claims: Sequence[Claim], views: Views) -> Told:
                 operators[node] = lineage
         elif isinstance(node, Operator) and node not in relations and (found := _datasets(hook, seen)):
             relations[node] = found
-    return Told(operators, expressions, relations)
+    return ExtensionAnswers(operators, expressions, relations)
 
 
 def named(dataset: Dataset) -> Dataset:
-    """A dataset whose name can be told.
+    """Return the dataset, if events can name it.
 
     Raises:
         ExtensionError: it is empty or has more than 10,000 letters.
@@ -82,34 +82,34 @@ def named(dataset: Dataset) -> Dataset:
 
 
 def _lineage(hook: Any, seen: Operator) -> NodeLineage | None:
-    inputs = checked(_given(hook.inputs(seen)), tuple[InputRelation, ...])
-    outputs = checked(_given(hook.outputs(seen)), tuple[OutputRelation, ...])
+    inputs = checked(_or_empty(hook.inputs(seen)), tuple[InputRelation, ...])
+    outputs = checked(_or_empty(hook.outputs(seen)), tuple[OutputRelation, ...])
     dependencies = hook.dependencies(seen)
     if dependencies is not None:
         dependencies = checked(dependencies, tuple[ExpressionDependency, ...])
     for relation in (*inputs, *outputs):
         if isinstance(relation.dataset, DatasetDescription):
             named(relation.dataset.dataset)
-    told = bool(inputs or outputs) or dependencies is not None
-    return NodeLineage(inputs, outputs, dependencies) if told else None
+    answered = bool(inputs or outputs) or dependencies is not None
+    return NodeLineage(inputs, outputs, dependencies) if answered else None
 
 
-def _given(found: Any) -> Any:
+def _or_empty(found: Any) -> Any:
     return () if found is None else found
 
 
 def _children(hook: Any, node: Node, seen: Node) -> Children | None:
-    given = hook.children(seen)
-    if given is None:
+    transformations = hook.children(seen)
+    if transformations is None:
         return None
-    found: Children = checked(given, tuple[Transformation | None, ...])
+    found: Children = checked(transformations, tuple[Transformation | None, ...])
     if len(found) != len(node.children):
         raise ExtensionError(f"it gave {len(found)} transformations for the {len(node.children)} children of {seen!r}")
     return found
 
 
 def _datasets(hook: Any, seen: Operator) -> tuple[DatasetDescription, ...]:
-    found: tuple[DatasetDescription, ...] = checked(_given(hook.datasets(seen)), tuple[DatasetDescription, ...])
+    found: tuple[DatasetDescription, ...] = checked(_or_empty(hook.datasets(seen)), tuple[DatasetDescription, ...])
     for one in found:
         named(one.dataset)
     return found

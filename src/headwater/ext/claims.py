@@ -46,7 +46,7 @@ class Claims:
                 table.setdefault(name, []).extend(claims)
 
     def of(self, plan: Plan) -> Iterator[Claim]:
-        """What is claimed of a plan, in the plan's order; for one node in the order of the extensions."""
+        """The claims on nodes of a plan, in the plan's order; for one node in the order of the extensions."""
         for node in self._looked_at(plan):
             for extension, kind, hook in self._on(node):
                 yield Claim(extension, kind, hook, node)
@@ -93,7 +93,7 @@ def _with_expressions(nodes: Sequence[Node]) -> Sequence[Node]:
 
 
 def _is_function(node: Node) -> bool:
-    """A column and its alias have a name too, and an exprId; without arguments there is nothing to tell."""
+    """A column and its alias have a name too, and an exprId; without arguments there is nothing to look up."""
     return bool(node.children) and "id" not in node.values and node.name not in _FIELDS
 
 

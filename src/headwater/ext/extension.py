@@ -22,7 +22,7 @@ from headwater.ext.hooks import (
 from headwater.ext.watchdog import packages
 
 API = 1
-"""The version of this interface. It grows when something changes that an extension can tell."""
+"""The version of this interface. It grows when something changes in what an extension can answer."""
 
 OLDEST_API = 1
 """The oldest version whose extensions are still taken."""
@@ -30,7 +30,7 @@ OLDEST_API = 1
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What others add to headwater. ``api`` is the version of `headwater.ext` that it was written for, a plain number.
+    """An addition to headwater. ``api`` is the version of `headwater.ext` that it was written for, a plain number.
 
     >>> Extension("shop", "1.0", api=1, masking_functions=("pseudonym",)).hooks
     ('masking_functions',)
@@ -83,10 +83,10 @@ def verified(found: Any) -> Extension:
         if not isinstance(getattr(found, name), str) or not getattr(found, name).strip():
             raise ExtensionError(f"{name} is {getattr(found, name)!r}; expected a text that is not empty.")
     for hook, (problem, expected) in _EXPECTED.items():
-        given = getattr(found, hook)
-        if not isinstance(given, Mapping if hook == "transports" else tuple):
-            raise ExtensionError(f"{hook} is a {type(given).__name__}; expected {expected}.")
-        wrong = [one for one in _each(given) if problem(one)]
+        values = getattr(found, hook)
+        if not isinstance(values, Mapping if hook == "transports" else tuple):
+            raise ExtensionError(f"{hook} is a {type(values).__name__}; expected {expected}.")
+        wrong = [one for one in _each(values) if problem(one)]
         if wrong:
             raise ExtensionError(f"{hook} holds {wrong[0]!r:.80}; expected {expected}.")
     return replace(found, transports=MappingProxyType(dict(found.transports)))
@@ -96,12 +96,12 @@ def _of_another_version(api: Any) -> str:
     if type(api) is not int:
         return f"api is {api!r}; expected the number of the version of headwater.ext that it was written for, {API}."
     advice = "upgrade headwater" if api > API else "upgrade the extension"
-    known = f"{OLDEST_API} to {API}" if OLDEST_API < API else str(API)
-    return f"it was written for version {api} of headwater.ext, and this headwater has version {known}: {advice}."
+    versions = f"{OLDEST_API} to {API}" if OLDEST_API < API else str(API)
+    return f"it was written for version {api} of headwater.ext, and this headwater has version {versions}: {advice}."
 
 
-def _each(given: Any) -> Iterable[Any]:
-    return given.items() if isinstance(given, Mapping) else given
+def _each(values: Any) -> Iterable[Any]:
+    return values.items() if isinstance(values, Mapping) else values
 
 
 def _not_for_classes(*methods: str) -> Callable[[Any], bool]:
@@ -114,9 +114,9 @@ def _not_for_classes(*methods: str) -> Callable[[Any], bool]:
 
 def _names(one: Any) -> bool:
     """Whether a visitor says what it is for, in tuples of names."""
-    given = (getattr(one, "classes", ()), getattr(one, "functions", ()))
-    texts = all(isinstance(names, tuple) and all(isinstance(name, str) and name for name in names) for names in given)
-    return texts and any(given)
+    values = (getattr(one, "classes", ()), getattr(one, "functions", ()))
+    texts = all(isinstance(names, tuple) and all(isinstance(name, str) and name for name in names) for names in values)
+    return texts and any(values)
 
 
 def _not_callable(one: Any) -> bool:

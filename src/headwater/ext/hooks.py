@@ -19,7 +19,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 
 class OperatorVisitor(Protocol):
-    """What an operator reads, writes and makes of columns: the methods of OpenLineage's ``CustomColumnLineageVisitor``.
+    """The inputs, outputs and column dependencies of an operator: as OpenLineage's ``CustomColumnLineageVisitor``.
 
     ``classes`` are those of the operators that it is for. A class that names this protocol as its base has the answers
     below where it gives none.
@@ -36,9 +36,9 @@ class OperatorVisitor(Protocol):
         return None
 
     def dependencies(self, node: Operator) -> Sequence[ExpressionDependency] | None:
-        """What its columns depend upon; None tells nothing of them, so that all may matter.
+        """The dependencies of its columns; None states nothing of them, so that all may matter.
 
-        A column that has the exprId of one below is that column, unless it is told of.
+        A column that has the exprId of one below is that column, unless a dependency names it.
         """
         return None
 
@@ -80,10 +80,10 @@ JobFacets: TypeAlias = Callable[[RunMoment], Mapping[str, JsonObject]]
 """Further facets of a job."""
 
 NamingRule: TypeAlias = Callable[[Dataset], Dataset]
-"""The name by which a dataset is told; it holds for inputs, outputs and edges alike."""
+"""The name that events have for a dataset; it holds for inputs, outputs and edges alike."""
 
 EventFilter: TypeAlias = Callable[[dict[str, Any]], bool | dict[str, Any]]
-"""Whether an event, as JSON, is told; or the event that is told instead."""
+"""Whether an event, as JSON, is sent; or the event that is sent instead."""
 
 Transport: TypeAlias = ClientTransport | Callable[[str], None]
 """A transport of the OpenLineage client, or a function that takes an event as a line of JSON and raises what fails."""

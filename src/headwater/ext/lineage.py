@@ -1,7 +1,7 @@
-"""What is told of one operator by somebody who knows it: inputs, outputs and how expressions depend on each other.
+"""The lineage of one operator by somebody who knows it: inputs, outputs and how expressions depend on each other.
 
 The three parts are those of ``ColumnLevelLineageNode`` and ``CustomColumnLineageVisitor`` of the OpenLineage Spark
-integration; columns are told by exprId, because names lie.
+integration; columns are identified by exprId, because names lie.
 """
 
 from collections.abc import Mapping
@@ -59,9 +59,9 @@ class ExpressionDependency:
 
 @dataclass(frozen=True, slots=True)
 class NodeLineage:
-    """All that is told of one operator. ``dependencies`` of None: nothing is told of columns, so all may matter.
+    """All of one operator. ``dependencies`` of None: nothing is stated of columns, so all may matter.
 
-    ``unseen_rows``: who told it cannot say what decides on rows, so all that the operator receives may.
+    ``unseen_rows``: the extension cannot say what decides on rows, so all that the operator receives may.
     """
 
     inputs: tuple[InputRelation, ...] = ()

@@ -61,8 +61,8 @@ def _described(seen: DatasetDescription, names: Names) -> DatasetDescription:
         )
         for change in seen.names
     )
-    kept = tuple(link for link in links if link.dataset != dataset)
-    return replace(seen, dataset=dataset, symlinks=kept, names=tuple(changes))
+    others = tuple(link for link in links if link.dataset != dataset)
+    return replace(seen, dataset=dataset, symlinks=others, names=tuple(changes))
 
 
 def renamed_lineage(lineage: ColumnLineage, names: Names) -> ColumnLineage:

@@ -10,7 +10,7 @@ from openlineage.client.transport import Transport as ClientTransport
 
 from headwater.errors import ExtensionError
 from headwater.ext.hooks import Transport
-from headwater.ext.running import Extensions
+from headwater.ext.runtime import Extensions
 from headwater.ext.watchdog import packages, within
 from headwater.openlineage.delivery import ClientTarget, Fate, Sent, SinkTarget, Target, address_of
 
@@ -50,7 +50,7 @@ class _Watched:
 def transport_targets(extensions: Extensions, seconds: float = SENDING_SECONDS) -> tuple[Target, ...]:
     """A target for each transport, named ``<extension>+<transport>``."""
     made = (
-        (extensions.asked(extension.name, partial(_target, _target_name(extension.name, name), one), None), one)
+        (extensions.call(extension.name, partial(_target, _target_name(extension.name, name), one), None), one)
         for extension in extensions.loaded
         for name, one in extension.transports.items()
     )

@@ -1,4 +1,4 @@
-"""What an extension gets to see of a plan: the same nodes, which cannot be changed.
+"""The plan as an extension sees it: the same nodes, which cannot be changed.
 
 A view is equal to the node that it shows, and so can stand for it wherever the plan is worked out. Views are made as
 they are looked at: a plan may have 300,000 nodes, of which an extension reads a few.
@@ -37,7 +37,7 @@ class Views:
 
 
 class _View:
-    """What both kinds have in common."""
+    """The common part of both kinds."""
 
     __slots__ = ()
     _node: Node

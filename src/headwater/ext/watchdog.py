@@ -71,7 +71,7 @@ class _Work(Generic[_T]):
 
 
 def within(seconds: float, work: Callable[[], _T], own: Collection[str] = ()) -> _T:
-    """What ``work`` gives, done on another thread.
+    """Return what ``work`` gives, done on another thread.
 
     ``own`` are the packages whose code the work is: what takes too long is ended while it is there, so that a loop
     does not run beside the job for ever. Without them, and elsewhere, it is left to itself.

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from headwater.ext.additions import finished, finished_lineage
 from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
-from headwater.ext.running import Extensions
-from headwater.ext.telling import finished, finished_lineage
+from headwater.ext.runtime import Extensions
 from headwater.extract import variables
 from headwater.extract.delegates import RELATIONS, only_written
 from headwater.extract.edges import lineage
@@ -178,7 +178,7 @@ def _ask_operators(plan: Plan, extraction: Extraction) -> None:
 
 def _ask(extensions: Extensions, plan: Plan, extraction: Extraction) -> None:
     """Note the answers of extensions about a plan; they are asked now, and not while it is worked out."""
-    found, settings = extensions.told(plan), extraction.settings
+    found, settings = extensions.answers(plan), extraction.settings
     masking = settings.masking_functions | extensions.masking_functions
     extraction.settings = replace(settings, masking_functions=masking)
     extraction.answers.update(found.operators)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headwater.ext import NodeLineage, Transformation
-from headwater.ext.running import NO_EXTENSIONS, Extensions
+from headwater.ext.runtime import NO_EXTENSIONS, Extensions
 from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
 from headwater.model import DatasetDescription, Gap

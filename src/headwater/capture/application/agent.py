@@ -11,10 +11,10 @@ from typing import Any, Protocol
 from openlineage.client.event_v2 import RunEvent
 
 from headwater.capture.application.last_words import COMMAND, ENDED
-from headwater.capture.guard import guarded, tell_once
+from headwater.capture.guard import guarded, warn_once
 from headwater.capture.rows import ExecutionRow, RddAction
 from headwater.capture.runs.executions import Executions, lost, refused
-from headwater.ext.telling import told_event
+from headwater.ext.additions import extended_event
 from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, Origins
 from headwater.model import Gap, RunMoment, RunState, Statement, endings_apart
@@ -26,7 +26,7 @@ from headwater.redaction import redact
 _LOG = logging.getLogger("headwater")
 _POLL_MILLISECONDS = 1000
 _GONE = "Spark's JVM was gone before the application ended"
-_LONGER = "what was not told is missing; raise HEADWATER_FLUSH_SECONDS"
+_LONGER = "what was not delivered is missing; raise HEADWATER_FLUSH_SECONDS"
 
 
 class Tap(Protocol):
@@ -34,7 +34,7 @@ class Tap(Protocol):
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What this tap cannot see of any execution."""
+        """The things that this tap cannot see of any execution."""
 
     def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
         """The next starts and ends of executions; None when there were none for that long."""
@@ -54,7 +54,7 @@ class Tap(Protocol):
     def wake(self) -> None:
         """End a call of rows() that waits."""
 
-    def settle(self, milliseconds: int) -> bool:
+    def drain(self, milliseconds: int) -> bool:
         """Wait until everything that has happened can be polled; False when it takes longer."""
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
@@ -91,12 +91,12 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """How an application ended, and until when (``time.monotonic``) what is left may be read and told."""
+    """How an application ended, and until when (``time.monotonic``) what is left may be read and delivered."""
 
     state: RunState = RunState.COMPLETE
     error: str = ""
     read_until: float = 0.0
-    tell_until: float = 0.0
+    deliver_until: float = 0.0
     held: bool = False
 
 
@@ -118,7 +118,7 @@ class Agent:
         self._last_words = last_words
         self._left: tuple[str, ...] | None = None
         self._begun: dict[str, RunEvent] = {}
-        self._asked = 0
+        self._requested = 0
         self._ending = _Ending()
         self._gone = ""
         self._gaps: tuple[Gap, ...] = ()
@@ -128,7 +128,7 @@ class Agent:
         self._thread = threading.Thread(target=self._run, name="headwater", daemon=True)
 
     def summary(self) -> str:
-        """What was captured, in a few words."""
+        """A report of what was captured, in a few words."""
         columns, outputs = self._executions.columns, self._executions.outputs
         if outputs:
             return f"captured the lineage of {_count(columns, 'column')} in {_count(len(outputs), 'dataset')}"
@@ -153,20 +153,20 @@ class Agent:
 
     @property
     def settings(self) -> ExtractSettings:
-        """What the lineage is worked out with."""
+        """The settings of extraction."""
         return self._executions.settings
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
-        """What is known of a DataFrame will be known of its checkpoint, or without one of its RDD."""
-        wanted = self._tap.remember(data_frame, checkpoint)
-        self._asked += wanted
-        return wanted
+        """Give the lineage of a DataFrame to its checkpoint, or without one to its RDD."""
+        noted = self._tap.remember(data_frame, checkpoint)
+        self._requested += noted
+        return noted
 
     def remember_json(self, data_frame: Any, rdd: Any) -> bool:
         """Have the RDD with a DataFrame's rows as JSON known by the DataFrame's lineage."""
-        wanted = self._tap.remember_json(data_frame, rdd)
-        self._asked += wanted
-        return wanted
+        noted = self._tap.remember_json(data_frame, rdd)
+        self._requested += noted
+        return noted
 
     def begin_action(self, action: RddAction) -> int:
         """Note that an action on an RDD begins; a number for end_action(), 0 when there is no knowing of it."""
@@ -181,26 +181,26 @@ class Agent:
         self._tap.keep_origins(rdd)
 
     def origins(self, seconds: float = 2.0) -> Origins:
-        """What is known of the rows of checkpoints and RDDs; waits so long for what was asked for last."""
+        """The lineage of the rows of checkpoints and RDDs; waits so long for those that are being read."""
         until = time.monotonic() + seconds
-        while self._executions.remembered < self._asked and time.monotonic() < until:
+        while self._executions.remembered < self._requested and time.monotonic() < until:
             time.sleep(0.01)
         return self._executions.origins
 
     def catch_up(self, seconds: float) -> None:
         """Wait until what has happened so far is handed on, but no longer than that."""
         until = time.monotonic() + seconds
-        self._tap.settle(int(seconds * 1000))
+        self._tap.drain(int(seconds * 1000))
         self._rested.clear()
         self._tap.wake()
         self._rested.wait(max(0.0, until - time.monotonic()))
 
     def start(self) -> None:
-        """Watch the application from now on, and tell that it has begun."""
+        """Watch the application from now on, and report that it has begun."""
         self._thread.start()
 
     def stop(self, state: RunState, seconds: float, error: str = "", *, held: bool = False) -> None:
-        """Tell what is under way and how the application ended; wait for it, but no longer than ``seconds``.
+        """Report what is under way and how the application ended; wait for it, but no longer than ``seconds``.
 
         ``held`` leaves how it ended to finish().
         """
@@ -214,17 +214,17 @@ class Agent:
         self._woken.set()
         self._thread.join(seconds + 0.5)  # what is not acknowledged by then is on disk, and its files are let go of
         if self._thread.is_alive():
-            tell_once("flush", f"headwater: {seconds:g} seconds did not suffice to tell all lineage; {_LONGER}.")
+            warn_once("flush", f"headwater: {seconds:g} seconds did not suffice to deliver all lineage; {_LONGER}.")
 
     def finish(self, state: RunState, seconds: float, error: str = "") -> None:
-        """Tell how an application ended whose stop() was held."""
-        self._ending = _Ending(state, error, tell_until=time.monotonic() + seconds)
+        """Report how an application ended whose stop() was held."""
+        self._ending = _Ending(state, error, deliver_until=time.monotonic() + seconds)
         self._end_application()
 
     def _run(self) -> None:
         with guarded("loading extensions"):
             self._sink.add(transport_targets(self.settings.extensions))
-        self._tell_application(RunState.START)
+        self._report_application(RunState.START)
         with guarded("leaving last words"):
             self._leave_last_words()
         while not self._stopping.is_set():
@@ -248,18 +248,18 @@ class Agent:
         if self._gone or self._stopping.is_set() or ids == self._left:
             return
         now = datetime.now(UTC)
-        known = (None, *(Statement() for _ in runs[1:]))
+        statements = (None, *(Statement() for _ in runs[1:]))
         moments = (
             RunMoment(run, RunState.FAIL, now, executions.engine, one, error=ENDED)
-            for run, one in zip(runs, known, strict=True)
+            for run, one in zip(runs, statements, strict=True)
         )
         self._tap.leave(COMMAND, self._last_words([to_json(run_event(moment, self._facets)) for moment in moments]))
         self._left = ids
 
     def _end_application(self) -> None:
         state, error = self._outcome()
-        self._tell_application(state, error, self._gaps)
-        self._sink.close(max(0.5, self._ending.tell_until - time.monotonic()))
+        self._report_application(state, error, self._gaps)
+        self._sink.close(max(0.5, self._ending.deliver_until - time.monotonic()))
 
     def _outcome(self) -> tuple[RunState, str]:
         """How the application ended, and why: without its JVM it failed, whatever the program made of that."""
@@ -280,14 +280,14 @@ class Agent:
             pass
         yield from self._tap.gaps
         for gap in (*lost(self._tap.dropped(), self._tap.pending()), *refused(self._tap.refused())):
-            tell_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
+            warn_once(gap.kind, f"headwater: {gap.what}: {gap.why}.")
             yield gap
         self._tap.disconnect()
 
     def _settled(self) -> bool:
         """Wait until all that happened can be polled; False without a JVM."""
         try:
-            self._tap.settle(self._milliseconds_left())
+            self._tap.drain(self._milliseconds_left())
         except Exception as gone:
             self._lose_jvm(gone)
         return not self._gone
@@ -320,8 +320,8 @@ class Agent:
                     self._deliver(moment)
 
     def _deliver(self, moment: RunMoment) -> None:
-        with guarded("telling of a run"):
-            event = told_event(self._event(moment), moment, self.settings.extensions)
+        with guarded("reporting a run"):
+            event = extended_event(self._event(moment), moment, self.settings.extensions)
             if event is not None:
                 self._sink.deliver(event)
 
@@ -338,11 +338,11 @@ class Agent:
             self._begun[moment.run.id] = event
         return event
 
-    def _tell_application(self, state: RunState, error: str = "", gaps: tuple[Gap, ...] = ()) -> None:
-        known = Statement(gaps=gaps) if gaps else None
+    def _report_application(self, state: RunState, error: str = "", gaps: tuple[Gap, ...] = ()) -> None:
+        statement = Statement(gaps=gaps) if gaps else None
         executions = self._executions
         self._deliver(
-            RunMoment(executions.application, state, datetime.now(UTC), executions.engine, known, error=error)
+            RunMoment(executions.application, state, datetime.now(UTC), executions.engine, statement, error=error)
         )
 
 

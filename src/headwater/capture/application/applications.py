@@ -17,7 +17,7 @@ from headwater.capture.application.agent import Agent
 from headwater.capture.application.destinations import destination, undelivered, whereabouts
 from headwater.capture.application.last_words import last_words
 from headwater.capture.application.taps import new_listener, spark_conf, spark_version
-from headwater.capture.guard import guarded, tell_once
+from headwater.capture.guard import guarded, warn_once
 from headwater.capture.hooks.boundaries import watch_boundaries
 from headwater.capture.runs.executions import Executions
 from headwater.capture.settings import CaptureSettings, extensions_of
@@ -52,29 +52,29 @@ def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) 
             warn_of_other_settings(context, settings, named)
             return
         config = read_config(Path(settings.config)) if settings.config else {}
-        known = settings_from(spark_conf(context), os.environ, config)
-        for problem in known.problems:
-            tell_once(problem, f"headwater: {problem}")
-        if known.disabled:
+        client = settings_from(spark_conf(context), os.environ, config)
+        for problem in client.problems:
+            warn_once(problem, f"headwater: {problem}")
+        if client.disabled:
             _LOG.info("headwater is off: it is disabled in the configuration")
             return
-        asked, settings, facets = settings, *_with_descriptions(settings, known)
+        requested, settings, facets = settings, *_with_descriptions(settings, client)
         _watch_boundaries()
         tap = new_listener(context, settings)
         executions = Executions(
-            _application(context, known),
+            _application(context, client),
             Engine("spark", spark_version(context), __version__),
-            _extraction(settings, known),
+            _extraction(settings, client),
             settings.reads,
-            job_names=replace(known.job_names, by_operator=settings.job_names == "operator"),
-            denied_nodes=known.denied_nodes,
+            job_names=replace(client.job_names, by_operator=settings.job_names == "operator"),
+            denied_nodes=client.denied_nodes,
         )
-        sink = destination(settings, known.transport or config)
-        words = partial(last_words, settings, known.transport or config)
+        sink = destination(settings, client.transport or config)
+        words = partial(last_words, settings, client.transport or config)
         agent = Agent(tap, sink, executions, facets, words)
         tap.connect()
         agent.start()
-        _agents[id(context)] = (context, agent, sink, asked)
+        _agents[id(context)] = (context, agent, sink, requested)
     _LOG.info("headwater watches %s", executions.application.job.name)
 
 
@@ -104,13 +104,13 @@ def warn_of_other_settings(context: Any, settings: CaptureSettings, named: Colle
     _, agent, _, present = found
     others = [name for name in sorted(named) if getattr(settings, name) != getattr(present, name)]
     if others:
-        wanted, now = (", ".join(f"{name}={getattr(one, name)!r}" for name in others) for one in (settings, present))
+        requested, now = (", ".join(f"{name}={getattr(one, name)!r}" for name in others) for one in (settings, present))
         _LOG.warning(
             "headwater: %s is watched already, with %s; %s counts for sessions to come only. "
             "To change it, call headwater.detach(spark) first.",
             agent.application_name,
             redact(now),
-            redact(wanted),
+            redact(requested),
         )
 
 
@@ -120,7 +120,7 @@ def _watch_boundaries() -> None:
 
 
 def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "", *, held: bool = False) -> None:
-    """Stop watching a SparkContext, after all that happened has been told; others are left as they are.
+    """Stop watching a SparkContext, after all that happened has been delivered; others are left as they are.
 
     ``held`` leaves the end of the application's own run to end_all().
     """
@@ -150,9 +150,9 @@ def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
         _undo.pop()()
 
 
-def _with_descriptions(settings: CaptureSettings, known: Settings) -> tuple[CaptureSettings, FacetSettings]:
-    """The texts of expressions are only made where they are wanted: by a length of them, or by the Spark conf."""
-    length, facets = settings.description_length, known.facets
+def _with_descriptions(settings: CaptureSettings, client: Settings) -> tuple[CaptureSettings, FacetSettings]:
+    """The texts of expressions are only made where somebody wants them: by a length of them, or by the Spark conf."""
+    length, facets = settings.description_length, client.facets
     if length:
         return settings, replace(facets, descriptions_enabled=True, max_description=length)
     if facets.descriptions_enabled:
@@ -160,15 +160,15 @@ def _with_descriptions(settings: CaptureSettings, known: Settings) -> tuple[Capt
     return settings, facets
 
 
-def _extraction(settings: CaptureSettings, known: Settings) -> ExtractSettings:
+def _extraction(settings: CaptureSettings, client: Settings) -> ExtractSettings:
     masking = frozenset(name.lower() for name in settings.masking_functions)
-    return ExtractSettings(masking, known.trimming, extensions_of(settings), known.names)
+    return ExtractSettings(masking, client.trimming, extensions_of(settings), client.names)
 
 
-def _application(context: Any, known: Settings) -> Run:
-    name = known.app_name or str(context.appName)
-    run_id = known.application_run_id or str(generate_new_uuid())
-    return Run(run_id, Job(redact(known.namespace), redact(name)), known.parent)
+def _application(context: Any, client: Settings) -> Run:
+    name = client.app_name or str(context.appName)
+    run_id = client.application_run_id or str(generate_new_uuid())
+    return Run(run_id, Job(redact(client.namespace), redact(name)), client.parent)
 
 
 def _say(agent: Agent, sink: Delivery, settings: CaptureSettings) -> None:

@@ -27,14 +27,14 @@ def watch(session: Any, settings: Mapping[str, Any]) -> None:
         SettingError: a setting that cannot be used, or a session that is none.
     """
     context = None if session is None else context_of(session)
-    wanted = capture_settings(settings)
-    require_back_ends(wanted)
-    hook(wanted)
+    checked = capture_settings(settings)
+    require_back_ends(checked)
+    hook(checked)
     with guarded("attaching to Spark"):
         if context is not None:
-            applications.begin(context, wanted, settings)
+            applications.begin(context, checked, settings)
         elif session is not None:
-            applications.warn_of_other_settings(_remote.application(session.client), wanted, settings)
+            applications.warn_of_other_settings(_remote.application(session.client), checked, settings)
 
 
 def unwatch(session: Any) -> None:

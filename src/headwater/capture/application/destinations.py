@@ -28,7 +28,7 @@ def destination(settings: CaptureSettings, transport: Mapping[str, Any] | None =
     ``transport`` is what the configuration file or ``spark.openlineage.transport.…`` says, in the file's shape.
     """
     url = store_url(settings.store or None, {})  # the settings have what is usable of the environment
-    targets = _asked_for(settings, url, transport or {}) or [_store(url)]
+    targets = _targets(settings, url, transport or {}) or [_store(url)]
     beside = store_file(url) or Path(".headwater/lineage.db")
     return Delivery(targets, beside.absolute().parent / "spool")
 
@@ -39,25 +39,25 @@ def whereabouts(settings: CaptureSettings, delivery: Delivery, dataset: str) -> 
     if "store" in names:
         option = f" --store {shlex.quote(redact(settings.store))}" if settings.store else ""
         return f". Look: headwater show{option} {shlex.quote(dataset)}"
-    return f", told to {', '.join(settings.events or name if name == 'file' else name for name in names)}"
+    return f", sent to {', '.join(settings.events or name if name == 'file' else name for name in names)}"
 
 
 def undelivered(delivery: Delivery) -> str:
-    """What waits for a back end that was away, and what was lost: the rest of a sentence, or nothing."""
+    """The numbers of events that wait for a back end and that are lost: the rest of a sentence, or nothing."""
     counts = delivery.counts.values()
     waiting, lost = sum(one.waiting for one in counts), sum(one.lost for one in counts)
     folders = " and ".join(map(str, delivery.folders_of_waiting() or (delivery.spool_folder,)))
-    kept = f"; {waiting} events wait in {folders} and go with the next run" if waiting else ""
+    spooled = f"; {waiting} events wait in {folders} and go with the next run" if waiting else ""
     stranded = sum(delivery.stranded().values())
     elsewhere = (
         f"; {stranded} events in {delivery.spool_folder} are for addresses that are not configured now"
         if stranded
         else ""
     )
-    return kept + elsewhere + (f"; {lost} events are lost" if lost else "")
+    return spooled + elsewhere + (f"; {lost} events are lost" if lost else "")
 
 
-def _asked_for(settings: CaptureSettings, url: str, transport: Mapping[str, Any]) -> list[Target]:
+def _targets(settings: CaptureSettings, url: str, transport: Mapping[str, Any]) -> list[Target]:
     targets: list[Target] = []
     if settings.events:
         targets.append(FileTarget(Path(settings.events).absolute()))

@@ -21,15 +21,15 @@ _SETTINGS = ("store", "events", "config")
 
 def last_words(settings: CaptureSettings, transport: Mapping[str, Any], events: Sequence[str]) -> str:
     """The text that this module reads; its only home is the memory of the JVM, since URLs may hold passwords."""
-    known = {name: getattr(settings, name) for name in _SETTINGS}
-    return json.dumps([os.getcwd(), known, dict(transport), list(events)])
+    options = {name: getattr(settings, name) for name in _SETTINGS}
+    return json.dumps([os.getcwd(), options, dict(transport), list(events)])
 
 
 def main() -> None:
     """Deliver the events, or keep them where those of the application are kept."""
-    folder, known, transport, events = json.load(sys.stdin)
+    folder, options, transport, events = json.load(sys.stdin)
     os.chdir(folder)
-    delivery = destination(CaptureSettings(**known), transport)
+    delivery = destination(CaptureSettings(**options), transport)
     now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     for line in events:
         delivery.deliver(read_event(json.dumps({**json.loads(line), "eventTime": now})))

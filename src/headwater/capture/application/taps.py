@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from headwater.capture.connect.client import RemoteApplication
-from headwater.capture.guard import tell_once
+from headwater.capture.guard import warn_once
 from headwater.capture.jvm.tap import SparkTap
 from headwater.capture.listener.tap import ListenerTap
 from headwater.capture.settings import CaptureSettings
@@ -20,7 +20,7 @@ def new_listener(context: Any, settings: CaptureSettings) -> "SparkTap | Listene
     try:
         return SparkTap(context, settings)
     except CaptureError as reason:
-        tell_once("tap", f"headwater: {reason} A query execution listener takes its place.")
+        warn_once("tap", f"headwater: {reason} A query execution listener takes its place.")
         return ListenerTap(context, settings, str(reason))
 
 

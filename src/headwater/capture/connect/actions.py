@@ -1,4 +1,4 @@
-"""What a request of a Connect client does: the writes among the commands of Spark's protocol (``commands.proto``)."""
+"""The action of a Connect client's request: the writes among the commands of Spark's protocol (``commands.proto``)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -70,7 +70,7 @@ class Applications:
     def __init__(self, begin: Callable[[RemoteApplication], None], settings: Callable[[], CaptureSettings]) -> None:
         self._begin = begin
         self._settings = settings
-        self._known: dict[int, RemoteApplication | None] = {}
+        self._applications: dict[int, RemoteApplication | None] = {}
         self._lock = threading.Lock()
 
     def tap(self, client: Any) -> "ConnectTap | None":
@@ -78,15 +78,15 @@ class Applications:
         if "SPARK_LOCAL_REMOTE" in os.environ:
             return None
         with self._lock:
-            if id(client) not in self._known:
-                application = self._known[id(client)] = RemoteApplication(client, self._settings())
+            if id(client) not in self._applications:
+                application = self._applications[id(client)] = RemoteApplication(client, self._settings())
                 application.begin(self._begin)
-            found = self._known[id(client)]
+            found = self._applications[id(client)]
             return found.tap if found is not None else None
 
     def application(self, client: Any) -> RemoteApplication | None:
         """The application of a client that is watched now."""
-        return self._known.get(id(client))
+        return self._applications.get(id(client))
 
     def watches(self, client: Any) -> bool:
         """Whether a client is watched now."""
@@ -95,15 +95,15 @@ class Applications:
     def pop(self, client: Any) -> RemoteApplication | None:
         """The application of a client that goes; what the client still asks of its server is its own business."""
         with self._lock:
-            found = self._known.get(id(client))
-            self._known[id(client)] = None
+            found = self._applications.get(id(client))
+            self._applications[id(client)] = None
         if found is not None:
             found.begun()
         return found
 
     def begun(self) -> None:
         """Wait for those that are just beginning."""
-        for application in list(self._known.values()):
+        for application in list(self._applications.values()):
             if application is not None:
                 application.begun()
 
@@ -145,27 +145,29 @@ def hook_client(kind: Any, watched: Applications, end: Callable[[RemoteApplicati
     }
     for name in ("release_session", "close"):  # a session releases itself at the server first
         if hasattr(kind, name):
-            wrappers[name] = _telling(getattr(kind, name), watched, ended)
+            wrappers[name] = _ending_first(getattr(kind, name), watched, ended)
     _hooked["kind"] = kind
     for name, wrapper in wrappers.items():
         _hooked[name] = getattr(kind, name)
         setattr(kind, name, wrapper)
 
 
-def _telling(original: Callable[..., Any], watched: Applications, ended: Callable[[Any], None]) -> Callable[..., Any]:
-    """The end of a client: all is told before."""
+def _ending_first(
+    original: Callable[..., Any], watched: Applications, ended: Callable[[Any], None]
+) -> Callable[..., Any]:
+    """Wrap the end of a client: all events are delivered before."""
 
     @functools.wraps(original)
     def close(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if sys.is_finalizing() or not watched.watches(self):  # no thread starts any more, or all is told
+        if sys.is_finalizing() or not watched.watches(self):  # no thread starts any more, or all is delivered
             return original(self, *args, **kwargs)
         if sys._getframe(1).f_code.co_name == "__del__":
             # This may be gRPC's own thread, in the middle of a garbage collection: it must not wait for an answer.
-            threading.Thread(target=tell_and_close, args=(self,), name="headwater-close", daemon=True).start()
+            threading.Thread(target=deliver_and_close, args=(self,), name="headwater-close", daemon=True).start()
             return None
-        return tell_and_close(self, *args, **kwargs)
+        return deliver_and_close(self, *args, **kwargs)
 
-    def tell_and_close(client: Any, *args: Any, **kwargs: Any) -> Any:
+    def deliver_and_close(client: Any, *args: Any, **kwargs: Any) -> Any:
         ended(client)
         return original(client, *args, **kwargs)
 

@@ -47,10 +47,10 @@ class SqlFunctions:
         if name in self._own:
             return None
         if name not in self._bodies:
-            self._bodies[name] = self._asked(name)
+            self._bodies[name] = self._described(name)
         return self._bodies[name]
 
-    def _asked(self, name: str) -> Body | None:
+    def _described(self, name: str) -> Body | None:
         """The body of a function; None of one that is not in SQL, empty where it cannot be had."""
         quoted = ".".join(f"`{part}`" for part in name.split("."))
         try:

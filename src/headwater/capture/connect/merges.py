@@ -54,8 +54,8 @@ def _assigned(key: Any, target: Set[str]) -> list[str]:
     """The column of an assignment's key and the fields below it, without the name of the table before them."""
     text = key.expression_string.expression or key.unresolved_attribute.unparsed_identifier
     parts = [part.strip("`") for part in str(text).split(".")]
-    known = (place for place, part in enumerate(parts) if part.lower() in target)
-    return parts[next(known, len(parts) - 1) :]
+    places = (place for place, part in enumerate(parts) if part.lower() in target)
+    return parts[next(places, len(parts) - 1) :]
 
 
 def _relation(command: Any) -> Any:

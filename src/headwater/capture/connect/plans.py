@@ -94,7 +94,7 @@ def explained_plan(action: Action, server: Server) -> ExplainedPlan:
     """The plan of an action as the server explains it.
 
     Raises:
-        PlanError: the server does not tell the plan, or its text cannot be read.
+        PlanError: the server does not explain the plan, or its text cannot be read.
     """
     if action.command == "MERGE":
         return _explained_merge(action, server)
@@ -157,10 +157,10 @@ def _explained_query(relation: Any, server: Server) -> ExplainedPlan:
 
 
 def _changed_table(name: str, server: Server) -> Mapping[str, Any]:
-    known = server.target(name)
-    if not known.get("types"):
+    target = server.target(name)
+    if not target.get("types"):
         raise PlanError(f"The server does not describe the table {name}: the lineage of what changes it is missing.")
-    return known
+    return target
 
 
 def _source_columns(change: RowChange, relation: Any, server: Server) -> tuple[str, ...]:
@@ -172,10 +172,10 @@ def _source_columns(change: RowChange, relation: Any, server: Server) -> tuple[s
 
 def _asking(relation: Any, text: str) -> Any:
     """The request for a query in the place of a statement, with the same parameters."""
-    asked = type(relation)()
-    asked.CopyFrom(relation)
-    asked.sql.query = text
-    return asked
+    changed = type(relation)()
+    changed.CopyFrom(relation)
+    changed.sql.query = text
+    return changed
 
 
 def _retyped(query: Operator, found: Sequence[tuple[str, str]], types: Sequence[str]) -> Operator:
@@ -187,7 +187,7 @@ def _retyped(query: Operator, found: Sequence[tuple[str, str]], types: Sequence[
     if not len(found) == len(types) == len(columns):
         return query
     changes = [
-        kind and known[1] not in ("void", kind) and "<" not in kind for known, kind in zip(found, types, strict=True)
+        kind and column[1] not in ("void", kind) and "<" not in kind for column, kind in zip(found, types, strict=True)
     ]
     if not any(changes):
         return query
@@ -216,7 +216,7 @@ def _written(plan: Plan) -> tuple[str, ...]:
     """The full names of the tables that the command at the root names."""
     root = plan.root
     facts = [root.facts(key) for key in ("table", "catalogTable", "tableDesc", "changed")] if root else []
-    return tuple(".".join(known["identifier"]) for known in facts if "identifier" in known)
+    return tuple(".".join(one["identifier"]) for one in facts if "identifier" in one)
 
 
 def _target(action: Action, server: Server) -> dict[str, Any]:
@@ -245,11 +245,11 @@ def _target_facts(action: Action, server: Server) -> dict[str, Any]:
         files = {"format": action.format, "partitions": action.partitions, **header}
         sink: dict[str, Any] = {"class": action.sink, **files}
         path = action.path or (action.options or {}).get("path", "")
-        known = {"catalogTable": _table(action.table, server)} if action.table else {}
+        catalog_table = {"catalogTable": _table(action.table, server)} if action.table else {}
         return {
             "sink": {**sink, **({"path": server.directory(path)} if path else {})},
             "options": dict(action.options or {}),
-            **known,
+            **catalog_table,
         }
     if action.path and action.command == "SaveIntoDataSourceCommand":
         place = server.directory(action.path)

@@ -60,15 +60,15 @@ def assigned_columns(
 
     Those that the target has ``generated`` count where a clause names them.
     """
-    known, theirs = ({name.lower() for name in side} for side in (target, source))
+    own, theirs = ({name.lower() for name in side} for side in (target, source))
     named = {name.lower() for clause in clauses for name in clause.values}
     if any(clause.star for clause in clauses):
-        named |= theirs if evolves else theirs & known
+        named |= theirs if evolves else theirs & own
     if any(clause.inserts for clause in clauses):
-        named |= known
+        named |= own
     explicit = {name for clause in clauses for name in clause.assigned(source)}
     named -= {name.lower() for name in generated} - explicit
-    every = (*target, *(name for name in source if name.lower() not in known))
+    every = (*target, *(name for name in source if name.lower() not in own))
     return tuple(name for name in every if name.lower() in named)
 
 

@@ -1,4 +1,4 @@
-"""What headwater asks of a Spark Connect server: with a limit of time for each answer."""
+"""Questions to a Spark Connect server, with a limit of time for each answer."""
 
 import re
 import threading
@@ -53,10 +53,10 @@ class Server:
 
         A server runs a command when it makes a DataFrame of it; below EXPLAIN it only analyzes it.
         """
-        asked = type(relation)()
-        asked.CopyFrom(relation)
-        asked.sql.query = f"EXPLAIN EXTENDED {relation.sql.query}"
-        found = self._in_full(lambda: str(self._rows(asked)[0][0]))
+        explain = type(relation)()
+        explain.CopyFrom(relation)
+        explain.sql.query = f"EXPLAIN EXTENDED {relation.sql.query}"
+        found = self._in_full(lambda: str(self._rows(explain)[0][0]))
         if _UNBOUND in found and (relation.sql.args or relation.sql.pos_args):
             return self.explained_statement(with_literals(relation))
         return found
@@ -66,9 +66,9 @@ class Server:
         return self._in_full(lambda: str(self.sql(f"EXPLAIN EXTENDED {text}")[0][0]))
 
     def facts(self, explained: str, relation: Any) -> TextFacts:
-        """What the text of a plan does not say: where its tables and files are, and the bodies of SQL functions."""
+        """The facts that the text of a plan lacks: where its tables and files are, and the bodies of SQL functions."""
         text = analyzed_plan(explained)
-        tables = {name: known for name in tables_of(text) if (known := self.table(name))}
+        tables = {name: table for name in tables_of(text) if (table := self.table(name))}
         sources = dict(_sources(text, explained, list(reads(relation))))
         program = has_rows(relation) or any(f"View (`{view}`" in text for view in self._views)
         return TextFacts(tables, sources, self.session(), self._functions.bodies(text), program)
@@ -82,19 +82,19 @@ class Server:
         begun = _QUERY.search(query)
         if not _relations(text) or begun is None or not begun.start():
             return {}
-        asked = type(relation)()
-        asked.CopyFrom(relation)
-        asked.sql.query = query[begun.start() :]
-        explained = self.explained_statement(asked)
+        explain = type(relation)()
+        explain.CopyFrom(relation)
+        explain.sql.query = query[begun.start() :]
+        explained = self.explained_statement(explain)
         inner = analyzed_plan(explained)
-        known = dict(_sources(inner, explained, []))
+        sources = dict(_sources(inner, explained, []))
         pairs = zip(_relations(text), _relations(inner), strict=True)
         return {
-            mine: known[theirs]
+            mine: sources[theirs]
             for here, there in pairs
             for mine in _ids(here)
             for theirs in _ids(there)
-            if theirs in known
+            if theirs in sources
         }
 
     def table(self, name: str) -> Mapping[str, Any]:
@@ -125,11 +125,11 @@ class Server:
             return False, None
         return True, self._query_result(query, run, "exception").exception.exception_message or None
 
-    def _query_result(self, query: str, run: str, asked: str) -> Any:
+    def _query_result(self, query: str, run: str, field: str) -> Any:
         request = self._client._execute_plan_request_with_metadata()
         command = request.plan.command.streaming_query_command
         command.query_id.id, command.query_id.run_id = query, run
-        setattr(command, asked, True)
+        setattr(command, field, True)
         for response in self._client._stub.ExecutePlan(request, metadata=self._metadata(), timeout=self._seconds):
             if response.HasField("streaming_query_command_result"):
                 return response.streaming_query_command_result
@@ -265,8 +265,8 @@ def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
     identifier = identifier or parts_of(details.get("Name", ""))  # a table of the v2 API
     found = {"identifier": identifier, "location": details.get("Location", ""), "provider": details.get("Provider", "")}
     generates = may_generate(details.get("Table Properties", ""))
-    known = {**{key: value for key, value in found.items() if value}, "types": types}
-    return {**known, "generates": True} if generates else known
+    facts = {**{key: value for key, value in found.items() if value}, "types": types}
+    return {**facts, "generates": True} if generates else facts
 
 
 def _sources(text: str, explained: str, reads: list[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -55,7 +55,7 @@ class _Ended:
 
 
 class ConnectTap:
-    """The actions of one client, each told when it has ended: the job never waits for a question of ours."""
+    """The actions of one client, each handed over when it has ended: the job never waits for a question of ours."""
 
     gaps = (
         Gap(
@@ -111,7 +111,7 @@ class ConnectTap:
         return explained_plan(Action(relation), self._server).plan()
 
     def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
-        """What leaves a remote DataFrame is not followed."""
+        """False: rows that leave a remote DataFrame are not followed."""
         return False
 
     def remember_json(self, data_frame: Any, rdd: Any) -> bool:
@@ -148,7 +148,7 @@ class ConnectTap:
         """End a call of rows() that waits."""
         self._ended.put(None)
 
-    def settle(self, milliseconds: int) -> bool:
+    def drain(self, milliseconds: int) -> bool:
         """Everything that has happened can be polled at once, when the server was asked which queries have ended."""
         for query in tuple(self._queries.values()):
             with guarded("asking for a streaming query"):
@@ -191,10 +191,10 @@ class ConnectTap:
             return replace(row, plan=explained_plan(ended.action, self._server).plan())
         except Exception as error:
             took = f", after {time.monotonic() - begun:.1f} seconds"
-            return replace(row, command=command, unreadable=f"{_said(error)[:500]}{took}")
+            return replace(row, command=command, unreadable=f"{_message(error)[:500]}{took}")
 
 
-def _said(error: Exception) -> str:
-    """What an error says; of one of gRPC the server's part."""
+def _message(error: Exception) -> str:
+    """The text of an error; of one of gRPC the server's part."""
     details = getattr(error, "details", None)
     return f"{type(error).__name__}: {details() if callable(details) else error}"

@@ -156,7 +156,7 @@ def _to_json(original: Any, tap_of: Callable[[Any], Remembering | None]) -> Any:
 
 
 def _rdd(original: Any, tap_of: Callable[[Any], Remembering | None]) -> property:
-    """``rdd`` is a property in 3.5 and cached by the instance in 4.x; it is told of when it is asked for first."""
+    """``rdd`` is a property in 3.5 and cached by the instance in 4.x; it is noted at the first access."""
 
     def rdd(self: Any) -> Any:
         found = original.__get__(self, type(self))

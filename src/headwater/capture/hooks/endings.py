@@ -142,7 +142,7 @@ def _raised_status(codes: list[Instruction], frame: FrameType | None, noted: obj
 
 
 def _value(frame: FrameType | None, name: str) -> object:
-    """What a name means in the outermost frame, whose locals are its globals."""
+    """Return the value of a name in the outermost frame, whose locals are its globals."""
     return getattr(builtins, name, None) if frame is None else frame.f_globals.get(name, getattr(builtins, name, None))
 
 

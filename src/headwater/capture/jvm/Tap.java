@@ -263,7 +263,7 @@ public class Tap extends SparkListener {
   }
 
   /** Wait until this tap has heard all that happened; false when it takes longer. Other listeners are not waited for. */
-  public boolean settle(LiveListenerBus bus, long milliseconds) throws Exception {
+  public boolean drain(LiveListenerBus bus, long milliseconds) throws Exception {
     java.util.Iterator queues = ((List) Reflection.field(bus, "queues")).iterator();
     while (queues.hasNext()) {
       AsyncEventQueue own = (AsyncEventQueue) queues.next();

@@ -108,6 +108,6 @@ class SparkTap:
         """End a poll that waits."""
         self._tap.wake()
 
-    def settle(self, milliseconds: int) -> bool:
+    def drain(self, milliseconds: int) -> bool:
         """Wait until the bus has handed over what it has for us; False when it takes longer than ``milliseconds``."""
-        return bool(self._tap.settle(self._bus, milliseconds))
+        return bool(self._tap.drain(self._bus, milliseconds))

@@ -1,4 +1,4 @@
-"""What ``toJSON`` loses of a plan, asked of the JVM one call at a time: only where nothing can be compiled there."""
+"""The facts of a plan that ``toJSON`` loses, asked of the JVM call by call: where nothing can be compiled there."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
@@ -21,31 +21,31 @@ def class_of(thing: Any) -> str:
     return str(thing.getClass().getName()).rpartition(".")[2]
 
 
-def asked(question: Callable[[], Any]) -> Any:
+def attempt(question: Callable[[], Any]) -> Any:
     """The answer, or None where this class or version of Spark has none."""
     with contextlib.suppress(Exception):
         return question()
     return None
 
 
-def known(facts: dict[str, Any]) -> dict[str, Any]:
+def non_empty(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts without those that nothing is known of."""
     return {key: value for key, value in facts.items() if value not in (None, "", {}, [], ())}
 
 
 def _command(execution: Any, plan: Any) -> dict[str, Any]:
-    names = asked(lambda: plan.outputColumnNames().mkString(_SEPARATOR))
-    return known(
+    names = attempt(lambda: plan.outputColumnNames().mkString(_SEPARATOR))
+    return non_empty(
         {
-            "outputPath": asked(lambda: plan.outputPath().toString()),
-            "mode": asked(lambda: plan.mode().name()),
+            "outputPath": attempt(lambda: plan.outputPath().toString()),
+            "mode": attempt(lambda: plan.mode().name()),
             "outputColumnNames": tuple(names.split(_SEPARATOR)) if names else (),
-            "catalogTable": asked(lambda: table_facts(execution, plan.catalogTable().get())),
-            "options": options_of(asked(plan.options), _PLACES),
-            "storage": known({"location": asked(lambda: plan.storage().locationUri().get().toString())}),
+            "catalogTable": attempt(lambda: table_facts(execution, plan.catalogTable().get())),
+            "options": options_of(attempt(plan.options), _PLACES),
+            "storage": non_empty({"location": attempt(lambda: plan.storage().locationUri().get().toString())}),
             "userSpecifiedColumns": _view_columns(plan),
             **{
-                key: asked(lambda key=key: table_facts(execution, getattr(plan, key)()))  # type: ignore[misc]
+                key: attempt(lambda key=key: table_facts(execution, getattr(plan, key)()))  # type: ignore[misc]
                 for key in ("table", "tableDesc")
             },
         }
@@ -55,16 +55,16 @@ def _command(execution: Any, plan: Any) -> dict[str, Any]:
 def table_facts(execution: Any, table: Any) -> dict[str, Any]:
     """The identifier, and where its rows are or will be."""
     identifier = table.identifier()
-    location = asked(lambda: table.storage().locationUri().get().toString())
-    if location is None and asked(lambda: table.tableType().name()) == "MANAGED":
+    location = attempt(lambda: table.storage().locationUri().get().toString())
+    if location is None and attempt(lambda: table.tableType().name()) == "MANAGED":
         state = execution.sparkSession().sessionState()
-        location = asked(lambda: state.catalog().defaultTablePath(identifier).toString())
-    return known({"identifier": tuple(_parts(identifier)), "location": location})
+        location = attempt(lambda: state.catalog().defaultTablePath(identifier).toString())
+    return non_empty({"identifier": tuple(_parts(identifier)), "location": location})
 
 
 def _parts(identifier: Any) -> Iterator[str]:
     for part in ("catalog", "database"):
-        found = asked(lambda part=part: getattr(identifier, part)().get())  # type: ignore[misc]
+        found = attempt(lambda part=part: getattr(identifier, part)().get())  # type: ignore[misc]
         if found:
             yield str(found)
     yield str(identifier.table())
@@ -77,11 +77,11 @@ def options_of(options: Any, places: Iterable[str]) -> dict[str, str]:
         found = options.get(key)
         return found if found is None or isinstance(found, str) else str(found.get())
 
-    return known({key: asked(lambda key=key: value(key)) for key in places})  # type: ignore[misc]
+    return non_empty({key: attempt(lambda key=key: value(key)) for key in places})  # type: ignore[misc]
 
 
 def _view_columns(plan: Any) -> tuple[tuple[str], ...]:
-    columns = asked(plan.userSpecifiedColumns)
+    columns = attempt(plan.userSpecifiedColumns)
     if columns is None:
         return ()
     return tuple((str(columns.apply(place)._1()),) for place in range(columns.size()))
@@ -99,13 +99,13 @@ def _leaves(plan: Any) -> Iterator[tuple[LeafKey, dict[str, Any]]]:
 
 def _plans(plan: Any) -> Iterator[Any]:
     """The plan, those of its subqueries, and those that a command keeps beside its children."""
-    subqueries = asked(plan.subqueriesAll)
-    inner = (asked(lambda key=key: getattr(plan, key)()) for key in _INNER)  # type: ignore[misc]
+    subqueries = attempt(plan.subqueriesAll)
+    inner = (attempt(lambda key=key: getattr(plan, key)()) for key in _INNER)  # type: ignore[misc]
     for one in (plan, *inner):
-        if one is None or asked(one.collectLeaves) is None:
+        if one is None or attempt(one.collectLeaves) is None:
             continue
         yield one
-        subqueries = asked(one.subqueriesAll)
+        subqueries = attempt(one.subqueriesAll)
         if subqueries is not None:
             yield from (subqueries.apply(place) for place in range(subqueries.size()))
 
@@ -118,52 +118,52 @@ def _key(leaf: Any) -> LeafKey:
 def _leaf(leaf: Any) -> dict[str, Any]:
     kind = class_of(leaf)
     if kind == "LogicalRelation":
-        table = asked(lambda: leaf.catalogTable().get())
-        location = asked(lambda: table.storage().locationUri().get().toString())
-        return known({"relation": _relation(leaf.relation()), "catalogTable": known({"location": location})})
+        table = attempt(lambda: leaf.catalogTable().get())
+        location = attempt(lambda: table.storage().locationUri().get().toString())
+        return non_empty({"relation": _relation(leaf.relation()), "catalogTable": non_empty({"location": location})})
     if kind == "DataSourceV2Relation":
-        return known({"table": _table(leaf.table()), **_owner(leaf)})
+        return non_empty({"table": _table(leaf.table()), **_owner(leaf)})
     if kind == "HiveTableRelation":
-        location = asked(lambda: leaf.tableMeta().storage().locationUri().get().toString())
-        return known({"tableMeta": known({"location": location})})
+        location = attempt(lambda: leaf.tableMeta().storage().locationUri().get().toString())
+        return non_empty({"tableMeta": non_empty({"location": location})})
     return {}
 
 
 def _relation(relation: Any) -> dict[str, Any]:
-    paths = asked(lambda: relation.location().rootPaths().mkString(_SEPARATOR))
-    return known(
+    paths = attempt(lambda: relation.location().rootPaths().mkString(_SEPARATOR))
+    return non_empty(
         {
             "class": class_of(relation),
             "paths": tuple(paths.split(_SEPARATOR)) if paths else (),
-            "url": asked(lambda: relation.jdbcOptions().url()),
-            "table": asked(lambda: relation.jdbcOptions().tableOrQuery()),
+            "url": attempt(lambda: relation.jdbcOptions().url()),
+            "table": attempt(lambda: relation.jdbcOptions().tableOrQuery()),
         }
     )
 
 
 def _table(table: Any) -> dict[str, Any]:
-    paths = asked(lambda: table.paths().mkString(_SEPARATOR))
-    return known(
+    paths = attempt(lambda: table.paths().mkString(_SEPARATOR))
+    return non_empty(
         {
             "class": class_of(table),
-            "name": asked(table.name),
-            "location": asked(lambda: table.properties().get("location")),
+            "name": attempt(table.name),
+            "location": attempt(lambda: table.properties().get("location")),
             "paths": tuple(paths.split(_SEPARATOR)) if paths else (),
         }
     )
 
 
 def _owner(leaf: Any) -> dict[str, Any]:
-    identifier = asked(lambda: leaf.identifier().get())
-    parts = (*asked(lambda: tuple(identifier.namespace())), identifier.name()) if identifier is not None else ()
-    name = asked(lambda: leaf.catalog().get().name())
-    return {"identifier": known({"parts": parts}), "catalog": known({"name": name})}
+    identifier = attempt(lambda: leaf.identifier().get())
+    parts = (*attempt(lambda: tuple(identifier.namespace())), identifier.name()) if identifier is not None else ()
+    name = attempt(lambda: leaf.catalog().get().name())
+    return {"identifier": non_empty({"parts": parts}), "catalog": non_empty({"name": name})}
 
 
 def _output(plan: Any) -> Iterator[Column]:
     """The columns of the query: a command has none of its own."""
-    query = next((found for key in _INNER if (found := asked(lambda key=key: getattr(plan, key)()))), plan)  # type: ignore[misc]
-    output = asked(query.output)
+    query = next((found for key in _INNER if (found := attempt(lambda key=key: getattr(plan, key)()))), plan)  # type: ignore[misc]
+    output = attempt(query.output)
     for place in range(output.size() if output is not None else 0):
         column = output.apply(place)
         yield Column(int(column.exprId().id()), str(column.name()), str(column.dataType().catalogString()))
@@ -171,13 +171,13 @@ def _output(plan: Any) -> Iterator[Column]:
 
 def _session(execution: Any) -> dict[str, Any]:
     state = execution.sparkSession().sessionState()
-    return known(
+    return non_empty(
         {
-            "catalog": asked(lambda: state.catalogManager().currentCatalog().name()),
-            "database": asked(lambda: state.catalog().getCurrentDatabase()),
-            "warehouse": asked(lambda: state.conf().warehousePath()),
-            "catalogImplementation": asked(lambda: state.conf().getConfString("spark.sql.catalogImplementation")),
-            "metastore": asked(lambda: state.conf().getConfString("spark.sql.hive.metastore.uris"))
-            or asked(lambda: state.newHadoopConf().get("hive.metastore.uris")),
+            "catalog": attempt(lambda: state.catalogManager().currentCatalog().name()),
+            "database": attempt(lambda: state.catalog().getCurrentDatabase()),
+            "warehouse": attempt(lambda: state.conf().warehousePath()),
+            "catalogImplementation": attempt(lambda: state.conf().getConfString("spark.sql.catalogImplementation")),
+            "metastore": attempt(lambda: state.conf().getConfString("spark.sql.hive.metastore.uris"))
+            or attempt(lambda: state.newHadoopConf().get("hive.metastore.uris")),
         }
     )

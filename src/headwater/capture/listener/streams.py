@@ -8,20 +8,20 @@ from typing import Any
 from pyspark.sql.streaming import StreamingQueryListener
 
 from headwater.capture.guard import guarded
-from headwater.capture.listener.facts import asked, class_of, facts_of, known, options_of, table_facts
+from headwater.capture.listener.facts import attempt, class_of, facts_of, non_empty, options_of, table_facts
 from headwater.capture.rows import ExecutionRow
 from headwater.plan import Facts, LeafKey, Plan, decode_tojson
 
 _PLACES = ("path", "topic", "subscribe", "subscribePattern", "assign", "kafka.bootstrap.servers")
-Hear = Callable[[Callable[[], ExecutionRow]], None]
+TakeRow = Callable[[Callable[[], ExecutionRow]], None]
 
 
 class StreamListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark's classes have no types here
-    """Hands rows of queries to ``hear``; the plan is read later, on the thread that asks for the row."""
+    """Hands rows of queries to ``take_row``; the plan is read later, on the thread that asks for the row."""
 
-    def __init__(self, session: Any, hear: Hear) -> None:
+    def __init__(self, session: Any, take_row: TakeRow) -> None:
         self._session = session
-        self._hear = hear
+        self._take_row = take_row
 
     def begin(self) -> None:
         """Note the queries of the session that run already: they have an id, a run and a name as the event has."""
@@ -35,7 +35,7 @@ class StreamListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark's
         with guarded("noting a streaming query"):
             query = self._session.streams.get(str(event.id))._jsq.streamingQuery()
             jvm, now = self._session._jvm, datetime.now(UTC)
-            self._hear(lambda: _started(event, query, jvm, now))
+            self._take_row(lambda: _started(event, query, jvm, now))
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
         """A batch has ended."""
@@ -46,13 +46,13 @@ class StreamListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark's
 
     def _ended_batch(self, run: Any) -> None:
         now = datetime.now(UTC)
-        self._hear(lambda: ExecutionRow("batch", -1, now, stream=str(run)))
+        self._take_row(lambda: ExecutionRow("batch", -1, now, stream=str(run)))
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
         """The query has ended."""
         now, failure = datetime.now(UTC), event.exception
         message = None if failure is None else failure.partition("\n\tat ")[0]
-        self._hear(lambda: ExecutionRow("stopped", -1, now, failure=message, stream=str(event.runId)))
+        self._take_row(lambda: ExecutionRow("stopped", -1, now, failure=message, stream=str(event.runId)))
 
 
 def _started(event: Any, query: Any, jvm: Any, now: datetime) -> ExecutionRow:
@@ -71,18 +71,21 @@ def plan_of(query: Any, jvm: Any) -> Plan:
 
     def qualified(path: Any) -> str | None:
         """As Hadoop names it: a stream keeps the path that the user gave."""
-        given = jvm.org.apache.hadoop.fs.Path(str(path))
-        return str(given.getFileSystem(conf).makeQualified(given).toString())
+        own = jvm.org.apache.hadoop.fs.Path(str(path))
+        return str(own.getFileSystem(conf).makeQualified(own).toString())
 
     root = {
-        "sink": known(
-            {"class": class_of(sink).rstrip("$"), "path": asked(lambda: qualified(_field(sink, "path").toString()))}
+        "sink": non_empty(
+            {
+                "class": class_of(sink).rstrip("$"),
+                "path": attempt(lambda: qualified(_field(sink, "path").toString())),
+            }
         ),
-        "catalogTable": asked(lambda: table_facts(query, plan.catalogTable().get())),
+        "catalogTable": attempt(lambda: table_facts(query, plan.catalogTable().get())),
     }
     leaves = {**facts.leaves, **dict(_sources(query, plan, qualified))}
     session = {**facts.session, "options": options_of(_field(query, "extraOptions"), _PLACES)}
-    return decode_tojson(str(plan.toJSON()), Facts({**facts.root, **known(root)}, leaves, facts.output, session))
+    return decode_tojson(str(plan.toJSON()), Facts({**facts.root, **non_empty(root)}, leaves, facts.output, session))
 
 
 def _sources(query: Any, plan: Any, qualified: Callable[[Any], str | None]) -> Iterator[tuple[LeafKey, dict[str, Any]]]:
@@ -98,9 +101,9 @@ def _sources(query: Any, plan: Any, qualified: Callable[[Any], str | None]) -> I
 
 def _data_source(query: Any, source: Any, qualified: Callable[[Any], str | None]) -> dict[str, Any]:
     options = options_of(source.options(), _PLACES)
-    table = asked(lambda: table_facts(query, source.catalogTable().get()))
-    path = asked(lambda: qualified(options["path"]))
-    return known({"path": path, "options": options, "catalogTable": table})
+    table = attempt(lambda: table_facts(query, source.catalogTable().get()))
+    path = attempt(lambda: qualified(options["path"]))
+    return non_empty({"path": path, "options": options, "catalogTable": table})
 
 
 def _field(value: Any, name: str) -> Any:

@@ -1,6 +1,6 @@
 """The tap for a JVM in which nothing can be compiled: a query execution listener written in Python.
 
-It hears of an execution when that has ended, and of each nested one as of any other. It works through py4j's callback
+Spark reports an execution to it when that has ended, a nested one like any other. It works through py4j's callback
 server; plans are read when they are polled, as with the tap, by ``toJSON`` and some questions.
 """
 
@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.capture.guard import guarded
-from headwater.capture.listener.facts import asked, class_of, facts_of
+from headwater.capture.listener.facts import attempt, class_of, facts_of
 from headwater.capture.rows import ExecutionRow, RddAction, plan_unseen
 from headwater.capture.settings import CaptureSettings
 from headwater.extract.writes import WRITES
@@ -46,9 +46,9 @@ class ListenerTap:
         self._actions: dict[int, tuple[RddAction, datetime]] = {}
         self._registered: list[tuple[Any, Any]] = []
         self._streams: list[tuple[Any, Any]] = []
-        self._heard: deque[int] = deque(maxlen=1000)
+        self._seen: deque[int] = deque(maxlen=1000)
         self._undo: Callable[[], None] = lambda: None
-        self.gaps = (Gap("error", "tap", f"{reason}; nested writes may be told as writes of their own"),)
+        self.gaps = (Gap("error", "tap", f"{reason}; nested writes may be reported as writes of their own"),)
 
     def connect(self) -> None:
         """Listen to the sessions there are, and to each that is made."""
@@ -121,7 +121,7 @@ class ListenerTap:
         if action.path is None:
             return None
         path = self._context._jvm.org.apache.hadoop.fs.Path(action.path)
-        found = asked(lambda: path.getFileSystem(self._context._jsc.hadoopConfiguration()).makeQualified(path))
+        found = attempt(lambda: path.getFileSystem(self._context._jsc.hadoopConfiguration()).makeQualified(path))
         return str((found or path).toString())
 
     def keep_origins(self, rdd: Any) -> None:
@@ -147,8 +147,8 @@ class ListenerTap:
         """End a call of rows() that waits."""
         self._ended.put(None)
 
-    def settle(self, milliseconds: int) -> bool:
-        """Wait until every listener of Spark has heard what happened; False when it takes longer."""
+    def drain(self, milliseconds: int) -> bool:
+        """Wait until every listener of Spark has received what happened; False when it takes longer."""
         try:
             self._context._jsc.sc().listenerBus().waitUntilEmpty(milliseconds)
         except Exception:
@@ -157,7 +157,7 @@ class ListenerTap:
 
     def take(self, execution: Any, nanoseconds: int, failure: str | None) -> None:
         """Note an execution that has ended; called by Spark, on a thread of its own."""
-        if class_of(execution) == "IncrementalExecution" or self._heard_before(int(execution.id())):
+        if class_of(execution) == "IncrementalExecution" or self._seen_before(int(execution.id())):
             return
         if self._ended.qsize() >= self._settings.queue:
             self._dropped += 1
@@ -165,20 +165,20 @@ class ListenerTap:
             now = time.time()
             self._ended.put(lambda: self._folded(self._row(now, nanoseconds, execution, failure)))
 
-    def hear(self, row: Callable[[], ExecutionRow]) -> None:
+    def take_row(self, row: Callable[[], ExecutionRow]) -> None:
         """Note what a streaming query did; writes inside its batches come before it."""
         self._ended.put(lambda: [*self._held_back(), row()])
 
-    def _heard_before(self, execution: int) -> bool:
-        """Whether two sessions tell of one execution: that of a stream's batch is a clone, with its listeners."""
-        if execution in self._heard:
+    def _seen_before(self, execution: int) -> bool:
+        """Whether two sessions report one execution: that of a stream's batch is a clone, with its listeners."""
+        if execution in self._seen:
             return True
-        self._heard.append(execution)
+        self._seen.append(execution)
         return False
 
     def _listen(self, session: Any) -> None:
         inner = session._jsparkSession
-        if any(known.equals(inner) for known, _ in self._registered):
+        if any(one.equals(inner) for one, _ in self._registered):
             return
         listener = _Listener(self)
         inner.listenerManager().register(listener)
@@ -186,7 +186,7 @@ class ListenerTap:
         with guarded("listening to streaming queries"):
             from headwater.capture.listener.streams import StreamListener
 
-            streaming = StreamListener(session, self.hear)
+            streaming = StreamListener(session, self.take_row)
             session.streams.addListener(streaming)
             self._streams.append((session, streaming))
             streaming.begin()
@@ -201,7 +201,7 @@ class ListenerTap:
             return replace(row, command=class_of(execution.logical()), unreadable=repr(error)[:500])
 
     def _folded(self, row: ExecutionRow) -> list[ExecutionRow]:
-        """A write that another command made ends within that command's time: the command alone is told.
+        """A write that another command made ends within that command's time: the command alone is reported.
 
         Spark does not say here which execution belongs to which, so a write is held until the next one is known.
         """
@@ -225,7 +225,7 @@ class ListenerTap:
 
 
 class _Listener:
-    """What Spark calls; an error in it would be Spark's to log."""
+    """The methods that Spark calls; an error in it would be Spark's to log."""
 
     def __init__(self, tap: ListenerTap) -> None:
         self._tap = tap
@@ -239,7 +239,7 @@ class _Listener:
             self._tap.take(execution, 0, str(error.getMessage() or error.toString()))
 
     class Java:
-        """What py4j looks for."""
+        """The declaration that py4j looks for."""
 
         implements = ["org.apache.spark.sql.util.QueryExecutionListener"]
 

@@ -1,4 +1,4 @@
-"""What the earlier statements of an application have written to a dataset, and may still be there.
+"""The lineage that earlier statements of an application have written to a dataset, and that may still be there.
 
 All statements of an application that write to one target are one job, and of a job the latest run counts. A statement
 that leaves rows of before (an INSERT after another) therefore brings along the lineage of those before it, until one
@@ -17,7 +17,7 @@ _WRITTEN = (RunState.COMPLETE, RunState.RUNNING)
 class EarlierWrites:
     """The lineage of the rows that each job of one application has written, by job and target."""
 
-    _known: dict[_Key, ColumnLineage] = field(default_factory=dict)
+    _lineages: dict[_Key, ColumnLineage] = field(default_factory=dict)
 
     def with_earlier(self, moment: RunMoment) -> RunMoment:
         """The moment of a run that has written, with what was in its outputs by earlier runs of its job."""
@@ -35,14 +35,14 @@ class EarlierWrites:
             self._forget(dataset)
         if output.restores is not None:
             return output
-        before = self._known.get((job, dataset))
-        self._known[job, dataset] = output.lineage if before is None else _union(before, output.lineage)
+        before = self._lineages.get((job, dataset))
+        self._lineages[job, dataset] = output.lineage if before is None else _union(before, output.lineage)
         return output if before is None or _covers(output.lineage, before) else replace(output, earlier=before)
 
     def _forget(self, dataset: Dataset) -> None:
         """Drop what was written to a dataset: none of it is left, or what a version had that is restored."""
-        for key in [key for key in self._known if key[1] == dataset]:
-            del self._known[key]
+        for key in [key for key in self._lineages if key[1] == dataset]:
+            del self._lineages[key]
 
 
 def _union(one: ColumnLineage, other: ColumnLineage) -> ColumnLineage:

@@ -20,7 +20,7 @@ from headwater.openlineage.settings import JobNames
 
 
 class Clock:
-    """Spark tells milliseconds, and a statement may end and the next begin in one.
+    """Spark reports milliseconds, and a statement may end and the next begin in one.
 
     A change of names is put between them, by microseconds: before it a name means another dataset than after it.
     """
@@ -35,7 +35,7 @@ class Clock:
         return self._change if same else time
 
     def change(self, time: datetime) -> datetime:
-        """A time for a change of names: after all that was told before it in the same millisecond."""
+        """A time for a change of names: after all that was reported before it in the same millisecond."""
         same = time <= self._latest < time + timedelta(milliseconds=1)
         self._change = self._latest + timedelta(microseconds=1) if same else time
         self._latest = max(self._latest, self._change)
@@ -87,7 +87,7 @@ class Executions:
         return tuple(self._open.values())
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
-        """The moments that a row tells of: a start, an end, both when the plan came with the end, or none."""
+        """The moments in a row: a start, an end, both when the plan came with the end, or none."""
         return map(self._earlier.with_earlier, self._moments(row))
 
     def _moments(self, row: ExecutionRow) -> Iterator[RunMoment]:

@@ -41,7 +41,7 @@ def is_denied(command: str, denied: Collection[str]) -> bool:
 
 
 def target_name(described: DatasetDescription) -> str:
-    """What a dataset is called in the name of the job that writes it: its name in a catalog, else its whole name.
+    """The name of a dataset in the name of the job that writes it: its name in a catalog, else its whole name.
 
     It is the same whatever else the application writes, so that it has to be unique by itself. It has no colon but
     those of a URI: Marquez parses the ids of jobs.

@@ -82,5 +82,5 @@ def _scanned(seen: DatasetDescription, scans: Sequence[Scan]) -> DatasetDescript
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None

@@ -19,10 +19,10 @@ _UNSEEN = Gap("opaque", "foreachBatch", "no write of Spark was seen in it: what 
 
 @dataclass(slots=True)
 class _Query:
-    """A query that runs: what it was told to read and write, and what was written inside its batches since.
+    """A query that runs: what its plan reads and writes, and what was written inside its batches since.
 
     A query that writes to new places with every batch would grow for ever: the last hundred are kept, and what was
-    told before stays told (OpenLineage 2-0-2, "Run Cycle": events of a run add up).
+    reported before stays reported (OpenLineage 2-0-2, "Run Cycle": events of a run add up).
     """
 
     began: RunMoment
@@ -44,10 +44,10 @@ class _Query:
         new = [output for output in found if output not in self.outputs]
         self.changed |= bool(new) or any(read not in self.inputs for read in inputs)
         self.outputs = [*self.outputs, *new][-_MOST_KEPT:]
-        for known, seen in ((self.inputs, inputs), (self.gaps, more.gaps)):
-            known.update(dict.fromkeys(seen))  # type: ignore[arg-type]  # each has keys of its own kind
-            for surplus in tuple(known)[:-_MOST_KEPT]:
-                del known[surplus]  # type: ignore[arg-type]
+        for held, seen in ((self.inputs, inputs), (self.gaps, more.gaps)):
+            held.update(dict.fromkeys(seen))  # type: ignore[arg-type]  # each has keys of its own kind
+            for surplus in tuple(held)[:-_MOST_KEPT]:
+                del held[surplus]  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Streams:
         return run is not None
 
     def moments(self, row: ExecutionRow) -> Iterator[RunMoment]:
-        """The moments that such a row tells of."""
+        """The moments in such a row."""
         if row.kind == "stream":
             if row.stream not in self._running:  # one that starts just as the tap does may be found twice
                 yield self._started(row)
@@ -113,13 +113,13 @@ class Streams:
 
     def _started(self, row: ExecutionRow) -> RunMoment:
         plan = stream(row.plan, self.settings, self.origins) if row.plan is not None else None
-        known = plan.statement if plan else Statement(gaps=(Gap("error", row.command, row.unreadable),))
+        seen = plan.statement if plan else Statement(gaps=(Gap("error", row.command, row.unreadable),))
         run = Run(
             row.stream, Job(self.application.job.namespace, self.namer.of_stream(row.name, plan)), self.application
         )
-        began = RunMoment(run, RunState.START, row.time, self.engine, known, streaming=True)
+        began = RunMoment(run, RunState.START, row.time, self.engine, seen, streaming=True)
         query = self._running[row.stream] = _Query(began, plan)
-        query.add(known)
+        query.add(seen)
         for key in plan.held_by if plan else ():
             self.origins.remember(key, plan.rows)  # type: ignore[union-attr]
             self._readers[key] = row.stream

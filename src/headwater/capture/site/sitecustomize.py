@@ -13,11 +13,11 @@ _HERE = os.path.dirname(__file__)
 
 def _step_aside() -> None:
     sys.path[:] = [entry for entry in sys.path if entry != _HERE]
-    given = os.environ.get("PYTHONPATH", "")
-    if given == _HERE:
+    path = os.environ.get("PYTHONPATH", "")
+    if path == _HERE:
         del os.environ["PYTHONPATH"]
     else:
-        as_it_was = given.removeprefix(_HERE + os.pathsep)
+        as_it_was = path.removeprefix(_HERE + os.pathsep)
         os.environ["PYTHONPATH"] = "" if as_it_was == _HERE else as_it_was
     own = sys.modules.pop("sitecustomize")
     try:

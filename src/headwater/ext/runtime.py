@@ -12,10 +12,10 @@ from functools import partial
 from typing import TypeVar
 
 from headwater.errors import ExtensionError
-from headwater.ext.answers import NOTHING_TOLD, Told, answers
+from headwater.ext.answers import NO_ANSWERS, ExtensionAnswers, answers_of
 from headwater.ext.claims import Claim, Claims, claims_of
+from headwater.ext.discovery import Found
 from headwater.ext.extension import Extension, packages_of
-from headwater.ext.found import Found
 from headwater.ext.views import Views
 from headwater.ext.watchdog import within
 from headwater.model import Gap
@@ -70,7 +70,7 @@ class Extensions:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """One for each that could not be loaded or broke: what it would have told is missing."""
+        """One for each that could not be loaded or broke: its answers are missing."""
         self.load()
         return tuple(Gap("extension", name, why) for name, why in self._off.items())
 
@@ -93,7 +93,7 @@ class Extensions:
                     self._switch_off(one.name, f"the extension could not be loaded: {one.why}")
                 elif one.extension is not None:
                     self._own[one.name] = packages_of(one.extension)
-                    self._claims.add(self.asked(one.name, partial(claims_of, one.extension), Claims()))
+                    self._claims.add(self.call(one.name, partial(claims_of, one.extension), Claims()))
 
     def _looked_for(self) -> tuple[Found, ...]:
         try:
@@ -101,20 +101,20 @@ class Extensions:
         except Exception as error:
             return (Found("extensions", "search", why=redact(f"looking for them failed: {error!r}"), broken=True),)
 
-    def told(self, plan: Plan) -> Told:
-        """What extensions tell of a plan. A plan without a class that one is for costs one look at each node."""
+    def answers(self, plan: Plan) -> ExtensionAnswers:
+        """The answers of extensions about a plan. A plan with no class that one is for costs a look at each node."""
         self.load()
         by_name: dict[str, list[Claim]] = {}
         for claim in self._claims.of(plan):
             by_name.setdefault(claim.extension, []).append(claim)
         if not by_name:
-            return Told(gaps=self.gaps) if self._off else NOTHING_TOLD
-        found = Told()
+            return ExtensionAnswers(gaps=self.gaps) if self._off else NO_ANSWERS
+        found = ExtensionAnswers()
         for name in (one.name for one in self.loaded if one.name in by_name):
-            found = found.before(self.asked(name, partial(answers, by_name[name], Views()), Told()))
+            found = found.before(self.call(name, partial(answers_of, by_name[name], Views()), ExtensionAnswers()))
         return found.with_gaps(self.gaps)
 
-    def asked(self, name: str, question: Callable[[], _T], otherwise: _Otherwise) -> _T | _Otherwise:
+    def call(self, name: str, question: Callable[[], _T], otherwise: _Otherwise) -> _T | _Otherwise:
         """The answer of the extension ``name``; ``otherwise`` when it is switched off, or breaks now."""
         if name in self._off:
             return otherwise
@@ -139,9 +139,9 @@ class Extensions:
             self._switch_off(name, f"the extension is switched off for this run: {why}")
 
     def _switch_off(self, name: str, why: str) -> None:
-        said = self._off[name] = redact(why).rstrip(".")
+        reason = self._off[name] = redact(why).rstrip(".")
         self._loaded = tuple(one for one in self._loaded if one.name != name)
-        _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, said)
+        _LOG.warning("headwater: %s: %s. The Spark job is not affected.", name, reason)
 
 
 NO_EXTENSIONS = Extensions()

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.ext.extensions import VERSION, Asked, extension, told
 from tests.ext.handmade import column, edges, expression, files, operator, saved
-from tests.ext.known import VERSION, Asked, extension, told
 from tests.extract.recordings import FOLDER, read_plans
 
 from headwater.ext import (

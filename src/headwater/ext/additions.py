@@ -1,4 +1,4 @@
-"""What extensions add to what is told: names and facets of datasets, facets of runs and jobs, filtered events."""
+"""Additions of extensions to events: names and facets of datasets, facets of runs and jobs, filtered events."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,10 +11,10 @@ from openlineage.client.event_v2 import RunEvent
 
 from headwater.errors import EventError, ExtensionError
 from headwater.ext.answers import named
-from headwater.ext.checked import checked, checked_facets
 from headwater.ext.hooks import EventFilter, JsonObject, NamingRule
 from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
-from headwater.ext.running import Extensions
+from headwater.ext.runtime import Extensions
+from headwater.ext.validation import checked, checked_facets
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Facet, RunMoment, Statement
 from headwater.openlineage.writing.events import read_event, to_json
 from headwater.redaction import redact_json
@@ -54,7 +54,7 @@ def new_names(datasets: Iterable[Dataset], extensions: Extensions) -> Mapping[Da
         if not extension.naming_rules:
             continue
         present = tuple(dict.fromkeys(names.values()))
-        found = extensions.asked(extension.name, partial(_ruled, extension.naming_rules, present), None)
+        found = extensions.call(extension.name, partial(_ruled, extension.naming_rules, present), None)
         names = {former: found[name] for former, name in names.items()} if found else names
     return {former: name for former, name in names.items() if former != name}
 
@@ -70,14 +70,14 @@ def _named_by(dataset: Dataset, rule: NamingRule) -> Dataset:
 
 def _with_facets(statement: Statement, extensions: Extensions) -> Statement:
     seen = tuple(dict.fromkeys((*statement.inputs, *(output.description for output in statement.outputs))))
-    given: dict[DatasetDescription, list[Facet]] = {one: [] for one in seen}
+    added: dict[DatasetDescription, list[Facet]] = {one: [] for one in seen}
     for extension in extensions.loaded:
         if not extension.dataset_facets:
             continue
-        found = extensions.asked(extension.name, partial(_facets_of, extension.dataset_facets, seen), ())
+        found = extensions.call(extension.name, partial(_facets_of, extension.dataset_facets, seen), ())
         for one, facets in zip(seen, found, strict=False):
-            given[one].extend(Facet(name, text) for name, text in facets)
-    described = {one: replace(one, facets=(*one.facets, *facets)) if facets else one for one, facets in given.items()}
+            added[one].extend(Facet(name, text) for name, text in facets)
+    described = {one: replace(one, facets=(*one.facets, *facets)) if facets else one for one, facets in added.items()}
     outputs = tuple(replace(output, description=described[output.description]) for output in statement.outputs)
     return replace(statement, inputs=tuple(described[one] for one in statement.inputs), outputs=outputs)
 
@@ -91,7 +91,7 @@ def _provided(provider: Callable[[Any], Mapping[str, JsonObject]], about: object
     return checked_facets(provider(about))
 
 
-def told_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> RunEvent | None:
+def extended_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> RunEvent | None:
     """The event with the facets that extensions add to its run and job, as filters leave it; None of one kept back."""
     if extensions.idle:
         return event
@@ -106,7 +106,7 @@ def told_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> Ru
     for extension in extensions.loaded:
         if not extension.event_filters:
             continue
-        left = extensions.asked(extension.name, partial(_filtered, extension.event_filters, event), event)
+        left = extensions.call(extension.name, partial(_filtered, extension.event_filters, event), event)
         if left is None:
             return None
         event = left
@@ -119,22 +119,22 @@ def _added(moment: RunMoment, hook: str, kind: str, extensions: Extensions) -> d
     for extension in extensions.loaded:
         base = {"_producer": _PRODUCER + extension.name, "_schemaURL": _SCHEMA + kind}
         if providers := getattr(extension, hook):
-            facets = extensions.asked(extension.name, partial(_facets_of, providers, (moment,)), ((),))
+            facets = extensions.call(extension.name, partial(_facets_of, providers, (moment,)), ((),))
             found.update((name, {**base, **redact_json(json.loads(text))}) for name, text in facets[0])
     return found
 
 
 def _filtered(filters: Iterable[EventFilter], event: RunEvent) -> RunEvent | None:
-    """What the filters of one extension leave of an event, asked at once."""
+    """Return what the filters of one extension leave of an event, asked at once."""
     for keeps in filters:
-        left = _kept(keeps, event)
+        left = _filtered_by(keeps, event)
         if left is None:
             return None
         event = left
     return event
 
 
-def _kept(keeps: EventFilter, event: RunEvent) -> RunEvent | None:
+def _filtered_by(keeps: EventFilter, event: RunEvent) -> RunEvent | None:
     answer = keeps(json.loads(to_json(event)))
     if answer is True:
         return event

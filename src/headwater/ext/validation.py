@@ -54,15 +54,15 @@ def checked(value: object, kind: type[_T] | Any) -> _T | Any:
     return value
 
 
-def checked_facets(given: object) -> tuple[tuple[str, str], ...]:
+def checked_facets(facets: object) -> tuple[tuple[str, str], ...]:
     """Facets as pairs of a name and the text of a JSON object.
 
     Raises:
         ExtensionError: they are no JSON objects by names, or too large.
     """
-    if not isinstance(given, Mapping):
-        raise ExtensionError(f"it gave {_shown(given)}; expected facets by their names")
-    pairs = [(checked(name, str), _json_object(facet)) for name, facet in islice(given.items(), MOST)]
+    if not isinstance(facets, Mapping):
+        raise ExtensionError(f"it gave {_shown(facets)}; expected facets by their names")
+    pairs = [(checked(name, str), _json_object(facet)) for name, facet in islice(facets.items(), MOST)]
     if not all(name for name, _ in pairs):
         raise ExtensionError("it gave a facet with an empty name")
     return tuple(pairs)
@@ -111,8 +111,8 @@ def _mapping(value: object, key: Any, kind: Any) -> Mapping[Any, Any]:
 def _record(value: object, kind: Any) -> Any:
     if type(value) is not kind:
         raise ExtensionError(f"it gave {_shown(value)}; expected {_named(kind)}")
-    known: Any = kind
-    return known(**{name: checked(getattr(value, name), annotation) for name, annotation in _fields(known)})
+    made: Any = kind
+    return made(**{name: checked(getattr(value, name), annotation) for name, annotation in _fields(made)})
 
 
 @lru_cache(maxsize=64)

@@ -25,7 +25,7 @@ class Found:
 
     ``source`` is where it was named: ``entry point``, ``attach`` or ``setting``. ``distribution`` and
     ``distribution_version`` are those of the installed package behind an entry point, ``target`` is what the entry
-    point or the setting names. ``broken`` tells one that failed from one that nobody wants.
+    point or the setting names. ``broken`` distinguishes one that failed from one that nobody wants.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Found:
     broken: bool = False
 
 
-Given = Extension | Callable[[], Extension] | str
+ExtensionSource = Extension | Callable[[], Extension] | str
 """How an extension is given to ``attach``: itself, a function that gives it, or a text ``module:name`` of either."""
 
 
 def find_extensions(
-    given: Sequence[Given] = (),
+    sources: Sequence[ExtensionSource] = (),
     disabled: Sequence[str] = (),
     seconds: float = LOADING_SECONDS,
     *,
@@ -54,26 +54,28 @@ def find_extensions(
     ``disabled`` are names of extensions or entry points that are not wanted, ``*`` is every one. Never raises: what
     goes wrong is said in `Found.why`.
     """
-    known: dict[str, Found] = {}
+    by_name: dict[str, Found] = {}
     passed_over: list[Found] = []
-    for place, load, own in _candidates(given, _entry_points() if installed else ()):
+    for place, load, own in _candidates(sources, _entry_points() if installed else ()):
         found = _unwanted(place, disabled) or _loaded(place, load, seconds, own)
-        found = _unwanted(found, disabled) or _twice(found, known) or found
+        found = _unwanted(found, disabled) or _twice(found, by_name) or found
         if found.extension is None:
             passed_over.append(found)
         else:
-            known[found.name] = found
-    return (*known.values(), *passed_over)
+            by_name[found.name] = found
+    return (*by_name.values(), *passed_over)
 
 
-def remembered_extensions(given: Sequence[Given] = (), disabled: Sequence[str] = ()) -> tuple[Found, ...]:
+def remembered_extensions(sources: Sequence[ExtensionSource] = (), disabled: Sequence[str] = ()) -> tuple[Found, ...]:
     """The same, looked for once in a process as long as the same packages are installed: a broken one too."""
-    return _remembered(tuple(given), tuple(disabled), tuple(_entry_points()))
+    return _remembered(tuple(sources), tuple(disabled), tuple(_entry_points()))
 
 
 @lru_cache(maxsize=8)
-def _remembered(given: Sequence[Given], disabled: Sequence[str], points: Sequence[EntryPoint]) -> tuple[Found, ...]:
-    return find_extensions(given, disabled)
+def _remembered(
+    sources: Sequence[ExtensionSource], disabled: Sequence[str], points: Sequence[EntryPoint]
+) -> tuple[Found, ...]:
+    return find_extensions(sources, disabled)
 
 
 class _Candidate(NamedTuple):
@@ -84,8 +86,8 @@ class _Candidate(NamedTuple):
     own: Set[str]
 
 
-def _candidates(given: Sequence[Given], points: Iterable[EntryPoint]) -> Iterator[_Candidate]:
-    for one in given:
+def _candidates(sources: Sequence[ExtensionSource], points: Iterable[EntryPoint]) -> Iterator[_Candidate]:
+    for one in sources:
         if isinstance(one, str):
             yield _Candidate(Found(one, "setting", one), partial(resolve_name, one), {package_of(one)})
         else:
@@ -130,8 +132,8 @@ def _unwanted(found: Found, disabled: Sequence[str]) -> Found | None:
     return replace(found, extension=None, why="it is switched off by the setting extensions_disabled")
 
 
-def _twice(found: Found, known: dict[str, Found]) -> Found | None:
-    if found.extension is None or found.name not in known:
+def _twice(found: Found, by_name: dict[str, Found]) -> Found | None:
+    if found.extension is None or found.name not in by_name:
         return None
-    other = known[found.name]
+    other = by_name[found.name]
     return replace(found, extension=None, why=f"another one of that name was found before ({other.source})")

@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ext.known import edges, extension, plan_of, running, told
+from tests.ext.extensions import edges, extension, plan_of, running, told
 
 from headwater.ext import Dataset, DatasetDescription, Facet, Subtype, Symlink, Transformation
+from headwater.ext.additions import finished, finished_lineage
 from headwater.ext.renaming import datasets_of, renamed
-from headwater.ext.telling import finished, finished_lineage
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Dependency, InputField, NameChange, Output, Statement
 from headwater.openlineage.writing.events import _merged

@@ -66,7 +66,7 @@ def test_spark_submit_runs_the_job_through_submit_py(jobs: Jobs) -> None:
     # spark-submit sends standard error of Python to standard output.
     assert ended.out.splitlines() == [
         f"['job.py', 'out', '--conf', 'mine'] __main__ {jobs.folder / 'job.py'} x",
-        "headwater: captured the lineage of 2 columns in 1 dataset, told to events.ndjson",
+        "headwater: captured the lineage of 2 columns in 1 dataset, sent to events.ndjson",
     ]
     assert ended.code == 5
     assert list(statements(jobs.events())) == ["shop.out"]

@@ -5,8 +5,8 @@ from typing import Any
 from tests.extract.recordings import FOLDER, read_plans
 
 from headwater.ext import API, Extension, Operator, OperatorVisitor
-from headwater.ext.found import find_extensions
-from headwater.ext.running import Extensions
+from headwater.ext.discovery import find_extensions
+from headwater.ext.runtime import Extensions
 from headwater.extract import ExtractSettings, statement
 from headwater.model import Gap, Output, Statement
 from headwater.plan import Plan, decode_document

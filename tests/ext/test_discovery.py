@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from tests.ext.conftest import MODULE, Installed
-from tests.ext.known import extension
+from tests.ext.extensions import extension
 
 from headwater.capture.settings import capture_settings, installed_extensions
 from headwater.errors import SettingError
 from headwater.ext import API, Extension
-from headwater.ext.found import find_extensions
-from headwater.ext.running import Extensions
+from headwater.ext.discovery import find_extensions
+from headwater.ext.runtime import Extensions
 
 
 def test_installed_packages_are_found_by_their_entry_points(installed: Installed) -> None:
