@@ -122,3 +122,14 @@ def test_a_step_is_of_the_files_as_they_were_at_a_moment(store: Store, words: Wo
     then = 1_767_225_600_000_000 + minute + minute // 2
     assert roots(store, "out.a", as_of=then).keys() == {"raw.id", "raw.name"}
     assert "raw.other" in roots(store, "out.a")
+
+
+def test_columns_of_topics_that_are_called_value_leave_walks_as_they_are(store: Store, words: Words) -> None:
+    made = write(words, 0, {"value": ["raw.line"]})
+    made["outputs"][0] |= {"namespace": "kafka://broker", "name": "orders"}
+    store.ingest([made])
+    with store.read() as connection:
+        assert not isinstance(edges_within(connection, UNBOUNDED), EdgesAcrossFormats)
+    store.ingest([read(words, 1, {"a": ["mid.value"]}, "value")])
+    with store.read() as connection:
+        assert isinstance(edges_within(connection, UNBOUNDED), EdgesAcrossFormats)

@@ -12,12 +12,12 @@ writers of ``value`` do not name may be any part of it.
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import caseless
 from headwater.model.name_keys import key_of, keys_of
-from headwater.openlineage.naming.locations import holds_paths
+from headwater.openlineage.naming.locations import FILE_SYSTEMS, holds_paths
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT
@@ -97,8 +97,18 @@ _NAME = schema.field_name.c
 _CONTENT = _FIELD.alias("content")
 _KEYS = [key_of(one) for one in (TEXT, BYTES)]
 _ANY_CONTENT = select(_NAME.key).where(_NAME.key.in_(_KEYS)).limit(1)
+_ANY_RENAME = select(schema.field_rename.c.at).limit(1)
+_MOST_CANDIDATES = 1_000  # columns; to look at each takes about a microsecond
 _OF_FILES = select(_CONTENT.c.dataset_id).distinct().join(_FIELD, _FIELD.c.dataset_id == _CONTENT.c.dataset_id)
 _OF_FILES = _OF_FILES.where(_CONTENT.c.key.in_(_KEYS))
+_CANDIDATE = select(_FIELD.c.dataset_id).where(_FIELD.c.folded_key.in_(_KEYS)).limit(_MOST_CANDIDATES).subquery()
+_HOLDS_PATHS = or_(  # as `holds_paths`
+    _DATASET.c.namespace.in_(FILE_SYSTEMS),
+    *(_DATASET.c.namespace.startswith(f"{scheme}://") for scheme in sorted(FILE_SYSTEMS)),
+    _DATASET.c.name.startswith("/"),
+)
+_CANDIDATES = select(func.count(), func.max(case((_HOLDS_PATHS, 1), else_=0)))
+_CANDIDATES = _CANDIDATES.join_from(_CANDIDATE, _DATASET, _DATASET.c.id == _CANDIDATE.c.dataset_id)
 _DATASETS_WITH_CONTENT = Lookup(_OF_FILES, _FIELD.c.id)
 _FILES = (_DATASET.c.namespace, _DATASET.c.name.label("dataset"))
 _COLUMNS = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name, _FIELD.c.type, _FIELD.c.spelled_by, *_FILES)
@@ -116,8 +126,17 @@ class FormatStep(NamedTuple):
 
 
 def has_file_contents(connection: Connection) -> bool:
-    """Whether any column has the name of one that holds the contents of files: one look-up of two keys."""
-    return connection.execute(_ANY_CONTENT).first() is not None
+    """Whether files may have a column that holds their contents; columns of tables that are called so are none.
+
+    Where no column was ever called so it takes one look-up. Where too many are it answers True without looking at all.
+    """
+    if connection.execute(_ANY_CONTENT).first() is None:
+        return False
+    # The index is of present names, the key is that of the first one: columns with others cannot be found by it.
+    if connection.execute(_ANY_RENAME).first() is not None:
+        return True
+    count, of_files = connection.execute(_CANDIDATES).one()
+    return bool(of_files) or count == _MOST_CANDIDATES
 
 
 def format_steps(connection: Connection, fields: Collection[int], written: Written) -> list[FormatStep]:
