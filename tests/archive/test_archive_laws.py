@@ -16,8 +16,8 @@ from sqlalchemy import select, text
 
 from headwater.archive import Archive, find_fields
 from headwater.store import Store, open_store, schema
-from headwater.store.catalog.fields import ended_fields
 from headwater.store.questions.hops import overwrites
+from headwater.store.read_model.fields import ended_fields
 from tests.store.conftest import Words, renamed, told, written
 from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 

@@ -8,20 +8,11 @@ from sqlalchemy import Connection, event
 
 from headwater.model import Dataset, Job
 from headwater.store import Store, open_store
-from headwater.store.catalog import (
-    currentjobs,
-    datasets,
-    eventlog,
-    jobs,
-    known,
-    runs,
-    statistics,
-    upstreamruns,
-    versions,
-)
-from headwater.store.catalog.eventlog import During
-from headwater.store.catalog.jobs import Wanted
-from headwater.store.catalog.pages import Page
+from headwater.store.catalog import datasets, events, job_versions, jobs, name_ids, runs, statistics
+from headwater.store.catalog.events import EventFilter
+from headwater.store.catalog.jobs import JobFilter
+from headwater.store.read_model import versions
+from headwater.store.read_model.pages import Page
 
 GOLD = Dataset("file", "/gold")
 DAILY = Job("demo", "daily")
@@ -73,13 +64,13 @@ def steps(store: Store, question: Callable[[Connection], Any]) -> int:
 
 
 def dataset(connection: Connection) -> int:
-    found = known.dataset_id(connection, GOLD)
+    found = name_ids.dataset_id(connection, GOLD)
     assert found is not None
     return found
 
 
 def job(connection: Connection) -> int:
-    found = known.job_id(connection, DAILY)
+    found = name_ids.job_id(connection, DAILY)
     assert found is not None
     return found
 
@@ -92,18 +83,18 @@ PAGE = Page(10)
 QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "versions of a dataset": lambda store: versions.of_dataset(store, dataset(store), GOLD, PAGE).items,
     "the current version": lambda store: datasets.outlines(store, [dataset(store)]),
-    "versions of a job": lambda store: currentjobs.versions(store, job(store), DAILY, "", PAGE).items,
-    "jobs": lambda store: jobs.listing(store, Wanted(), PAGE).items,
-    "jobs in a state": lambda store: jobs.listing(store, Wanted(states=frozenset({"COMPLETED"})), PAGE).items,
+    "versions of a job": lambda store: job_versions.versions(store, job(store), DAILY, "", PAGE).items,
+    "jobs": lambda store: jobs.listing(store, JobFilter(), PAGE).items,
+    "jobs in a state": lambda store: jobs.listing(store, JobFilter(states=frozenset({"COMPLETED"})), PAGE).items,
     "runs": lambda store: runs.listing(store, job(store), PAGE).items,
-    "runs before a run": lambda store: list(upstreamruns.upstream(store, newest(store), 3)),
+    "runs before a run": lambda store: list(runs.upstream(store, newest(store), 3)),
 }
 
 BEGIN = 1_767_225_600_000_000  # 2026-01-01
 EDGES = [BEGIN + hour * 3_600_000_000 for hour in range(25)]
 COUNTS: dict[str, Callable[[Connection], Any]] = {
-    "events": lambda store: eventlog.listing(store, During(), PAGE).total,
-    "events of a namespace": lambda store: eventlog.listing(store, During(namespace="demo"), PAGE).total,
+    "events": lambda store: events.listing(store, EventFilter(), PAGE).total,
+    "events of a namespace": lambda store: events.listing(store, EventFilter(namespace="demo"), PAGE).total,
     "statistics of events": lambda store: statistics.events(store, EDGES),
 }
 OF_EVENT = 25

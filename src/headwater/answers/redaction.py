@@ -12,8 +12,8 @@ from uuid import UUID
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.openlineage.reading.json_values import record
-from headwater.store.catalog.sight import Sees
 from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite
+from headwater.store.read_model.visibility import Sees
 
 HIDDEN = "hidden"
 """The namespace of everything that is hidden."""

@@ -14,15 +14,15 @@ from sqlalchemy import Connection, Engine, or_, select
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import Event, read_event
 from headwater.store import schema
-from headwater.store.catalog.sight import OPTION as SIGHT
-from headwater.store.catalog.sight import Sees
 from headwater.store.graph.index import OPTION, require_arrays
 from headwater.store.ingest.current_lineage import recompute_current_lineage
 from headwater.store.ingest.ids import Writer
 from headwater.store.ingest.pipeline import record
 from headwater.store.ingest.replacements import believes_overwrite
 from headwater.store.ingest.run_summary import update_run_summary
-from headwater.store.maintenance.upgrade import require_current, revision_of, upgrade
+from headwater.store.migrations.upgrade import require_current, revision_of, upgrade
+from headwater.store.read_model.visibility import OPTION as SIGHT
+from headwater.store.read_model.visibility import Sees
 from headwater.store.sql import connections
 from headwater.store.sql.databases import database_at
 from headwater.store.sql.location import require_file, store_file, store_url

@@ -38,7 +38,7 @@ def find_fields(archive: Mapping[str, DataFrame], name: str) -> DataFrame:
 
 
 def _lasting(archive: Mapping[str, DataFrame], fields: DataFrame) -> DataFrame:
-    """The fields that datasets have now (`headwater.store.catalog.fields.ended_fields`)."""
+    """The fields that datasets have now (`headwater.store.read_model.fields.ended_fields`)."""
     written = archive["column_edges"].where("current").select(sf.col("output_field_id").alias("field_id"))
     return fields.where("NOT left_out").unionByName(fields.where("left_out").join(written, "field_id", "left_semi"))
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
-from headwater.store.catalog.sight import Sees
+from headwater.store.read_model.visibility import Sees
 
 
 class Scope(IntEnum):

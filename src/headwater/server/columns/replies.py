@@ -19,8 +19,8 @@ from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, Server, TheServer
 from headwater.server.settings import ServerSettings
 from headwater.store import Store
-from headwater.store.catalog.sight import Sees
 from headwater.store.questions import Bounds, Column, KnownDataset, state_of
+from headwater.store.read_model.visibility import Sees
 
 JSON = "application/json"
 MEDIA = {"csv": "text/csv; charset=utf-8", "mermaid": "text/vnd.mermaid", "dot": "text/vnd.graphviz"}

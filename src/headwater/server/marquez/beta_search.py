@@ -17,12 +17,12 @@ from headwater.server.marquez.documents import Document
 from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
-from headwater.store.catalog import datasets, hits, jobs, known
-from headwater.store.catalog.datasets import KeptDataset
-from headwater.store.catalog.hits import Sought
-from headwater.store.catalog.jobs import KeptJob
-from headwater.store.catalog.pages import among
+from headwater.store.catalog import datasets, jobs, name_ids, name_search
+from headwater.store.catalog.datasets import StoredDataset
+from headwater.store.catalog.jobs import StoredJob
+from headwater.store.catalog.name_search import SearchQuery
 from headwater.store.catalog.runs import STATES
+from headwater.store.read_model.pages import among
 
 router = APIRouter(prefix="/api/v2beta/search", tags=["search"], route_class=GuardedRoute)
 
@@ -40,10 +40,10 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
 
     Of both kinds the last updated is first.
     """
-    query = Sought(text(q), hits.JOB, by_time=True, sees=sight(caller))
+    query = SearchQuery(text(q), name_search.JOB, by_time=True, sees=sight(caller))
     with store.read() as connection:
-        named = [Job(one.namespace, one.name) for one in hits.search(connection, query, AT_ONCE)]
-        ids = known.job_ids(connection, named)
+        named = [Job(one.namespace, one.name) for one in name_search.search(connection, query, AT_ONCE)]
+        ids = name_ids.job_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), jobs.whole(connection, list(ids.values())))
     return _answer(q, [_job(one, redaction_of(caller)) for one in found])
 
@@ -51,10 +51,10 @@ def of_jobs(q: Text, caller: Reader, store: TheStore) -> Json:
 @router.get("/datasets", response_model=graph_schemas.DatasetHits)
 def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
     """Search datasets: names that contain ``q``, then texts with its words; of both the last updated first."""
-    query = Sought(text(q), hits.DATASET, by_time=True, sees=sight(caller))
+    query = SearchQuery(text(q), name_search.DATASET, by_time=True, sees=sight(caller))
     with store.read() as connection:
-        named = [Dataset(one.namespace, one.name) for one in hits.search(connection, query, AT_ONCE)]
-        ids = known.dataset_ids(connection, named)
+        named = [Dataset(one.namespace, one.name) for one in name_search.search(connection, query, AT_ONCE)]
+        ids = name_ids.dataset_ids(connection, named)
         found = among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values())))
     return _answer(q, [_dataset(one, redaction_of(caller)) for one in found])
 
@@ -68,7 +68,7 @@ def _highlight(name: str, query: str) -> dict[str, list[str]]:
     return {"name": [marked]} if marked != name else {}
 
 
-def _job(stored: KeptJob, redaction: Redaction) -> Document:
+def _job(stored: StoredJob, redaction: Redaction) -> Document:
     run = stored.runs[0] if stored.runs else None
     return {
         "run_id": None if run is None else run.uuid,
@@ -81,7 +81,7 @@ def _job(stored: KeptJob, redaction: Redaction) -> Document:
     }
 
 
-def _dataset(stored: KeptDataset, redaction: Redaction) -> Document:
+def _dataset(stored: StoredDataset, redaction: Redaction) -> Document:
     return {
         "run_id": stored.version.run or None if stored.version is not None else None,
         "eventType": "COMPLETE",

@@ -21,10 +21,11 @@ from headwater.server.marquez.nodes import Node
 from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer
-from headwater.store.catalog import columngraph, currentjobs, jobs, known, runs, versions
-from headwater.store.catalog.columngraph import ColumnGraph, ColumnNode
-from headwater.store.catalog.fieldlineage import InputColumn
+from headwater.store.catalog import column_graph, job_versions, jobs, name_ids, runs
+from headwater.store.catalog.column_graph import ColumnGraph, ColumnNode
+from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions.answers import Bounds, Column
+from headwater.store.read_model import versions
 
 router = APIRouter(prefix="/api/v1", tags=["lineage"], responses={400: {}, 404: {}}, route_class=GuardedRoute)
 
@@ -42,14 +43,14 @@ def graph(
 ) -> Json:
     """Return the columns before those of a field, a dataset or a job, and with ``withDownstream`` also those after."""
     limits = server.settings
-    bounds = columngraph.within(
+    bounds = column_graph.within(
         Bounds(columns=limits.node_limit, seconds=limits.time_limit), min(depth, limits.depth_limit)
     )
     with server.seen_by(caller).read() as connection:
         node = nodes.find(connection, node_id, sight(caller))
         _check(node, node_id, with_downstream)
         fields, moment = _start(connection, node) or missing("Node", node_id)
-        found = columngraph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
+        found = column_graph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
         shown = _Nodes(found, redaction_of(caller, connection), versioned=node.version is not None).nodes()
     return Json({"graph": shown}, headers=truncation(found.truncated))
 
@@ -67,7 +68,7 @@ def _start(connection: Connection, node: Node) -> Start | None:
 
 
 def _start_at_dataset(connection: Connection, node: Node) -> Start | None:
-    fields = [node.field_id] if node.field_id else known.field_ids(connection, node.id)
+    fields = [node.field_id] if node.field_id else name_ids.field_ids(connection, node.id)
     if node.version is None:
         return fields, None
     named = versions.named(connection, node.id)
@@ -79,12 +80,12 @@ def _start_at_job(connection: Connection, node: Node) -> Start | None:
     """Return the columns that the newest run of a job, or of a version of it, wrote."""
     if node.job is None or node.version is None:
         newest = runs.newest(connection, [node.id], 1).get(node.id)
-        return None if newest is None else (columngraph.written_by(connection, newest[0]), None)
+        return None if newest is None else (column_graph.written_by(connection, newest[0]), None)
     location = jobs.outlines(connection, [node.id])[node.id].location
-    found = currentjobs.find_version(connection, node.id, node.job, location, node.version)
+    found = job_versions.find_version(connection, node.id, node.job, location, node.version)
     if found is None or found.run is None:
         return None
-    return columngraph.written_by(connection, found.run), found.newest_at
+    return column_graph.written_by(connection, found.run), found.newest_at
 
 
 class _Nodes:

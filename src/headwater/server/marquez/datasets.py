@@ -18,10 +18,10 @@ from headwater.server.marquez.query_params import ThePage, now, redaction_of, si
 from headwater.server.marquez.runs import known_run
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
 from headwater.store import Store
-from headwater.store.catalog import datasets, known, runs, sources, tags, versions
-from headwater.store.catalog.datasets import KeptDataset
-from headwater.store.catalog.identities import dataset_version
-from headwater.store.catalog.versions import Version
+from headwater.store.catalog import datasets, name_ids, runs, sources, tags
+from headwater.store.catalog.datasets import StoredDataset
+from headwater.store.read_model import versions
+from headwater.store.read_model.versions import Version, dataset_version
 
 router = APIRouter(
     prefix="/api/v1/namespaces/{namespace}/datasets", tags=["datasets"], responses={404: {}}, route_class=NamedRoute
@@ -131,13 +131,13 @@ def untag_field(named: TheDataset, field: str, tag: str, caller: Writer, store: 
     return _change_tag(store, caller, named, (field, tag), put=False)
 
 
-def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> KeptDataset:
+def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> StoredDataset:
     """Return the dataset with a name, without facets and lineage.
 
     Raises:
         HTTPException: 404, when none has it, or the caller may not see it.
     """
-    found = known.dataset_id(connection, named) if caller.sees(named.namespace) else None
+    found = name_ids.dataset_id(connection, named) if caller.sees(named.namespace) else None
     stored = None if found is None else datasets.outlines(connection, [found]).get(found)
     if stored is None or redaction_of(caller, connection).hides(stored.named):
         known_namespace(connection, caller, named.namespace)
@@ -145,7 +145,7 @@ def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> Kep
     return stored
 
 
-def _whole(connection: Connection, caller: Caller, named: Dataset) -> KeptDataset:
+def _whole(connection: Connection, caller: Caller, named: Dataset) -> StoredDataset:
     found = known_dataset(connection, caller, named).id
     return datasets.whole(connection, [found])[found]
 
@@ -174,18 +174,18 @@ def _source(connection: Connection, caller: Caller, name: str) -> str:
     return "" if found is None else found.url
 
 
-def _field(stored: KeptDataset, name: str) -> int:
+def _field(stored: StoredDataset, name: str) -> int:
     place = place_of([one.name for one in stored.fields], name)
     return missing("Field", name) if place is None else stored.fields[place].id
 
 
-def _tag_all(connection: Connection, stored: KeptDataset, body: DatasetBody) -> None:
+def _tag_all(connection: Connection, stored: StoredDataset, body: DatasetBody) -> None:
     tags.add(connection, (stored.id, 0), body.tags or (), now())
     for one in body.fields or ():
         tags.add(connection, (stored.id, 0), one.tags, now(), _field(stored, one.name))
 
 
-def _version(connection: Connection, stored: KeptDataset, text: str) -> Version:
+def _version(connection: Connection, stored: StoredDataset, text: str) -> Version:
     """Return the version with a UUID; also the one that runs read and no known run wrote."""
     uuid = uuid_of(text) or missing("Dataset version", text)
     if uuid == dataset_version(stored.named, ""):

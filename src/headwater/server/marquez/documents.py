@@ -10,15 +10,15 @@ from headwater.answers.documents import of_overwrite
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.json_values import text
-from headwater.store.catalog.currentjobs import JobVersion
-from headwater.store.catalog.datasets import DatasetField, KeptDataset
-from headwater.store.catalog.fieldlineage import InputColumn
-from headwater.store.catalog.jobs import KeptJob
-from headwater.store.catalog.runevents import ToldRun
-from headwater.store.catalog.runs import KeptRun
-from headwater.store.catalog.sources import UNTOLD
-from headwater.store.catalog.touched import Used
-from headwater.store.catalog.versions import Version
+from headwater.store.catalog.datasets import DatasetField, StoredDataset
+from headwater.store.catalog.field_lineage import InputColumn
+from headwater.store.catalog.job_versions import JobVersion
+from headwater.store.catalog.jobs import StoredJob
+from headwater.store.catalog.run_datasets import DatasetUse
+from headwater.store.catalog.run_events import RunEvents
+from headwater.store.catalog.runs import StoredRun
+from headwater.store.catalog.sources import DEFAULT_SOURCE
+from headwater.store.read_model.versions import Version
 
 Document = dict[str, Any]
 
@@ -42,7 +42,7 @@ def dataset_name(named: Dataset) -> Document:
     return {"namespace": named.namespace, "name": named.name}
 
 
-def dataset(stored: KeptDataset, redaction: Redaction) -> Document:
+def dataset(stored: StoredDataset, redaction: Redaction) -> Document:
     """Return a Dataset with its column lineage."""
     outline = dataset_outline(stored, redaction.dataset(stored.named))
     del outline["lastLifecycleState"]
@@ -55,7 +55,7 @@ def dataset(stored: KeptDataset, redaction: Redaction) -> Document:
     }
 
 
-def dataset_outline(stored: KeptDataset, shown: Dataset) -> Document:
+def dataset_outline(stored: StoredDataset, shown: Dataset) -> Document:
     """Return a DatasetData: the part of a dataset that nodes of the lineage graph have, too."""
     return {
         "id": dataset_name(shown),
@@ -65,7 +65,7 @@ def dataset_outline(stored: KeptDataset, shown: Dataset) -> Document:
         "createdAt": instant(stored.created_at),
         "updatedAt": instant(stored.updated_at),
         "namespace": shown.namespace,
-        "sourceName": stored.source or UNTOLD,
+        "sourceName": stored.source or DEFAULT_SOURCE,
         "fields": [dataset_field(one) for one in stored.fields],
         "tags": list(stored.tags),
         "lastModifiedAt": instant(None if stored.version is None else stored.version.at),
@@ -124,7 +124,7 @@ def first_transformation(inputs: Iterable[InputColumn], redaction: Redaction) ->
     }
 
 
-def dataset_version(stored: KeptDataset, version: Version, run: KeptRun | None, redaction: Redaction) -> Document:
+def dataset_version(stored: StoredDataset, version: Version, run: StoredRun | None, redaction: Redaction) -> Document:
     """Return a DatasetVersion: the dataset with the fields of that version, and the run that wrote it."""
     outline = dataset(stored, redaction)
     shared = ("type", "name", "physicalName", "namespace", "sourceName", "fields", "tags", "description", "facets")
@@ -139,11 +139,11 @@ def dataset_version(stored: KeptDataset, version: Version, run: KeptRun | None, 
     }
 
 
-def run_document(stored: KeptRun, redaction: Redaction) -> Document:
+def run_document(stored: StoredRun, redaction: Redaction) -> Document:
     """Return a Run; for a hidden job only its moments and its state."""
     job, told = redaction.job(stored.job), stored.told
     if redaction.hides(stored.job):
-        told = ToldRun(told.first_at, told.last_at)
+        told = RunEvents(told.first_at, told.last_at)
     duration = None if None in (stored.started_at, stored.ended_at) else stored.ended_at - stored.started_at  # type: ignore[operator]
     return {
         "id": stored.uuid,
@@ -167,7 +167,7 @@ def run_document(stored: KeptRun, redaction: Redaction) -> Document:
     }
 
 
-def job(stored: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
+def job(stored: StoredJob, uuid: UUID | None, redaction: Redaction) -> Document:
     """Return a Job with its newest runs; ``uuid`` is that of its parent."""
     return {
         **job_outline(stored, uuid, redaction),
@@ -180,7 +180,7 @@ def job(stored: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
     }
 
 
-def job_outline(stored: KeptJob, uuid: UUID | None, redaction: Redaction) -> Document:
+def job_outline(stored: StoredJob, uuid: UUID | None, redaction: Redaction) -> Document:
     """Return a JobData: the part of a job that nodes of the lineage graph have, too."""
     parent = stored.parent
     return {
@@ -200,22 +200,24 @@ def job_outline(stored: KeptJob, uuid: UUID | None, redaction: Redaction) -> Doc
     }
 
 
-def with_facets(stored: KeptJob, facets: Document) -> KeptJob:
+def with_facets(stored: StoredJob, facets: Document) -> StoredJob:
     """Return a job with facets, from which its type is read."""
     return replace(stored, facets=facets)
 
 
-def bare_job(stored: KeptJob, shown: Job) -> KeptJob:
+def bare_job(stored: StoredJob, shown: Job) -> StoredJob:
     """Return a hidden job: a token, and its moments."""
-    return KeptJob(stored.id, shown, None, "", "", stored.created_at, stored.updated_at, (), (), None, ())
+    return StoredJob(stored.id, shown, None, "", "", stored.created_at, stored.updated_at, (), (), None, ())
 
 
-def bare_dataset(stored: KeptDataset, shown: Dataset) -> KeptDataset:
+def bare_dataset(stored: StoredDataset, shown: Dataset) -> StoredDataset:
     """Return a hidden dataset: a token, and its moments."""
-    return KeptDataset(stored.id, shown, "", "", "", stored.created_at, stored.updated_at, (), (), None)
+    return StoredDataset(stored.id, shown, "", "", "", stored.created_at, stored.updated_at, (), (), None)
 
 
-def job_version(named: Job, location: str, version: JobVersion, run: KeptRun | None, redaction: Redaction) -> Document:
+def job_version(
+    named: Job, location: str, version: JobVersion, run: StoredRun | None, redaction: Redaction
+) -> Document:
     """Return a JobVersion with its newest run."""
     own = {"namespace": named.namespace, "name": named.name}
     return {
@@ -236,7 +238,7 @@ def _arguments(arguments: dict[str, str], redaction: Redaction) -> dict[str, str
     return {name: value for name, value in arguments.items() if not hidden or name not in ("name", "namespace")}
 
 
-def _used(used: Used, facets: Mapping[tuple[str, str], Document], redaction: Redaction) -> Document:
+def _used(used: DatasetUse, facets: Mapping[tuple[str, str], Document], redaction: Redaction) -> Document:
     hidden = redaction.hides(used.named)
     of_run = {} if hidden else facets.get((used.named.namespace, used.named.name), {})
     return {
@@ -246,12 +248,12 @@ def _used(used: Used, facets: Mapping[tuple[str, str], Document], redaction: Red
     }
 
 
-def _dataset_type(stored: KeptDataset) -> str:
+def _dataset_type(stored: StoredDataset) -> str:
     streams = text(stored.facets, "datasetType", "datasetType").upper() in _STREAMS
     return "STREAM" if streams or stored.named.namespace.startswith("kafka:") else "DB_TABLE"
 
 
-def job_type(stored: KeptJob) -> str:
+def job_type(stored: StoredJob) -> str:
     """Return the type of a job by JobTypeJobFacet 2-0-3, as Marquez reads it; SERVICE comes from PUT."""
     if text(stored.facets, "jobType", "jobType").upper() == "SERVICE":
         return "SERVICE"

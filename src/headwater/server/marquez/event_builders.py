@@ -11,8 +11,8 @@ from headwater.server.auth.write_permissions import require_own, with_grant
 from headwater.server.marquez.bodies import DatasetBody, JobBody, RunBody
 from headwater.server.marquez.documents import instant
 from headwater.server.server import Server
-from headwater.store.catalog.runevents import ARGUMENTS
-from headwater.store.catalog.runs import KeptRun
+from headwater.store.catalog.run_events import ARGUMENTS
+from headwater.store.catalog.runs import StoredRun
 
 PRODUCER = "urn:headwater:producer:headwater-server"
 
@@ -35,7 +35,7 @@ def ingest(server: Server, caller: Caller, event: Json) -> None:
     server.intake.put([parsed]).result()
 
 
-def ingest_of_run(server: Server, caller: Caller, run: KeptRun, event: Json) -> None:
+def ingest_of_run(server: Server, caller: Caller, run: StoredRun, event: Json) -> None:
     """Store an event of a known run, with the limits of the key that sent its other events.
 
     Raises:

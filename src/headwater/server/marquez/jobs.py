@@ -20,12 +20,11 @@ from headwater.server.marquez.query_params import ThePage, now, redaction_of, si
 from headwater.server.marquez.runs import known_job
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
 from headwater.store import Store
-from headwater.store.catalog import currentjobs, jobs, runs, tags
-from headwater.store.catalog.currentjobs import JobVersion
-from headwater.store.catalog.identities import job_uuid
-from headwater.store.catalog.jobs import KeptJob, Wanted
-from headwater.store.catalog.pages import Page
+from headwater.store.catalog import job_versions, jobs, runs, tags
+from headwater.store.catalog.job_versions import JobVersion, job_uuid
+from headwater.store.catalog.jobs import JobFilter, StoredJob
 from headwater.store.maintenance.forgotten_jobs import forget
+from headwater.store.read_model.pages import Page
 
 router = APIRouter(prefix="/api/v1", tags=["jobs"], responses={404: {}}, route_class=NamedRoute)
 
@@ -48,7 +47,7 @@ States = Annotated[frozenset[str], Depends(_states)]
 @router.get("/jobs", response_model=schemas.JobList)
 def listing(caller: Reader, store: TheStore, page: ThePage, states: States) -> Json:
     """List all jobs, the last updated first."""
-    return _listing(store, caller, Wanted(None, states, sight(caller)), page)
+    return _listing(store, caller, JobFilter(None, states, sight(caller)), page)
 
 
 @router.get("/namespaces/{namespace}/jobs", response_model=schemas.JobList)
@@ -56,7 +55,7 @@ def listing_of(namespace: str, caller: Reader, store: TheStore, page: ThePage, s
     """List the jobs of a namespace, the last updated first."""
     if not caller.sees(namespace):
         missing("Namespace", namespace)
-    return _listing(store, caller, Wanted(namespace, states, sight(caller)), page)
+    return _listing(store, caller, JobFilter(namespace, states, sight(caller)), page)
 
 
 @router.get("/namespaces/{namespace}/jobs/{job}", response_model=schemas.Job)
@@ -94,7 +93,7 @@ def versions_of(named: TheJob, caller: Reader, store: TheStore, page: ThePage) -
     """List the versions of a job, the newest first: one for each set of inputs and outputs."""
     with store.read() as connection:
         stored = _outline(connection, caller, named)
-        found = currentjobs.versions(connection, stored.id, named, stored.location, page)
+        found = job_versions.versions(connection, stored.id, named, stored.location, page)
         shown = _version_documents(connection, caller, stored, found.items)
     return Json({"versions": shown, "totalCount": found.total})
 
@@ -105,7 +104,7 @@ def version_of(named: TheJob, version: str, caller: Reader, store: TheStore) -> 
     with store.read() as connection:
         stored = _outline(connection, caller, named)
         wanted = uuid_of(version) or missing("Job version", version)
-        found = currentjobs.find_version(connection, stored.id, named, stored.location, wanted)
+        found = job_versions.find_version(connection, stored.id, named, stored.location, wanted)
         shown = _version_documents(connection, caller, stored, [found] if found is not None else [])
     return Json(shown[0] if shown else missing("Job version", version))
 
@@ -126,12 +125,12 @@ def untag(named: TheJob, tag: str, caller: Writer, store: TheStore) -> Json:
         return Json(document(_whole(connection, caller, named), redaction_of(caller, connection)))
 
 
-def document(stored: KeptJob, redaction: Redaction) -> Document:
+def document(stored: StoredJob, redaction: Redaction) -> Document:
     """Return a Job."""
     return documents.job(stored, None if stored.parent is None else job_uuid(stored.parent), redaction)
 
 
-def _listing(store: Store, caller: Caller, wanted: Wanted, page: Page) -> Json:
+def _listing(store: Store, caller: Caller, wanted: JobFilter, page: Page) -> Json:
     with store.read() as connection:
         found = jobs.listing(connection, wanted, page)
         redaction = redaction_of(caller, connection)
@@ -139,18 +138,18 @@ def _listing(store: Store, caller: Caller, wanted: Wanted, page: Page) -> Json:
     return Json({"jobs": shown, "totalCount": found.total})
 
 
-def _whole(connection: Connection, caller: Caller, named: Job) -> KeptJob:
+def _whole(connection: Connection, caller: Caller, named: Job) -> StoredJob:
     found = known_job(connection, caller, named)
     return jobs.whole(connection, [found])[found]
 
 
-def _outline(connection: Connection, caller: Caller, named: Job) -> KeptJob:
+def _outline(connection: Connection, caller: Caller, named: Job) -> StoredJob:
     found = known_job(connection, caller, named)
     return jobs.outlines(connection, [found])[found]
 
 
 def _version_documents(
-    connection: Connection, caller: Caller, stored: KeptJob, found: Sequence[JobVersion]
+    connection: Connection, caller: Caller, stored: StoredJob, found: Sequence[JobVersion]
 ) -> list[Document]:
     newest = runs.whole(connection, [one.run for one in found if one.run is not None])
     redaction = redaction_of(caller, connection)

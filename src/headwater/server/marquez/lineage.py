@@ -16,12 +16,12 @@ from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.marquez.runs import known_run
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer, TheStore
-from headwater.store.catalog import datasets, facets, fieldlineage, jobgraph, jobs, runs, upstreamruns
-from headwater.store.catalog.datasets import KeptDataset
-from headwater.store.catalog.identities import job_uuid
-from headwater.store.catalog.jobgraph import JobGraph
-from headwater.store.catalog.jobs import KeptJob
-from headwater.store.catalog.runs import KeptRun
+from headwater.store.catalog import datasets, facets, field_lineage, job_graph, jobs, runs
+from headwater.store.catalog.datasets import StoredDataset
+from headwater.store.catalog.job_graph import JobGraph
+from headwater.store.catalog.job_versions import job_uuid
+from headwater.store.catalog.jobs import StoredJob
+from headwater.store.catalog.runs import StoredRun
 
 router = APIRouter(prefix="/api/v1", tags=["lineage"], responses={400: {}, 404: {}}, route_class=GuardedRoute)
 
@@ -55,7 +55,7 @@ def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store
     with store.read() as connection:
         start = known_run(connection, caller, run_id)
         redaction = redaction_of(caller, connection)
-        shown = [_upstream_run(one, redaction) for one in upstreamruns.upstream(connection, start.id, depth)]
+        shown = [_upstream_run(one, redaction) for one in runs.upstream(connection, start.id, depth)]
     return Json({"runs": shown})
 
 
@@ -65,7 +65,7 @@ def _require_kind(node: Node, node_id: str) -> None:
 
 
 def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGraph:
-    around = jobgraph.around_job if node.kind == "job" else jobgraph.around_dataset
+    around = job_graph.around_job if node.kind == "job" else job_graph.around_dataset
     return around(connection, node.id, depth, most)
 
 
@@ -80,7 +80,7 @@ class _Nodes:
         newest = runs.newest(connection, graph.jobs, 1)
         stored = runs.outlines(connection, [one for some in newest.values() for one in some])
         self._runs = {job: stored[some[0]] for job, some in newest.items()}
-        self._columns = fieldlineage.of_datasets(connection, graph.datasets) if with_columns else None
+        self._columns = field_lineage.of_datasets(connection, graph.datasets) if with_columns else None
 
     def nodes(self) -> list[Document]:
         """Return the nodes with their edges, in the direction of the data."""
@@ -102,12 +102,12 @@ class _Nodes:
     def _node_of(self, dataset: int) -> str:
         return nodes.of_dataset(self._redaction.dataset(self._datasets[dataset].named))
 
-    def _job(self, stored: KeptJob, edges: "_Edges") -> Document:
+    def _job(self, stored: StoredJob, edges: "_Edges") -> Document:
         shown = self._redaction.job(stored.named)
         data = _hidden_job(shown, stored) if shown != stored.named else self._job_data(stored)
         return edges.node(nodes.of_job(shown), "JOB", data)
 
-    def _job_data(self, stored: KeptJob) -> Document:
+    def _job_data(self, stored: StoredJob) -> Document:
         known = documents.with_facets(stored, self._facets[stored.id])
         run = self._runs.get(stored.id)
         return {
@@ -116,7 +116,7 @@ class _Nodes:
             "currentRunUuid": None if run is None else run.uuid,
         }
 
-    def _dataset(self, stored: KeptDataset, edges: "_Edges") -> Document:
+    def _dataset(self, stored: StoredDataset, edges: "_Edges") -> Document:
         shown = self._redaction.dataset(stored.named)
         hidden = self._redaction.hides(stored.named)
         data = _hidden_dataset(shown, stored) if hidden else documents.dataset_outline(stored, shown)
@@ -145,16 +145,16 @@ class _Edges:
         }
 
 
-def _hidden_job(shown: Job, stored: KeptJob) -> Document:
+def _hidden_job(shown: Job, stored: StoredJob) -> Document:
     data = documents.job_outline(documents.bare_job(stored, shown), None, Redaction(None))
     return data | {"latestRun": None, "currentRunUuid": None}
 
 
-def _hidden_dataset(shown: Dataset, stored: KeptDataset) -> Document:
+def _hidden_dataset(shown: Dataset, stored: StoredDataset) -> Document:
     return documents.dataset_outline(documents.bare_dataset(stored, shown), shown)
 
 
-def _upstream_run(stored: KeptRun, redaction: Redaction) -> Document:
+def _upstream_run(stored: StoredRun, redaction: Redaction) -> Document:
     job = redaction.job(stored.job)
     run: Mapping[str, Any] = {
         "id": stored.uuid,

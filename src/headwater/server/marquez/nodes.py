@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.json_values import text
-from headwater.store.catalog import known
-from headwater.store.catalog.pages import Sees
+from headwater.store.catalog import name_ids
+from headwater.store.read_model.visibility import Sees
 
 KINDS = ("dataset", "datasetField", "job", "run")
 _MOST_COLONS = 60  # each is a place where a name may end; of a field's id there are as many readings as pairs
@@ -95,21 +95,21 @@ def _find(connection: Connection, kind: str, rest: str) -> Node | None:
 
 def _find_job(connection: Connection, rest: str) -> Node | None:
     jobs = [Job(*pair) for pair in _pairs(rest)]
-    ids = known.job_ids(connection, jobs)
+    ids = name_ids.job_ids(connection, jobs)
     return next((Node("job", job=one, id=ids[one]) for one in jobs if one in ids), None)
 
 
 def _find_dataset(connection: Connection, rest: str) -> Node | None:
     datasets = [Dataset(*pair) for pair in _pairs(rest)]
-    ids = known.dataset_ids(connection, datasets)
+    ids = name_ids.dataset_ids(connection, datasets)
     return next((Node("dataset", one, id=ids[one]) for one in datasets if one in ids), None)
 
 
 def _find_field(connection: Connection, rest: str) -> Node | None:
     readings = [(Dataset(*pair), field) for owner, field in _pairs(rest) for pair in _pairs(owner)]
-    ids = known.dataset_ids(connection, {owner for owner, _ in readings})
+    ids = name_ids.dataset_ids(connection, {owner for owner, _ in readings})
     for owner, field in readings:
-        found = known.field_ids(connection, ids[owner], field) if owner in ids else []
+        found = name_ids.field_ids(connection, ids[owner], field) if owner in ids else []
         if found:
             return Node("datasetField", owner, id=ids[owner], field_id=found[0])
     return None

@@ -12,9 +12,10 @@ from starlette.exceptions import HTTPException
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset
 from headwater.server.auth.access import Caller
-from headwater.store.catalog import known
-from headwater.store.catalog.pages import Page, Sees
+from headwater.store.catalog import name_ids
 from headwater.store.questions import names
+from headwater.store.read_model.pages import Page
+from headwater.store.read_model.visibility import Sees
 
 MOST = 1_000
 """Rows of one page."""
@@ -40,7 +41,7 @@ def redaction_of(caller: Caller, connection: Connection | None = None) -> Redact
     """Return the redaction of documents for a caller; the connection, while open, serves to find other names."""
 
     def other_names(named: Dataset) -> tuple[Dataset, ...]:
-        id_ = known.dataset_id(connection, named) if connection is not None else None
+        id_ = name_ids.dataset_id(connection, named) if connection is not None else None
         return () if connection is None or id_ is None else names.datasets(connection, [id_])[id_].aliases
 
     return Redaction(sight(caller), caller.secret, other_names)

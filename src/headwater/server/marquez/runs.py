@@ -17,8 +17,8 @@ from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, moment_of, now, redaction_of
 from headwater.server.server import Reader, TheServer, TheStore, Writer
 from headwater.store import Store
-from headwater.store.catalog import known, runs
-from headwater.store.catalog.runs import KeptRun
+from headwater.store.catalog import name_ids, runs
+from headwater.store.catalog.runs import StoredRun
 
 router = APIRouter(prefix="/api/v1", tags=["runs"], responses={400: {}, 404: {}}, route_class=NamedRoute)
 
@@ -85,7 +85,7 @@ def transition(
     return Json(_document(store, caller, run))
 
 
-def known_run(connection: Connection, caller: Caller, uuid: str) -> KeptRun:
+def known_run(connection: Connection, caller: Caller, uuid: str) -> StoredRun:
     """Return the run with a UUID, with facets.
 
     Raises:
@@ -103,7 +103,7 @@ def known_job(connection: Connection, caller: Caller, named: Job) -> int:
         HTTPException: 404, when none has the name, or the caller may not see it.
     """
     known_namespace(connection, caller, named.namespace)
-    found = known.job_id(connection, named)
+    found = name_ids.job_id(connection, named)
     return found if found is not None else missing("Job", named.name)
 
 

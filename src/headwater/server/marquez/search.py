@@ -13,8 +13,8 @@ from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import MOST, microseconds, sight
 from headwater.server.server import Reader, TheStore
-from headwater.store.catalog import hits
-from headwater.store.catalog.hits import Hit, Sought
+from headwater.store.catalog import name_search
+from headwater.store.catalog.name_search import Hit, SearchQuery
 
 router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=NamedRoute)
 
@@ -30,8 +30,8 @@ def _search_query(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
     namespace: str | None = None,
     before: date | None = None,
     after: date | None = None,
-) -> Sought:
-    return Sought(
+) -> SearchQuery:
+    return SearchQuery(
         text(q),
         (kind or "").upper(),
         None if namespace is None else text(namespace),
@@ -44,19 +44,21 @@ def _search_query(  # noqa: PLR0913, PLR0917 - each is a parameter of the query
 
 @router.get("", response_model=graph_schemas.SearchResults)
 def search(
-    store: TheStore, query: Annotated[Sought, Depends(_search_query)], limit: Annotated[int, Query(ge=0, le=MOST)] = 10
+    store: TheStore,
+    query: Annotated[SearchQuery, Depends(_search_query)],
+    limit: Annotated[int, Query(ge=0, le=MOST)] = 10,
 ) -> Json:
     """Search datasets and jobs whose names contain ``q``, where ``%`` stands for any text; ``totalCount`` counts them.
 
     After them come those with its words in their SQL, descriptions or tags.
     """
     with store.read() as connection:
-        found = hits.search(connection, query, limit)
+        found = name_search.search(connection, query, limit)
     return Json({"totalCount": len(found), "results": [_document(one) for one in found]})
 
 
 def _document(hit: Hit) -> Document:
-    of_dataset = hit.kind == hits.DATASET
+    of_dataset = hit.kind == name_search.DATASET
     node = (
         nodes.of_dataset(Dataset(hit.namespace, hit.name)) if of_dataset else nodes.of_job(Job(hit.namespace, hit.name))
     )

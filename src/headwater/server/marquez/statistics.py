@@ -19,7 +19,7 @@ from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
 from headwater.store.catalog import statistics
-from headwater.store.catalog.pages import Sees
+from headwater.store.read_model.visibility import Sees
 
 router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], responses={400: {}}, route_class=GuardedRoute)
 

@@ -9,12 +9,13 @@ from sqlalchemy import Connection, select, update
 from headwater.model import Dataset
 from headwater.openlineage.reading.json_values import records, text
 from headwater.store import schema
-from headwater.store.catalog import facets, fieldlineage, fields, moments, tags
+from headwater.store.catalog import facets, field_lineage, moments, tags
 from headwater.store.catalog.facets import Facets
-from headwater.store.catalog.fieldlineage import InputColumn
-from headwater.store.catalog.pages import Listing, Page, among, paged
-from headwater.store.catalog.versions import Fields, Version, latest
+from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions import names
+from headwater.store.read_model import fields
+from headwater.store.read_model.pages import Listing, Page, among, paged
+from headwater.store.read_model.versions import Fields, Version, latest
 from headwater.store.sql.rows import rows_for
 
 _DATASET = schema.dataset
@@ -32,7 +33,7 @@ class DatasetField:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptDataset:
+class StoredDataset:
     """A dataset as the store keeps it; ``facets`` and ``lineage`` only where all of it was asked for.
 
     Fields are in the order of the schema, then those that only lineage or tags know.
@@ -52,7 +53,7 @@ class KeptDataset:
     lineage: Mapping[str, tuple[InputColumn, ...]] = field(default_factory=dict)
 
 
-def listing(connection: Connection, namespace: str, page: Page) -> Listing[KeptDataset]:
+def listing(connection: Connection, namespace: str, page: Page) -> Listing[StoredDataset]:
     """The datasets of a namespace by name, whole; not those that are hidden, or were dropped and replaced."""
     mine = select(_DATASET.c.id).where(_DATASET.c.namespace == namespace).order_by(_DATASET.c.name, _DATASET.c.id)
     found = paged(connection, names.listed(connection, mine), page)
@@ -60,9 +61,9 @@ def listing(connection: Connection, namespace: str, page: Page) -> Listing[KeptD
     return Listing(among(ids, whole(connection, ids)), found.total)
 
 
-def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptDataset]:
+def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredDataset]:
     """Datasets by id with everything that is known of them."""
-    told, lineage = facets.of_datasets(connection, ids), fieldlineage.of_datasets(connection, ids)
+    told, lineage = facets.of_datasets(connection, ids), field_lineage.of_datasets(connection, ids)
     return {
         one: replace(
             kept,
@@ -74,14 +75,14 @@ def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptDataset
     }
 
 
-def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptDataset]:
+def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredDataset]:
     """Datasets by id without what has to be read from events."""
     rows = list(rows_for(connection, ids, lambda some: select(_DATASET).where(_DATASET.c.id.in_(some))))
     named = {row.id: Dataset(row.namespace, row.name) for row in rows}
     put, current = tags.of_datasets(connection, named), latest(connection, named)
     placed, spans = _fields(connection, named, put), moments.of_datasets(connection, rows)
     return {
-        row.id: KeptDataset(
+        row.id: StoredDataset(
             row.id,
             named[row.id],
             row.source or "",
@@ -96,7 +97,7 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptData
     }
 
 
-def at_version(kept: KeptDataset, fields: Fields | None) -> KeptDataset:
+def at_version(kept: StoredDataset, fields: Fields | None) -> StoredDataset:
     """A dataset with the fields of a version, where its schema is known: in its facet, too."""
     if fields is None:
         return kept

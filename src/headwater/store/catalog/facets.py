@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
-from headwater.store.catalog.payloads import by_digest
+from headwater.store.catalog.events import by_digest
 from headwater.store.sql.rows import rows_for
 
 Facets = dict[str, Any]

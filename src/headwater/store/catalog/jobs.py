@@ -10,13 +10,14 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select, t
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
-from headwater.store.catalog import currentjobs, facets, moments, runs, tags, touched
+from headwater.store.catalog import facets, job_versions, moments, run_datasets, runs, tags
 from headwater.store.catalog.facets import Facets
-from headwater.store.catalog.identities import job_version
-from headwater.store.catalog.pages import Listing, Page, Sees, among, paged, seen
-from headwater.store.catalog.runs import KeptRun
-from headwater.store.catalog.touched import Touched
+from headwater.store.catalog.job_versions import job_version
+from headwater.store.catalog.run_datasets import RunDatasets
+from headwater.store.catalog.runs import StoredRun
 from headwater.store.questions import names
+from headwater.store.read_model.pages import Listing, Page, among, paged, seen
+from headwater.store.read_model.visibility import Sees
 from headwater.store.sql.rows import rows_for
 
 NEWEST = 10
@@ -27,7 +28,7 @@ _RUN = schema.run
 
 
 @dataclass(frozen=True, slots=True)
-class KeptJob:
+class StoredJob:
     """A job as the store keeps it.
 
     ``inputs`` and ``outputs`` are those of its newest run that has some; ``version`` stands for them and the location.
@@ -46,12 +47,12 @@ class KeptJob:
     outputs: tuple[Dataset, ...]
     version: UUID | None
     tags: tuple[str, ...]
-    runs: tuple[KeptRun, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
     facets: Facets = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class JobFilter:
     """Which jobs to list: of one namespace or all that somebody may see, with the newest run in some states."""
 
     namespace: str | None = None
@@ -59,7 +60,7 @@ class Wanted:
     sees: Sees = None
 
 
-def listing(connection: Connection, wanted: Wanted, page: Page) -> Listing[KeptJob]:
+def listing(connection: Connection, wanted: JobFilter, page: Page) -> Listing[StoredJob]:
     """The jobs, the one that was told of last first."""
     mine = shown(select(_JOB.c.id)).where(_in_namespace(connection, wanted), _in_state(wanted.states))
     order = (_JOB.c.last_at.is_(None), _JOB.c.last_at.desc(), _JOB.c.namespace, _JOB.c.name)
@@ -73,7 +74,7 @@ def shown(question: Select[Any]) -> Select[Any]:
     return question.where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
 
 
-def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]:
+def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredJob]:
     """Jobs by id with everything that is known of them."""
     told, newest = facets.of_jobs(connection, ids), runs.newest(connection, ids, NEWEST)
     first = runs.whole(connection, [some[0] for some in newest.values()])
@@ -84,11 +85,11 @@ def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]:
     }
 
 
-def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptJob]:
+def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredJob]:
     """Jobs by id without their runs and what has to be read from events."""
     rows = list(rows_for(connection, ids, lambda some: select(_JOB).where(_JOB.c.id.in_(some))))
-    used = currentjobs.touched_by(connection, ids)
-    named, put = touched.named(connection, used.values()), tags.of_jobs(connection, ids)
+    used = job_versions.touched_by(connection, ids)
+    named, put = run_datasets.named(connection, used.values()), tags.of_jobs(connection, ids)
     return _kept(connection, rows, {one: _named(touch, named) for one, touch in used.items()}, put)
 
 
@@ -100,20 +101,20 @@ def hide_all(connection: Connection, namespace: str, at: int) -> None:
 Ends = tuple[frozenset[Dataset], frozenset[Dataset]]
 
 
-def _named(touch: Touched, named: Mapping[int, Dataset]) -> Ends:
+def _named(touch: RunDatasets, named: Mapping[int, Dataset]) -> Ends:
     return frozenset(named[one] for one in touch.read), frozenset(named[one] for one in touch.written)
 
 
 def _kept(
     connection: Connection, rows: Sequence[Any], ends: Mapping[int, Ends], put: Mapping[int, tags.Tags]
-) -> dict[int, KeptJob]:
+) -> dict[int, StoredJob]:
     spans = moments.of_jobs(connection, rows)
     own = {row.id: Job(row.namespace, row.name) for row in rows}
     parents = names.applications(connection, own)
     kept = {}
     for row in rows:
         read, written = ends.get(row.id, (frozenset[Dataset](), frozenset[Dataset]()))
-        kept[row.id] = KeptJob(
+        kept[row.id] = StoredJob(
             row.id,
             own[row.id],
             parents[row.id] if parents[row.id] != own[row.id] else None,
@@ -128,7 +129,7 @@ def _kept(
     return kept
 
 
-def _in_namespace(connection: Connection, wanted: Wanted) -> ColumnElement[bool]:
+def _in_namespace(connection: Connection, wanted: JobFilter) -> ColumnElement[bool]:
     if wanted.namespace is not None:
         return _JOB.c.namespace == wanted.namespace
     return seen(connection, _JOB.c.namespace, wanted.sees)

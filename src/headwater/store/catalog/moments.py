@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
-from headwater.store.catalog.sight import references
+from headwater.store.read_model.visibility import references
 from headwater.store.sql.rows import rows_for
 
 Span = tuple[int, int]

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, Select, and_, func, insert, select, union_all
 from headwater.model.name_keys import key_of
 from headwater.store import schema
 from headwater.store.catalog import datasets, jobs
-from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.catalog.sight import described_datasets
+from headwater.store.read_model.pages import Listing, Page, paged, seen
+from headwater.store.read_model.visibility import Sees, described_datasets
 
 _NAMESPACE = schema.namespace
 _JOB = schema.job

@@ -1,6 +1,6 @@
 """Runs with their states, what they read and wrote, and what their events say of them."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -12,12 +12,13 @@ from headwater.model.time import BEGINNING
 from headwater.openlineage.reading.events import DECLARED, FINAL
 from headwater.openlineage.reading.json_values import text
 from headwater.store import schema
-from headwater.store.catalog import runevents, touched, versions
-from headwater.store.catalog.identities import job_version
-from headwater.store.catalog.pages import Listing, Page, among, paged
-from headwater.store.catalog.runevents import ToldRun
-from headwater.store.catalog.sight import runs_seen
-from headwater.store.catalog.touched import Touched, Used, VersionsThen
+from headwater.store.catalog import run_datasets, run_events
+from headwater.store.catalog.job_versions import job_version
+from headwater.store.catalog.run_datasets import DatasetUse, RunDatasets, VersionsAtMoments
+from headwater.store.catalog.run_events import RunEvents
+from headwater.store.read_model import versions
+from headwater.store.read_model.pages import Listing, Page, among, paged
+from headwater.store.read_model.visibility import runs_seen
 from headwater.store.sql.rows import rows_for
 
 NEW = "NEW"
@@ -30,7 +31,7 @@ _BEGUN = func.coalesce(_RUN.c.started_at, _RUN.c.state_at)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRun:
+class StoredRun:
     """A run; moments are microseconds since 1970, None where no event told them.
 
     ``identity`` is that of the store, which has the namespace in it when a key with limits told of the run.
@@ -43,9 +44,9 @@ class KeptRun:
     started_at: int | None
     ended_at: int | None
     version: UUID
-    inputs: tuple[Used, ...]
-    outputs: tuple[Used, ...]
-    told: ToldRun
+    inputs: tuple[DatasetUse, ...]
+    outputs: tuple[DatasetUse, ...]
+    told: RunEvents
     identity: str = ""
 
     @property
@@ -64,7 +65,7 @@ def newest_first() -> tuple[ColumnElement[Any], ...]:
     return _BEGUN.desc(), _RUN.c.uuid
 
 
-def listing(connection: Connection, job_id: int, page: Page) -> Listing[KeptRun]:
+def listing(connection: Connection, job_id: int, page: Page) -> Listing[StoredRun]:
     """The runs of a job, the newest first."""
     mine = told(select(_RUN.c.id).where(_RUN.c.job_id == job_id)).order_by(*newest_first())
     found = paged(connection, mine, page)
@@ -98,48 +99,52 @@ def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int
     return found
 
 
-def whole(connection: Connection, ids: Collection[int]) -> dict[int, KeptRun]:
+def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredRun]:
     """Runs by id with what their events say."""
-    return _kept(connection, ids, runevents.whole)
+    return _kept(connection, ids, run_events.whole)
 
 
-def outlines(connection: Connection, ids: Collection[int]) -> dict[int, KeptRun]:
+def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredRun]:
     """Runs by id without what has to be read from events: no facets, arguments, nominal times."""
-    return _kept(connection, ids, runevents.spans)
+    return _kept(connection, ids, run_events.spans)
 
 
 def _kept(
-    connection: Connection, ids: Collection[int], tell: Callable[[Connection, Collection[int]], dict[int, ToldRun]]
-) -> dict[int, KeptRun]:
+    connection: Connection, ids: Collection[int], tell: Callable[[Connection, Collection[int]], dict[int, RunEvents]]
+) -> dict[int, StoredRun]:
     question = select(_RUN, _JOB.c.namespace, _JOB.c.name, _JOB.c.location).join(_JOB, _JOB.c.id == _RUN.c.job_id)
     rows = list(rows_for(connection, ids, lambda some: question.where(_RUN.c.id.in_(some))))
-    used, altered = touched.by_runs(connection, ids), versions.altered_by(connection, ids)
-    named = touched.named(connection, used.values()) | touched.names(connection, set().union(*altered.values()))
+    used, altered = run_datasets.by_runs(connection, ids), versions.altered_by(connection, ids)
+    named = run_datasets.named(connection, used.values()) | run_datasets.names(
+        connection, set().union(*altered.values())
+    )
     said = tell(connection, ids)
     then = _versions(connection, rows, used, named)
-    runs = {row.id: _run(row, used.get(row.id, Touched()), named, then, said.get(row.id)) for row in rows}
+    runs = {row.id: _run(row, used.get(row.id, RunDatasets()), named, then, said.get(row.id)) for row in rows}
     return runs | {run: _with_altered(runs[run], (named[one] for one in some)) for run, some in altered.items()}
 
 
-def _with_altered(run: KeptRun, datasets: Iterable[Dataset]) -> KeptRun:
+def _with_altered(run: StoredRun, datasets: Iterable[Dataset]) -> StoredRun:
     """A run with the versions that it made of datasets by altering them, beside those of what it wrote."""
     made = {one.named: one for one in run.outputs} | {
-        one: touched.written_by(one, run.identity, run.uuid) for one in datasets
+        one: run_datasets.written_by(one, run.identity, run.uuid) for one in datasets
     }
     return replace(run, outputs=tuple(sorted(made.values(), key=_by_name)))
 
 
 def _versions(
-    connection: Connection, rows: Sequence[Any], used: dict[int, Touched], named: dict[int, Dataset]
-) -> VersionsThen:
-    read = {(one, _begun(row)) for row in rows for one in used.get(row.id, Touched()).read}
-    return VersionsThen(connection, named, read)
+    connection: Connection, rows: Sequence[Any], used: dict[int, RunDatasets], named: dict[int, Dataset]
+) -> VersionsAtMoments:
+    read = {(one, _begun(row)) for row in rows for one in used.get(row.id, RunDatasets()).read}
+    return VersionsAtMoments(connection, named, read)
 
 
-def _run(row: Any, used: Touched, named: dict[int, Dataset], then: VersionsThen, said: ToldRun | None) -> KeptRun:
+def _run(
+    row: Any, used: RunDatasets, named: dict[int, Dataset], then: VersionsAtMoments, said: RunEvents | None
+) -> StoredRun:
     job = Job(row.namespace, row.name)
     read, written = (frozenset(named[one] for one in ids) for ids in (used.read, used.written))
-    return KeptRun(
+    return StoredRun(
         row.id,
         row.shown or row.uuid,
         job,
@@ -148,8 +153,8 @@ def _run(row: Any, used: Touched, named: dict[int, Dataset], then: VersionsThen,
         row.state_at if row.state in FINAL else None,
         job_version(job, read, written, row.location or ""),
         tuple(sorted((then(one, _begun(row)) for one in used.read), key=_by_name)),
-        tuple(sorted((touched.written_by(named[one], row.uuid, row.shown) for one in used.written), key=_by_name)),
-        said or ToldRun(row.state_at, row.state_at),
+        tuple(sorted((run_datasets.written_by(named[one], row.uuid, row.shown) for one in used.written), key=_by_name)),
+        said or RunEvents(row.state_at, row.state_at),
         row.uuid,
     )
 
@@ -159,5 +164,33 @@ def _begun(row: Any) -> int:
     return begun
 
 
-def _by_name(used: Used) -> Dataset:
+def _by_name(used: DatasetUse) -> Dataset:
     return used.named
+
+
+def upstream(connection: Connection, run_id: int, depth: int, most: int = 1_000) -> Iterator[StoredRun]:
+    """A run and those before it, level by level, each once (Marquez, LineageDao.getUpstreamRuns).
+
+    Runs of jobs that may not be seen are left out, their ids too, and what is before them.
+    """
+    visited: set[int] = set()
+    frontier = {run_id}
+    for _ in range(depth + 1):
+        level = outlines(connection, frontier)
+        visited |= frontier
+        producers = _runs_seen(connection, {used.run_id for run in level.values() for used in run.inputs if used.run})
+        level_runs = [_with_seen_inputs(run, producers) for run in level.values()]
+        yield from sorted(level_runs, key=lambda run: (run.job.name, run.uuid))
+        frontier = producers - visited
+        if not frontier or len(visited) > most:
+            return
+
+
+def _runs_seen(connection: Connection, runs_read: Collection[int]) -> set[int]:
+    question = select(_RUN.c.id).where(runs_seen(connection))
+    return {row.id for row in rows_for(connection, runs_read, lambda some: question.where(_RUN.c.id.in_(some)))}
+
+
+def _with_seen_inputs(run: StoredRun, producers: Collection[int]) -> StoredRun:
+    inputs = (used if used.run_id in producers else replace(used, run="") for used in run.inputs)
+    return replace(run, inputs=tuple(inputs))

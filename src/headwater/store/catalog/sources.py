@@ -10,13 +10,13 @@ from headwater.model.name_keys import key_of
 from headwater.openlineage.reading.json_values import text
 from headwater.store import schema
 from headwater.store.catalog import facets
-from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.catalog.sight import described_datasets
+from headwater.store.read_model.pages import Listing, Page, paged, seen
+from headwater.store.read_model.visibility import Sees, described_datasets
 
 _SOURCE = schema.source
 _DATASET = schema.dataset
 
-UNTOLD = "default"
+DEFAULT_SOURCE = "default"
 """The source of datasets of which no event told one (Marquez, OpenLineageDao.DEFAULT_SOURCE_NAME)."""
 
 
@@ -60,7 +60,7 @@ def describe(connection: Connection, source: Source) -> None:
 def every(connection: Connection, sees: Sees = None) -> Any:
     """A question for every source, by its name and what else is known of it."""
     said = select(*(_SOURCE.c[name] for name in ("name", "type", "url", "description", "created_at", "updated_at")))
-    name = func.coalesce(_DATASET.c.source, UNTOLD)
+    name = func.coalesce(_DATASET.c.source, DEFAULT_SOURCE)
     times = (func.min(_DATASET.c.first_at), func.max(_DATASET.c.last_at))
     told = select(name.label("name"), *times, func.max(_DATASET.c.id)).group_by(name)
     told = told.where(seen(connection, _DATASET.c.namespace, sees), _DATASET.c.hidden_at.is_(None))

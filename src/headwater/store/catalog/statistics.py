@@ -10,9 +10,10 @@ from sqlalchemy import Connection, Select, case, func, select
 from headwater.store import schema
 from headwater.store.catalog import moments
 from headwater.store.catalog.jobs import shown as shown_jobs
-from headwater.store.catalog.pages import Sees, seen
 from headwater.store.catalog.sources import every as known_sources
 from headwater.store.questions.names import listed
+from headwater.store.read_model.pages import seen
+from headwater.store.read_model.visibility import Sees
 
 _EVENT = schema.event
 _RUN = schema.run

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, or_, select, true, union_all, update
 
 from headwater.store import schema
-from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
 from headwater.store.ingest.tags import Owner, Tagging, put_tags, tag_key
+from headwater.store.read_model.pages import Listing, Page, paged, seen
+from headwater.store.read_model.visibility import Sees
 from headwater.store.sql.rows import rows_for
 
 _TAG = schema.tag

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from headwater.errors import SettingError, StoreUnavailable
 from headwater.store.maintenance.copy_rows import copy, empty, is_empty
-from headwater.store.maintenance.upgrade import revision_of
+from headwater.store.migrations.upgrade import revision_of
 from headwater.store.sql import connections
 from headwater.store.sql.files import copy_pages, file_url, merge_log, require_whole
 from headwater.store.sql.location import store_file, store_url

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
-from headwater.store.maintenance.upgrade import revision_of
+from headwater.store.migrations.upgrade import revision_of
 from headwater.store.schema import REVISIONS
 from headwater.store.sql import connections
 from headwater.store.sql.databases import database_at

@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection that `headwater.store.maintenance.upgrade` hands over."""
+"""Runs the migrations on the connection that `headwater.store.migrations.upgrade` hands over."""
 
 from alembic import context
 

@@ -11,8 +11,6 @@ from headwater.model import Dataset
 from headwater.model.name_keys import keys_of
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
-from headwater.store.catalog.fields import ended_fields
-from headwater.store.catalog.sight import references
 from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import latest_replacements, writers_since
 from headwater.store.questions import names
@@ -21,6 +19,8 @@ from headwater.store.questions.lookup.typed_names import fit, tail
 from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import edges_within
 from headwater.store.questions.walk.path_transformations import Steps
+from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.visibility import references
 from headwater.store.sql.rows import rows_for
 
 _FIELD = schema.field

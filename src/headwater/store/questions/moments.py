@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, or_, select
 
 from headwater.errors import QuestionError, UnknownName
 from headwater.store import schema
-from headwater.store.catalog.sight import runs_seen
+from headwater.store.read_model.visibility import runs_seen
 from headwater.store.store import Store
 
 _RUN = schema.run

@@ -9,11 +9,11 @@ from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.field_names import FieldRename, former_name
 from headwater.model.time import FOREVER
 from headwater.store import schema
-from headwater.store.catalog.fields import ended_fields
-from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
+from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import Lookup, rows_for
 
 _NAME, _DATASET, _FIELD, _JOB, _WAY = (

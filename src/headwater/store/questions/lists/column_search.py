@@ -9,12 +9,12 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, not_, or_,
 
 from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.catalog.fields import ended_fields
-from headwater.store.catalog.sight import described_datasets, described_fields
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.lists.versions import columns_then
 from headwater.store.questions.lookup.typed_names import tail
+from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 

@@ -9,10 +9,10 @@ from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Job
 from headwater.openlineage.reading.events import DECLARED, FINAL, NO_JOB
 from headwater.store import schema
-from headwater.store.catalog.fields import ended_fields
-from headwater.store.catalog.sight import runs_seen
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.visibility import runs_seen
 from headwater.store.store import Store
 
 _RUN = schema.run

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, s
 from headwater.model import Job
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
-from headwater.store.catalog.pages import seen
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.names import listed
+from headwater.store.read_model.pages import seen
 from headwater.store.schema.text_index import tagged_with_words, with_words, words_of
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store

@@ -10,10 +10,10 @@ from headwater.errors import QuestionError
 from headwater.model import Job
 from headwater.model.field_names import place_of
 from headwater.model.time import FOREVER
-from headwater.store.catalog import versions
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.lookup.find import Name, find
+from headwater.store.read_model import versions
 from headwater.store.store import Store
 
 

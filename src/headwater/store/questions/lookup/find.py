@@ -12,7 +12,6 @@ from headwater.model.field_names import former_name, place_of
 from headwater.model.name_keys import key_of
 from headwater.model.time import FOREVER
 from headwater.store import schema
-from headwater.store.catalog.sight import described_datasets, described_fields, sight_of
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.lookup.typed_names import (
@@ -26,6 +25,7 @@ from headwater.store.questions.lookup.typed_names import (
     tail,
     typed,
 )
+from headwater.store.read_model.visibility import described_datasets, described_fields, sight_of
 from headwater.store.sql.rows import rows_for
 
 _NAME = schema.dataset_name

@@ -14,12 +14,12 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.catalog.sight import sight_of
 from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction, Sides
 from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
+from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import Lookup
 
 _FIELD = schema.field

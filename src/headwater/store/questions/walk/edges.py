@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, or_, select
 from headwater.errors import UnknownName
 from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.catalog.sight import references, unseen_datasets
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
@@ -23,6 +22,7 @@ from headwater.store.questions.walk.steps_inside import (
     has_whole_sources,
     whole_source_steps,
 )
+from headwater.store.read_model.visibility import references, unseen_datasets
 from headwater.store.sql.rows import Lookup
 
 if TYPE_CHECKING:  # numpy, which they need, may not be installed

@@ -12,8 +12,8 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 from headwater.model import Subtype, Transformation
 from headwater.openlineage.reading.events import SUCCESSFUL
 from headwater.store import schema
-from headwater.store.catalog.sight import described_fields, referred_reads
 from headwater.store.questions.answers import Bounds, Direction
+from headwater.store.read_model.visibility import described_fields, referred_reads
 from headwater.store.sql.rows import rows_for
 
 GUESS = Transformation(

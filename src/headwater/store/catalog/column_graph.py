@@ -7,14 +7,14 @@ from uuid import UUID
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.catalog import versions
-from headwater.store.catalog.fieldlineage import InputColumn
-from headwater.store.catalog.fields import lasting
-from headwater.store.catalog.sight import described_fields
+from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Column, Direction, Overwrite
 from headwater.store.questions.hops import replaced_links
 from headwater.store.questions.walk.closure import Closure, walk
+from headwater.store.read_model import versions
+from headwater.store.read_model.fields import lasting
+from headwater.store.read_model.visibility import described_fields
 from headwater.store.sql.rows import rows_for
 
 _DATASET = schema.dataset

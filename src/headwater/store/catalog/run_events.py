@@ -7,8 +7,8 @@ from sqlalchemy import Connection, func, select
 
 from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
+from headwater.store.catalog.events import unpacked
 from headwater.store.catalog.facets import Facets, merged
-from headwater.store.catalog.payloads import unpacked
 from headwater.store.sql.rows import rows_for
 
 ARGUMENTS = "marquez_run"
@@ -20,7 +20,7 @@ _EVENT = schema.event
 
 
 @dataclass(slots=True)
-class ToldRun:
+class RunEvents:
     """What events say of a run; ``inputs`` and ``outputs`` are the facets of that run's datasets, by their names."""
 
     first_at: int = 0
@@ -54,26 +54,26 @@ class ToldRun:
         return {name: value for name, value in made.items() if value} | told
 
 
-def whole(connection: Connection, runs: Collection[int]) -> dict[int, ToldRun]:
+def whole(connection: Connection, runs: Collection[int]) -> dict[int, RunEvents]:
     """What the events of runs say, the later over the earlier."""
     question = select(_EVENT.c.run_id, _EVENT.c.at, _EVENT.c.payload).order_by(_EVENT.c.at, _EVENT.c.digest)
-    found: dict[int, ToldRun] = {}
+    found: dict[int, RunEvents] = {}
     for row in rows_for(connection, runs, lambda some: question.where(_EVENT.c.run_id.in_(some))):
-        told = found.setdefault(row.run_id, ToldRun(row.at))
+        told = found.setdefault(row.run_id, RunEvents(row.at))
         told.last_at = row.at
         _add(told, unpacked(row.payload))
     return found
 
 
-def spans(connection: Connection, runs: Collection[int]) -> dict[int, ToldRun]:
+def spans(connection: Connection, runs: Collection[int]) -> dict[int, RunEvents]:
     """Only when events first and last spoke of runs, which needs no event to be read."""
     at = _EVENT.c.at
     question = select(_EVENT.c.run_id, func.min(at), func.max(at)).group_by(_EVENT.c.run_id)
     rows = rows_for(connection, runs, lambda some: question.where(_EVENT.c.run_id.in_(some)))
-    return {run: ToldRun(first, last) for run, first, last in rows}
+    return {run: RunEvents(first, last) for run, first, last in rows}
 
 
-def _add(told: ToldRun, event: Record) -> None:
+def _add(told: RunEvents, event: Record) -> None:
     told.facets = merged(told.facets, record(event, "run", "facets"))
     told.job_facets = merged(told.job_facets, record(event, "job", "facets"))
     for facets, entries, kind in ((told.inputs, "inputs", "inputFacets"), (told.outputs, "outputs", "outputFacets")):

@@ -1,14 +1,18 @@
-"""The run events as they came, by time."""
+"""Events as the JSON that they came as, by time or by digest."""
 
+import zlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from headwater.openlineage.reading.events import DECLARED
+from headwater.openlineage.reading.json_text import read_json
+from headwater.openlineage.reading.json_values import Record, record
 from headwater.store import schema
-from headwater.store.catalog.pages import Listing, Page, Sees, paged, seen
-from headwater.store.catalog.payloads import unpacked
+from headwater.store.read_model.pages import Listing, Page, paged, seen
+from headwater.store.read_model.visibility import Sees
 from headwater.store.sql.rows import rows_for
 
 _EVENT = schema.event
@@ -17,7 +21,7 @@ _JOB = schema.job
 
 
 @dataclass(frozen=True, slots=True)
-class During:
+class EventFilter:
     """Which events to list: from a moment on, before another, of jobs of one namespace; None is no bound."""
 
     after: int | None = None
@@ -27,7 +31,7 @@ class During:
     newest_first: bool = True
 
 
-def listing(connection: Connection, during: During, page: Page) -> Listing[dict[str, Any]]:
+def listing(connection: Connection, during: EventFilter, page: Page) -> Listing[dict[str, Any]]:
     """Run events in the order of their times."""
     order = (_EVENT.c.at.desc(), _EVENT.c.id.desc()) if during.newest_first else (_EVENT.c.at, _EVENT.c.id)
     question = select(_EVENT.c.id).where(_EVENT.c.type != DECLARED).order_by(*order)
@@ -48,3 +52,15 @@ def listing(connection: Connection, during: During, page: Page) -> Listing[dict[
         for row in rows_for(connection, ids, lambda some: payload.where(_EVENT.c.id.in_(some)))
     }
     return Listing(tuple(events[one] for one in ids), found.total)
+
+
+def unpacked(payload: bytes) -> Record:
+    """The event in a row's payload."""
+    return record(read_json(zlib.decompress(payload)))
+
+
+def by_digest(connection: Connection, digests: Collection[bytes]) -> Iterator[tuple[bytes, Record]]:
+    """Events by their digests, one after the other: together they may be large."""
+    question = select(_EVENT.c.digest, _EVENT.c.payload)
+    for row in rows_for(connection, digests, lambda some: question.where(_EVENT.c.digest.in_(some))):
+        yield row.digest, unpacked(row.payload)

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
-from headwater.store.catalog.sight import described_fields, references
+from headwater.store.read_model.visibility import described_fields, references
 from headwater.store.sql.rows import rows_for
 
 _FIELD = schema.field

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, select
 
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
-from headwater.store.catalog import currentjobs
-from headwater.store.catalog.touched import Touched
+from headwater.store.catalog import job_versions
+from headwater.store.catalog.run_datasets import RunDatasets
 from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
@@ -24,7 +24,7 @@ class JobGraph:
     ``truncated`` is true when there is more than was allowed for.
     """
 
-    jobs: dict[int, Touched] = field(default_factory=dict)
+    jobs: dict[int, RunDatasets] = field(default_factory=dict)
     datasets: set[int] = field(default_factory=set)
     truncated: bool = False
 
@@ -33,7 +33,7 @@ def around_job(connection: Connection, job_id: int, depth: int, most: int) -> Jo
     """The graph around a job; it is alone where it reads and writes nothing."""
     graph = JobGraph()
     _spread(connection, graph, ({job_id}, set()), depth, most)
-    graph.jobs.setdefault(job_id, Touched())
+    graph.jobs.setdefault(job_id, RunDatasets())
     return graph
 
 
@@ -64,10 +64,10 @@ def _spread(connection: Connection, graph: JobGraph, start: tuple[set[int], set[
         frontier = _jobs_of(connection, near)
 
 
-def _now(connection: Connection, jobs: Collection[int]) -> dict[int, Touched]:
+def _now(connection: Connection, jobs: Collection[int]) -> dict[int, RunDatasets]:
     question = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
     shown = [row.id for row in rows_for(connection, jobs, lambda some: question.where(_JOB.c.id.in_(some)))]
-    return currentjobs.touched_by(connection, shown)
+    return job_versions.touched_by(connection, shown)
 
 
 def _jobs_of(connection: Connection, datasets: Collection[int]) -> set[int]:

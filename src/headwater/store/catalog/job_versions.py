@@ -10,10 +10,10 @@ from sqlalchemy import CTE, Connection, Select, func, select
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import DECLARED
 from headwater.store import schema
-from headwater.store.catalog import touched
-from headwater.store.catalog.identities import job_version
-from headwater.store.catalog.pages import Listing, Page, paged
-from headwater.store.catalog.touched import Touched
+from headwater.store.catalog import run_datasets
+from headwater.store.catalog.run_datasets import RunDatasets
+from headwater.store.read_model.pages import Listing, Page, paged
+from headwater.store.read_model.versions import uuid_of
 from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
@@ -37,10 +37,21 @@ class JobVersion:
     run: int | None
 
 
-def touched_by(connection: Connection, jobs: Collection[int]) -> dict[int, Touched]:
+def job_version(job: Job, inputs: frozenset[Dataset], outputs: frozenset[Dataset], location: str) -> UUID:
+    """The version of a job that reads and writes these datasets and whose code is at a location."""
+    names = [part for some in (inputs, outputs) for one in sorted(some) for part in (one.namespace, one.name)]
+    return uuid_of("job version", job.namespace, job.name, str(len(inputs)), *names, location)
+
+
+def job_uuid(job: Job) -> UUID:
+    """The UUID of a job."""
+    return uuid_of("job", job.namespace, job.name)
+
+
+def touched_by(connection: Connection, jobs: Collection[int]) -> dict[int, RunDatasets]:
     """What the newest run of each job did that did something; nothing for jobs without such a run."""
     newest = _newest_runs(connection, jobs)
-    used = touched.by_runs(connection, list(newest.values()))
+    used = run_datasets.by_runs(connection, list(newest.values()))
     return {job: used[run] for job, run in newest.items() if run in used}
 
 
@@ -83,8 +94,8 @@ def _newest_of(job_id: int, kinds: CTE) -> Select[Any]:
 
 
 def _versions(connection: Connection, job: Job, location: str, rows: Sequence[Any]) -> Iterator[JobVersion]:
-    used = touched.by_runs(connection, [row.newest for row in rows])
-    named = touched.named(connection, used.values())
+    used = run_datasets.by_runs(connection, [row.newest for row in rows])
+    named = run_datasets.named(connection, used.values())
     for row in rows:
         touch = used[row.newest]
         read, written = (frozenset(named[one] for one in ids) for ids in (touch.read, touch.written))

@@ -1,15 +1,14 @@
 """Parts of long lists, and whose namespaces may be in them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, true
 
-Item = TypeVar("Item")
+from headwater.store.read_model.visibility import Sees
 
-Sees = Callable[[str], bool] | None
-"""Whether somebody may see a namespace; None for somebody who sees all."""
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from headwater.model import Dataset, Job
 from headwater.model.field_names import place_of
 from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.catalog.sight import described_datasets, described_fields
+from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import rows_for
 
 _NAME = schema.dataset_name

@@ -6,8 +6,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, lite
 
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
-from headwater.store.catalog.pages import Sees, seen
 from headwater.store.questions.names import listed
+from headwater.store.read_model.pages import seen
+from headwater.store.read_model.visibility import Sees
 from headwater.store.schema.text_index import tagged_with_words, with_words, words_of
 
 DATASET = "DATASET"
@@ -29,7 +30,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SearchQuery:
     """What to look for: ``text`` in names, where ``%`` and ``_`` stand for any text and any character, and its words.
 
     ``kind`` is DATASET, JOB or empty for both; ``before`` and ``after`` bound when it was last told of.
@@ -44,7 +45,7 @@ class Sought:
     sees: Sees = None
 
 
-def search(connection: Connection, sought: Sought, most: int) -> tuple[Hit, ...]:
+def search(connection: Connection, sought: SearchQuery, most: int) -> tuple[Hit, ...]:
     """At most so many hits: those of names, then those of texts; each by name, or the last updated first.
 
     Texts are the SQL and the description of a job, the description of a dataset, and tags (Marquez, SearchDao, has
@@ -62,7 +63,7 @@ def search(connection: Connection, sought: Sought, most: int) -> tuple[Hit, ...]
     return tuple(Hit(row.kind, row.namespace, row.name, row.at) for row in rows)
 
 
-def _part(connection: Connection, sought: Sought, kind: str) -> Select[tuple[object, ...]]:
+def _part(connection: Connection, sought: SearchQuery, kind: str) -> Select[tuple[object, ...]]:
     table = _DATASET if kind == DATASET else _JOB
     at = func.coalesce(table.c.last_at, 0)
     named = func.lower(table.c.name).like(f"%{sought.text.lower()}%")
@@ -72,7 +73,7 @@ def _part(connection: Connection, sought: Sought, kind: str) -> Select[tuple[obj
     return select(*columns).where(found, seen(connection, table.c.namespace, sought.sees), _bounds(sought, kind))
 
 
-def _texts(connection: Connection, sought: Sought, kind: str) -> list[ColumnElement[bool]]:
+def _texts(connection: Connection, sought: SearchQuery, kind: str) -> list[ColumnElement[bool]]:
     """That a text of a dataset or a job has all the words, or a tag on it."""
     words = words_of(sought.text)
     if not words:
@@ -82,7 +83,7 @@ def _texts(connection: Connection, sought: Sought, kind: str) -> list[ColumnElem
     return [table.c.id.in_(one) for one in found]
 
 
-def _bounds(sought: Sought, kind: str) -> ColumnElement[bool]:
+def _bounds(sought: SearchQuery, kind: str) -> ColumnElement[bool]:
     table = _DATASET if kind == DATASET else _JOB
     at = func.coalesce(table.c.last_at, 0)
     bounds = [

@@ -7,12 +7,12 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Transformation
 from headwater.store import schema
-from headwater.store.catalog.fields import lasting
-from headwater.store.catalog.sight import references, unseen_datasets
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, Overwrite
 from headwater.store.questions.hops import replaced_links
 from headwater.store.questions.walk.edges import Link
+from headwater.store.read_model.fields import lasting
+from headwater.store.read_model.visibility import references, unseen_datasets
 from headwater.store.sql.rows import rows_for
 
 _EDGE = schema.edge

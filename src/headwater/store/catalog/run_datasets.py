@@ -8,10 +8,9 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Dataset
 from headwater.store import schema
-from headwater.store.catalog import versions
-from headwater.store.catalog.identities import dataset_version
-from headwater.store.catalog.sight import referred_reads
-from headwater.store.catalog.versions import Place
+from headwater.store.read_model import versions
+from headwater.store.read_model.versions import Place, dataset_version
+from headwater.store.read_model.visibility import referred_reads
 from headwater.store.sql.rows import rows_for
 
 _TOUCH = schema.run_dataset
@@ -19,7 +18,7 @@ _DATASET = schema.dataset
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class RunDatasets:
     """The datasets that a run read and wrote, by their ids."""
 
     read: frozenset[int] = frozenset()
@@ -27,7 +26,7 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class DatasetUse:
     """A dataset in the version that a run read or wrote; ``run`` wrote that version, empty when no known one did."""
 
     named: Dataset
@@ -36,7 +35,7 @@ class Used:
     run_id: int = 0
 
 
-def by_runs(connection: Connection, runs: Collection[int]) -> dict[int, Touched]:
+def by_runs(connection: Connection, runs: Collection[int]) -> dict[int, RunDatasets]:
     """What each run read and wrote; nothing for those without datasets."""
     question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id, _TOUCH.c.written)
     rows = list(rows_for(connection, runs, lambda some: question.where(_TOUCH.c.run_id.in_(some))))
@@ -46,10 +45,10 @@ def by_runs(connection: Connection, runs: Collection[int]) -> dict[int, Touched]
         sides = found.setdefault(row.run_id, (set(), set()))
         if row.written or (row.run_id, row.dataset_id) not in gone:
             sides[row.written].add(row.dataset_id)
-    return {run: Touched(frozenset(read), frozenset(written)) for run, (read, written) in found.items()}
+    return {run: RunDatasets(frozenset(read), frozenset(written)) for run, (read, written) in found.items()}
 
 
-def named(connection: Connection, touched: Iterable[Touched]) -> dict[int, Dataset]:
+def named(connection: Connection, touched: Iterable[RunDatasets]) -> dict[int, Dataset]:
     """The names of all datasets that were read or written."""
     ids = {one for some in touched for one in some.read | some.written}
     return names(connection, ids)
@@ -62,23 +61,23 @@ def names(connection: Connection, ids: Collection[int]) -> dict[int, Dataset]:
     return {row.id: Dataset(row.namespace, row.name) for row in rows}
 
 
-def written_by(dataset: Dataset, run: str, shown: str | None = None) -> Used:
+def written_by(dataset: Dataset, run: str, shown: str | None = None) -> DatasetUse:
     """The version of a dataset that a run wrote, which may be shown by another id."""
-    return Used(dataset, dataset_version(dataset, run), shown or run)
+    return DatasetUse(dataset, dataset_version(dataset, run), shown or run)
 
 
-class VersionsThen:
+class VersionsAtMoments:
     """Which version of a dataset there was at each of some moments; all are asked for at once."""
 
     def __init__(self, connection: Connection, datasets: Mapping[int, Dataset], wanted: Collection[Place]) -> None:
         self._datasets = datasets
         self._known = versions.at_moments(connection, datasets, wanted)
 
-    def __call__(self, dataset: int, moment: int) -> Used:
+    def __call__(self, dataset: int, moment: int) -> DatasetUse:
         """The version of a dataset at one of the moments."""
         named, known = self._datasets[dataset], self._known.get((dataset, moment))
         return (
-            Used(named, dataset_version(named, ""))
+            DatasetUse(named, dataset_version(named, ""))
             if known is None
-            else Used(named, known.uuid, known.run, known.run_id)
+            else DatasetUse(named, known.uuid, known.run, known.run_id)
         )

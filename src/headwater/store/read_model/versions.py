@@ -3,18 +3,18 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, Table, and_, exists, or_, select
 
 from headwater.model import Dataset
+from headwater.model.name_keys import key_of
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import DECLARED, SUCCESSFUL
 from headwater.openlineage.reading.version_schema import VersionField
 from headwater.openlineage.reading.version_schema import fields_of as schema_fields
 from headwater.store import schema
-from headwater.store.catalog.identities import dataset_version
-from headwater.store.catalog.pages import Listing, Page, paged
+from headwater.store.read_model.pages import Listing, Page, paged
 from headwater.store.sql.rows import pairs_for, rows_for
 
 _RUN = schema.run
@@ -40,6 +40,16 @@ class Version:
     run_id: int
     run: str = ""
     schema: bytes | None = None
+
+
+def dataset_version(dataset: Dataset, run: str) -> UUID:
+    """The version of a dataset that a run wrote; of no run that of a dataset which nothing known has written."""
+    return uuid_of("dataset version", dataset.namespace, dataset.name, run)
+
+
+def uuid_of(*parts: str) -> UUID:
+    """The UUID of what has none of its own: the same for the same names, in every store."""
+    return uuid5(NAMESPACE_OID, key_of(*parts).hex())
 
 
 def of_dataset(connection: Connection, dataset_id: int, named: Dataset, page: Page) -> Listing[Version]:
