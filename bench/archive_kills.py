@@ -1,7 +1,7 @@
 """``make bench-kills``: updates of an archive are killed at random points; the tables must end as one build makes them.
 
 A first update is left alone. Each round then puts more events beside those that are there, begins an update in a
-process of its own and kills that process (SIGKILL) after it has said so many lines, and a little later. The last update
+process of its own and kills that process (SIGKILL) a little after it has printed so many lines. The last update
 is left alone again. Then all tables are compared with those of one build of everything.
 """
 
@@ -26,27 +26,29 @@ from tests.connectors import LAKE
 from headwater.archive import build, read
 from headwater.archive.tables import TABLES
 
-LINES = 9  # an update says about so many
+LINES = 9  # of progress, about so many in an update
 LATER = 4.0  # seconds at most after a line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Kills updates; returns 1 when the tables are not those of one build."""
+    """Kill updates; return 1 when the tables are not those of one build."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--format", default="delta", choices=("delta", "iceberg", "parquet"))
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
     os.environ.update(options())
     with tempfile.TemporaryDirectory() as folder:
-        kill(Path(folder), given.format, given.kills, random.Random(given.seed))
-        differ = compare(Path(folder), given.format)
-    print(f"{given.kills} kills, {given.format}: {'differ in ' + ', '.join(differ) if differ else 'all tables equal'}")
+        kill(Path(folder), chosen.format, chosen.kills, random.Random(chosen.seed))
+        differ = compare(Path(folder), chosen.format)
+    print(
+        f"{chosen.kills} kills, {chosen.format}: {'differ in ' + ', '.join(differ) if differ else 'all tables equal'}"
+    )
     return bool(differ)
 
 
 def kill(folder: Path, format: str, kills: int, chance: random.Random) -> None:
-    """Kills so many updates, each after more events have come, and lets one come to its end."""
+    """Kill so many updates, each after more events have come, and lets one come to its end."""
     events = [one for world in worlds(2 * kills + 4) for one in world]
     chance.shuffle(events)
     source = folder / "events"
@@ -69,8 +71,8 @@ def _put(path: Path, events: list[dict[str, Any]]) -> None:
 
 
 def _killed(folder: Path, format: str, chance: random.Random) -> str:
-    """The last line that an update said before it was killed; that it was too quick, when it came to its end."""
-    wanted, said = chance.randrange(1, LINES + 1), ""
+    """The last line of progress of an update that is killed; or of one that had ended before."""
+    left, last = chance.randrange(1, LINES + 1), ""
     process = subprocess.Popen(
         _command(folder, format),
         stdout=subprocess.DEVNULL,
@@ -81,16 +83,16 @@ def _killed(folder: Path, format: str, chance: random.Random) -> str:
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith(("Batch", "Outputs", *(f"{name}: " for name in TABLES))):
-            said, wanted = line.strip(), wanted - 1
-            if wanted == 0:
+            last, left = line.strip(), left - 1
+            if left == 0:
                 time.sleep(chance.uniform(0, LATER))
                 os.killpg(process.pid, signal.SIGKILL)
                 break
     else:
-        said += " (it had ended)"
+        last += " (it had ended)"
     process.stderr.close()
     process.wait()
-    return said
+    return last
 
 
 def _command(folder: Path, format: str) -> list[str]:

@@ -37,10 +37,10 @@ class Results:
             self.builds = [Built.of(row) for row in json.loads(self.path.read_text())["builds"]]
 
     def note(self, one: Built) -> None:
-        """Adds a build."""
+        """Add a build."""
         self.builds.append(one)
-        told = f"{one.by} {one.events:,} events, {one.cores} cores: {one.wall:.0f} s, {one.cpu:.0f} s of CPU"
-        print(f"{told}, {one.memory:,.0f} MB", file=sys.stderr, flush=True)
+        times = f"{one.by} {one.events:,} events, {one.cores} cores: {one.wall:.0f} s, {one.cpu:.0f} s of CPU"
+        print(f"{times}, {one.memory:,.0f} MB", file=sys.stderr, flush=True)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         builds = [one.row() for one in self.builds]
         self.path.write_text(json.dumps({"load": os.getloadavg(), "builds": builds}, indent=1) + "\n")
@@ -65,13 +65,13 @@ def measure(options: argparse.Namespace, folder: Path, results: Results) -> None
 
 
 def _compare(found: dict[str, tuple[int, int, int]]) -> None:
-    told = "; ".join(
+    result = "; ".join(
         f"{name}: {rows:,} rows, only headwater's {one:,}, only DuckDB's {other:,}"
         for name, (rows, one, other) in found.items()
     )
-    print(told, file=sys.stderr)
+    print(result, file=sys.stderr)
     if any(one or other or not rows for rows, one, other in found.values()):
-        raise SystemExit(f"The two did not make the same edges: {told}.")
+        raise SystemExit(f"The two did not make the same edges: {result}.")
 
 
 def report(builds: Sequence[Built]) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _step(one: Built, name: str) -> str:
 
 
 def estimate(builds: Iterable[Built]) -> str:
-    """What ten billion told edges take, by the CPU that each event more has taken between the sizes measured."""
+    """The CPU for ten billion edges in events, by the CPU for each more event between the sizes measured."""
     small, *_, large = sorted(builds, key=lambda one: (one.events, -one.cores))
     each = (large.cpu - small.cpu) / (large.events - small.events)
     events = _LARGE // EDGES
@@ -114,7 +114,7 @@ def estimate(builds: Iterable[Built]) -> str:
 
 
 def draw(builds: Sequence[Built], path: Path) -> None:
-    """Seconds by the clock and of CPU over told edges, a line for each number of cores and each of the two."""
+    """Seconds by the clock and of CPU over edges in events, a line for each number of cores and each of the two."""
     plots: dict[str, Any] = {"seconds": _series(builds, "wall"), "seconds of CPU": _series(builds, "cpu")}
     drawing.over_edges(plots, path, where="edges in the events")
 

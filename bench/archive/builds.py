@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.archive import duck
+from bench.archive.process_watch import Step, Watch, watching
 from bench.archive.shapes import EDGES, Shape
-from bench.archive.watching import Step, Watch, watching
 
 HEADWATER, DUCKDB = "headwater", "DuckDB"
 MEMORY = "4g"
@@ -25,7 +25,7 @@ _DUCKS = _EDGE.format(output="namespace, name, field", input="input_name")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build took: its steps, and the peaks of memory in megabytes."""
+    """The steps of a build with their times, and the peaks of memory in megabytes."""
 
     by: str
     cores: int
@@ -54,12 +54,12 @@ class Built:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Built":
         """A build as `row` gave it."""
-        given = {one.name: row[one.name] for one in fields(cls)}
-        return cls(**given | {"steps": tuple(Step(**step) for step in row["steps"])})
+        values = {one.name: row[one.name] for one in fields(cls)}
+        return cls(**values | {"steps": tuple(Step(**step) for step in row["steps"])})
 
 
 def built(by: str, shape: Shape, source: Path, into: Path, cores: int) -> Built:
-    """Builds an archive into a folder; ``edges`` are those to columns that its events tell."""
+    """Build an archive into a folder; ``edges`` are those to columns in its events."""
     work: Callable[[Path, Path, int], Watch] = _on_spark if by == HEADWATER else _on_duckdb
     # Spawned: a forked process would have the JVM of this one, and its memory.
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -76,14 +76,14 @@ def differences(ours: Path, ducks: Path) -> dict[str, tuple[int, int, int]]:
         for table, field in (("column_edges", "output_field"), ("dataset_edges", "NULL")):
             our_rows = f"SELECT {_OURS.format(field=field)} FROM '{ours}/builds/*/{table}/*/*.parquet'"
             duck_rows = f"SELECT {_DUCKS} FROM '{ducks}/{table}.parquet'"
-            asked = (our_rows, f"{our_rows} EXCEPT ALL {duck_rows}", f"{duck_rows} EXCEPT ALL {our_rows}")
-            rows, one, other = (_rows(connection, question) for question in asked)
+            queries = (our_rows, f"{our_rows} EXCEPT ALL {duck_rows}", f"{duck_rows} EXCEPT ALL {our_rows}")
+            rows, one, other = (_rows(connection, query) for query in queries)
             found[table] = (rows, one, other)
     return found
 
 
-def _rows(connection: Any, question: str) -> int:
-    return int(connection.execute(f"SELECT count(*) FROM ({question})").fetchone()[0])
+def _rows(connection: Any, query: str) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM ({query})").fetchone()[0])
 
 
 def _on_duckdb(source: Path, into: Path, cores: int) -> Watch:
@@ -98,7 +98,7 @@ def _on_spark(source: Path, into: Path, cores: int) -> Watch:
     spark = session(cores, into.parent)
     try:
         with watching() as watch:
-            build(spark, str(source), str(into), format="parquet", tell=lambda line: watch.step(_step(line)))
+            build(spark, str(source), str(into), format="parquet", progress=lambda line: watch.step(_step(line)))
         return watch
     finally:
         spark.stop()
@@ -126,7 +126,7 @@ def session(cores: int, folder: Path, **more: str) -> Any:
 
 
 def _step(line: str) -> str:
-    """What a line of progress says is done; the first one comes before anything is."""
+    """The step that a line of progress ends; the first line comes before any work."""
     if line.startswith("Reading"):
         return "start"
     return "reading and names" if line.startswith("Names") else line.partition(":")[0]

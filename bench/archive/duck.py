@@ -1,7 +1,7 @@
 """The folding of an archive in DuckDB's SQL: one process, the rules of `headwater.archive.fold`.
 
-It knows what the synthetic archives have and no more: each dataset is renamed once at most, lineage is told in one form
-of the facet, no stream tells while it runs, and equal lineage is equal text. So it has less to do than headwater.
+It supports only what the synthetic archives have: each dataset is renamed once at most, lineage has one form
+of the facet, no stream has lineage while it runs, and equal lineage is equal text. So it has less to do than headwater.
 Written are ``events``, ``runs``, ``column_edges`` and ``dataset_edges``; the other tables of an archive are not made.
 """
 
@@ -17,15 +17,15 @@ MEMORY = "4GB"
 _STEPS = Path(__file__).with_name("folding.sql")
 
 
-def build(source: Path, into: Path, cores: int, tell: Callable[[str], None]) -> None:
-    """Makes the tables as Parquet files; ``tell`` is given the name of each step that is done."""
+def build(source: Path, into: Path, cores: int, progress: Callable[[str], None]) -> None:
+    """Make the tables as Parquet files; ``progress`` is called with the name of each step that is done."""
     into.mkdir(parents=True, exist_ok=True)
     text = Template(_STEPS.read_text()).substitute(source=source, into=into, forever=FOREVER)
     with connected(cores) as connection:
         connection.execute(f"SET temp_directory = '{into}/spill'")
         for name, step in re.findall(r"^-- (\w+)\n(.*?)(?=^-- |\Z)", text, re.MULTILINE | re.DOTALL):
             connection.execute(step)
-            tell(name)
+            progress(name)
 
 
 def connected(cores: int) -> Any:

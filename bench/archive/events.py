@@ -1,6 +1,6 @@
-"""Synthetic archives as files: hour by hour what each job tells, packed with gzip and with zstd in turn.
+"""Synthetic archives as files: the events of each job hour by hour, packed with gzip and with zstd in turn.
 
-Of fifty runs one fails and one has other lineage than the one before, of two hundred lines one comes again, later; one
+Of fifty runs one fails and one has other lineage than the one before, of two hundred lines one is repeated later; one
 line of each file is no event.
 """
 
@@ -27,7 +27,7 @@ _BROKEN = b'{"eventTime": "2026-01-01T00:00:00Z", "eventType": "COMP'
 
 
 def write(shape: Shape, folder: Path) -> int:
-    """Writes the archive; how many lines it has."""
+    """Write the archive; returns the number of its lines."""
     folder.mkdir(parents=True, exist_ok=True)
     source, number, written = lines(shape), 0, 0
     while some := list(islice(source, AT_ONCE)):
@@ -61,16 +61,16 @@ def _of_hour(jobs: list[Job], shape: Shape, hour: int, names: Names, chance: ran
             if chance.random() < _CHANGED / often:
                 job.change()
             state = b"FAIL" if chance.random() < _FAILED else b"COMPLETE"
-            # Times differ, so that what came first is not decided by the ids of runs.
+            # Times differ, so that the order does not depend on the ids of runs.
             begun = _BEGIN + timedelta(hours=hour, seconds=600 + turn * 2_400 / often, microseconds=job.number)
             ended = begun + timedelta(seconds=chance.randrange(1, 300))
             run = f"{_ZONE}{hour:04x}{turn:04x}{job.number % (1 << 16):04x}".encode()
-            told = job.told(names)
-            yield _event(b"START", begun, run, job, told)
-            yield _event(state, ended, run, job, told)
+            lineage = job.lineage(names)
+            yield _event(b"START", begun, run, job, lineage)
+            yield _event(state, ended, run, job, lineage)
 
 
-def _event(state: bytes, at: datetime, run: bytes, job: Job, told: bytes) -> bytes:
+def _event(state: bytes, at: datetime, run: bytes, job: Job, lineage: bytes) -> bytes:
     parent = b'"parent":{"run":{"runId":"%sffffffff%04x"},"job":{"namespace":"prod","name":"hourly"}}' % (
         _ZONE.encode(),
         int((at - _BEGIN).total_seconds() // 3600),
@@ -81,7 +81,7 @@ def _event(state: bytes, at: datetime, run: bytes, job: Job, told: bytes) -> byt
         b'{"eventType":"%s","eventTime":"%s","producer":"bench","schemaURL":"bench","run":{"runId":"%s","facets":{%s}},'
     )
     name = b'"job":{"namespace":"prod","name":"%s"},' % job.name.encode()
-    return head % (state, at.isoformat().encode(), run, facets) + name + told + b"}"
+    return head % (state, at.isoformat().encode(), run, facets) + name + lineage + b"}"
 
 
 def _renamed(hour: int, number: int, names: Names) -> bytes:

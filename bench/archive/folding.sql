@@ -1,4 +1,4 @@
--- What `headwater archive` does, for the events of bench/archive/shapes.py; each step begins with its name.
+-- The work of `headwater archive`, for the events of bench/archive/shapes.py; each step begins with its name.
 
 -- lines
 CREATE TABLE line AS SELECT md5(json::VARCHAR) AS digest, json FROM read_ndjson_objects(
@@ -36,7 +36,7 @@ CREATE TABLE run AS SELECT * FROM (
     FROM event GROUP BY run) USING (run);
 COPY (SELECT * FROM run ORDER BY job_namespace, job_name, state_at) TO '$into/runs.parquet' (COMPRESSION zstd);
 
--- tellings
+-- lineage
 CREATE TABLE shape AS SELECT shape, any_value(namespace) AS namespace, any_value(name) AS name,
   any_value(lineage) AS lineage FROM output
   WHERE lineage IS NOT NULL GROUP BY shape;
@@ -48,13 +48,13 @@ CREATE TABLE meaning AS SELECT previous.namespace AS m_namespace, previous.name 
   present.namespace AS p_namespace, present.name AS p_name FROM change
   UNION ALL SELECT namespace, name, $forever, to_namespace, to_name FROM link;
 CREATE TABLE edge AS
-  WITH way AS (SELECT shape, from_json(lineage, '{"fields": "MAP(VARCHAR, STRUCT(inputFields STRUCT(namespace VARCHAR, name VARCHAR, field VARCHAR, transformations STRUCT(subtype VARCHAR, masking BOOLEAN)[])[]))",
+  WITH parsed AS (SELECT shape, from_json(lineage, '{"fields": "MAP(VARCHAR, STRUCT(inputFields STRUCT(namespace VARCHAR, name VARCHAR, field VARCHAR, transformations STRUCT(subtype VARCHAR, masking BOOLEAN)[])[]))",
     "dataset": "STRUCT(namespace VARCHAR, name VARCHAR, field VARCHAR, transformations STRUCT(subtype VARCHAR, masking BOOLEAN)[])[]"}') AS l FROM shape),
-  told AS (SELECT shape, f.key AS field, unnest(f.value.inputFields) AS i FROM (
-      SELECT shape, unnest(map_entries(l.fields)) AS f FROM way)
-    UNION ALL SELECT shape, NULL, unnest(l.dataset) FROM way)
-  SELECT shape, field, i.namespace AS namespace, i.name AS name, i.field AS input_field, unnest(i.transformations) AS way
-  FROM told;
+  input AS (SELECT shape, f.key AS field, unnest(f.value.inputFields) AS i FROM (
+      SELECT shape, unnest(map_entries(l.fields)) AS f FROM parsed)
+    UNION ALL SELECT shape, NULL, unnest(l.dataset) FROM parsed)
+  SELECT shape, field, i.namespace AS namespace, i.name AS name, i.field AS input_field, unnest(i.transformations) AS transformation
+  FROM input;
 CREATE TABLE cut AS SELECT DISTINCT shape, at AS cut FROM (
   SELECT DISTINCT shape, namespace, name FROM edge UNION SELECT shape, namespace, name FROM shape) AS n
   JOIN change c ON (n.namespace, n.name) IN ((c.previous.namespace, c.previous.name),
@@ -90,7 +90,7 @@ CREATE TABLE placed AS
   WITH one AS (SELECT * EXCLUDE (shapes), unnest(shapes) AS one FROM span)
   SELECT s.job_namespace, s.job_name, s.namespace, s.name, e.field,
     coalesce(m.p_namespace, e.namespace) AS input_namespace,
-    coalesce(m.p_name, e.name) AS input_name, e.input_field, e.way.subtype AS subtype, e.way.masking AS masking,
+    coalesce(m.p_name, e.name) AS input_name, e.input_field, e.transformation.subtype AS subtype, e.transformation.masking AS masking,
     s.since, coalesce(s.until, $forever) AS until, s.runs, s.first_run, s.last_run
   FROM one s JOIN edge e ON e.shape = s.one.shape
   LEFT JOIN meaning m ON m.m_namespace = e.namespace AND m.m_name = e.name AND s.one.epoch < m.until;

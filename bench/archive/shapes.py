@@ -1,4 +1,4 @@
-"""What the jobs of a synthetic archive make of what: layers, hubs, cycles, changes, other names and renames.
+"""The lineage of the jobs of a synthetic archive: layers, hubs, cycles, changes, other names and renames.
 
 Each job writes a dataset of 25 columns from three others, by 50 edges between columns and two to the whole dataset.
 """
@@ -15,12 +15,12 @@ WIDTH = 25
 """Columns of a dataset."""
 
 EDGES = 50
-"""Edges to columns that an event tells."""
+"""Edges to columns in an event."""
 
 LAKE, HIVE = "s3://lake", "hive://metastore"
 SUBTYPES = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 _INPUTS = 3
-_NEAR = 12  # datasets: what is made of what stays together, else all would be upstream of all
+_NEAR = 12  # datasets between which inputs are drawn: else all would be upstream of all
 _HUBS = 50  # one dataset in so many is read by many
 Json = dict[str, Any]
 
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 class Shape:
     """So many ``events``, each job with so many ``runs``, one every hour, and two events a run.
 
-    ``skew`` is the share of all edges to columns that one dataset is in, as what is read or as what is written.
+    ``skew`` is the share of all edges to columns that one dataset is in, as their input or their output.
     """
 
     events: int
@@ -59,12 +59,12 @@ class Shape:
 
     @property
     def datasets(self) -> int:
-        """All datasets; the last is the one that skew is about."""
+        """All datasets; the last is the one with the skew."""
         return self.width * LAYERS + 1
 
 
 class Dataset(NamedTuple):
-    """What a dataset is called, and under which other name readers know it."""
+    """The name of a dataset, and the other name that readers use."""
 
     name: str
     other: str = ""
@@ -80,7 +80,7 @@ class Names:
         return self._names[number]
 
     def rename(self, number: int) -> tuple[str, str]:
-        """Gives a dataset another name: the one it had and the one it has."""
+        """Rename a dataset; returns its former and its present name."""
         former = self._names[number].name
         self._names[number] = Dataset(f"{former}_v2")
         return former, self._names[number].name
@@ -99,7 +99,7 @@ def renamed_at(shape: Shape, number: int) -> int | None:
 
 
 class Job:
-    """A job as it stands: what its output is made of, which changes now and then, and that as JSON."""
+    """A job with the inputs and edges of its output, which change now and then, and these as JSON."""
 
     def __init__(self, shape: Shape, number: int) -> None:
         self._chance = random.Random(f"{shape.seed} job {number}")
@@ -108,7 +108,7 @@ class Job:
         self.output = shape.datasets - 1 if number == shape.jobs else number + shape.width
         self.inputs = self._drawn()
         self._columns = [self._column(place) for place in range(WIDTH)]
-        self._told: tuple[tuple[Dataset, ...], bytes] | None = None
+        self._cached: tuple[tuple[Dataset, ...], bytes] | None = None
 
     @cached_property
     def name(self) -> str:
@@ -116,20 +116,20 @@ class Job:
         return f"make_{self.output:06}"
 
     def change(self) -> None:
-        """One of its columns is made another way from now on."""
+        """Change the edges to one of its columns."""
         place = self._chance.randrange(WIDTH)
         self._columns[place] = self._column(place)
-        self._told = None
+        self._cached = None
 
-    def told(self, names: Names) -> bytes:
-        """What events say of inputs and outputs, as members of a JSON object."""
+    def lineage(self, names: Names) -> bytes:
+        """The inputs and outputs of events, as members of a JSON object."""
         called = (*(names[one] for one in self.inputs), names[self.output])
-        if self._told is None or self._told[0] != called:
-            self._told = (called, self._text(*called))
-        return self._told[1]
+        if self._cached is None or self._cached[0] != called:
+            self._cached = (called, self._text(*called))
+        return self._cached[1]
 
     def _drawn(self) -> list[int]:
-        """Near datasets of the layer before, now and then a hub of it or one that is made of the output."""
+        """Near datasets of the layer before, now and then a hub of it or one downstream of the output."""
         shape, chance = self._shape, self._chance
         layer, place = divmod(self.output, shape.width)
         if layer >= LAYERS:
@@ -177,11 +177,11 @@ _SCHEMA = [{"name": f"c{place}", "type": "string" if place % 3 else "bigint"} fo
 
 
 def _input(source: Dataset, job: int, column: int, subtype: str) -> Json:
-    """An input field; every other job calls a dataset by its other name, if it has one."""
+    """An input field; every other job uses the other name of a dataset, if it has one."""
     namespace, name = (HIVE, source.other) if source.other and job % 2 else (LAKE, source.name)
     kind = "DIRECT" if subtype in SUBTYPES else "INDIRECT"
-    way = {"type": kind, "subtype": subtype, "description": "", "masking": False}
-    return {"namespace": namespace, "name": name, "field": f"c{column}", "transformations": [way]}
+    transformation = {"type": kind, "subtype": subtype, "description": "", "masking": False}
+    return {"namespace": namespace, "name": name, "field": f"c{column}", "transformations": [transformation]}
 
 
 def jobs_of(shape: Shape) -> Sequence[Job]:

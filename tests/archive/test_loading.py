@@ -37,7 +37,7 @@ def archive(spark: Any, both: Both) -> Archive:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Transactions of few events, from many parts."""
     monkeypatch.setattr(store_loader, "AT_ONCE", 15)
-    monkeypatch.setattr(store_loader, "_BYTES", 40_000)
+    monkeypatch.setattr(store_loader, "PARTITION_BYTES", 40_000)
 
 
 @pytest.fixture

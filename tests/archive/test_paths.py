@@ -45,7 +45,7 @@ def circles(links: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
 @pytest.mark.parametrize("few", [0, 1_000], ids=["workers", "driver"])
 def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any, monkeypatch: Any, few: int) -> None:
     """Thirty random graphs at once: circles in a row, beside and within one another, and of one field."""
-    monkeypatch.setattr("headwater.archive.questions.components._FEW", few)
+    monkeypatch.setattr("headwater.archive.questions.components.DRIVER_LINKS", few)
     chance = random.Random(3)
     links = set()
     for graph in range(30):

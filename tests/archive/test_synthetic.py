@@ -1,4 +1,4 @@
-"""The synthetic archives of the bench: as they are said to be, and folded alike by headwater and by DuckDB."""
+"""The synthetic archives of the bench: in the documented shapes, and folded alike by headwater and by DuckDB."""
 
 import json
 from pathlib import Path
@@ -16,24 +16,24 @@ SKEWED = Shape(400, runs=8, skew=0.4)
 
 
 def sources(event: dict[str, Any]) -> list[tuple[str, str]]:
-    """For each edge to a column that an event tells what is read and what is written."""
+    """The datasets that are read and written, for each edge to a column in an event."""
     (output,) = event["outputs"]
     fields = output["facets"].get("columnLineage", {}).get("fields", {})
     return [(source["name"], output["name"]) for one in fields.values() for source in one["inputFields"]]
 
 
-def test_archives_have_the_shapes_of_their_options() -> None:
+def test_archives_have_the_shapes_of_their_parameters() -> None:
     """Layers, hubs, circles, renames, reruns, failures, and 50 edges an event."""
     shape = Shape(2_400, runs=10)
     events = [json.loads(line) for line in lines(shape)]
-    told = [pair for event in events for pair in sources(event)]
+    pairs = [pair for event in events for pair in sources(event)]
     assert len(events) == pytest.approx(2_400, rel=0.02)
-    assert len(told) == pytest.approx(2_400 * EDGES, rel=0.02)
-    layers = [[name.split("/")[2] for name in pair if name.startswith("/")] for pair in told]
+    assert len(pairs) == pytest.approx(2_400 * EDGES, rel=0.02)
+    layers = [[name.split("/")[2] for name in pair if name.startswith("/")] for pair in pairs]
     assert len({layer for pair in layers for layer in pair}) == LAYERS
-    assert any(pair[0] >= pair[1] for pair in layers if len(pair) == 2), "none is made of what is made of it"
-    assert any(name.endswith("_v2") for pair in told for name in pair)
-    readers = {name: {to for one, to in told if one == name} for name in ("/lake/layer_00/table_00000",)}
+    assert any(pair[0] >= pair[1] for pair in layers if len(pair) == 2), "no dataset is in a cycle"
+    assert any(name.endswith("_v2") for pair in pairs for name in pair)
+    readers = {name: {to for one, to in pairs if one == name} for name in ("/lake/layer_00/table_00000",)}
     assert len(readers["/lake/layer_00/table_00000"]) > 3
     states = [event["eventType"] for event in events]
     assert 0.005 < states.count("FAIL") / len(states) < 0.02
@@ -41,10 +41,10 @@ def test_archives_have_the_shapes_of_their_options() -> None:
 
 
 def test_one_dataset_can_be_in_any_share_of_the_edges() -> None:
-    told = [pair for line in lines(SKEWED) for pair in sources(json.loads(line))]
-    one = max({name for _, name in told})
-    assert sum(one in pair for pair in told) / len(told) == pytest.approx(0.4, abs=0.05)
-    assert 0.15 < sum(pair[0] == one for pair in told) / len(told) < 0.25
+    pairs = [pair for line in lines(SKEWED) for pair in sources(json.loads(line))]
+    one = max({name for _, name in pairs})
+    assert sum(one in pair for pair in pairs) / len(pairs) == pytest.approx(0.4, abs=0.05)
+    assert 0.15 < sum(pair[0] == one for pair in pairs) / len(pairs) < 0.25
 
 
 @pytest.mark.spark
@@ -53,7 +53,7 @@ def test_headwater_and_duckdb_make_the_same_edges_where_one_dataset_is_in_many(s
     steps: list[str] = []
     duck.build(tmp_path / "events", tmp_path / "duck", 1, steps.append)
     build(spark, str(tmp_path / "events"), str(tmp_path / "ours"), format="parquet")
-    assert steps == ["lines", "events", "runs", "tellings", "spans", "column_edges", "dataset_edges"]
+    assert steps == ["lines", "events", "runs", "lineage", "spans", "column_edges", "dataset_edges"]
     found = differences(tmp_path / "ours", tmp_path / "duck")
     assert {name: more for name, (_, *more) in found.items()} == {"column_edges": [0, 0], "dataset_edges": [0, 0]}
     edges = read(spark, str(tmp_path / "ours"), format="parquet").column_edges

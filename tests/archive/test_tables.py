@@ -49,7 +49,7 @@ def edges(spark: Any, output: str, how_many: int = 1) -> Any:
     }
     table = TABLES["column_edges"]
     given = (f"{values.get(name, 'NULL')} AS {one.of or name}" for name, one in table.columns.items())
-    return table.made_of(spark.range(how_many).selectExpr(*given))
+    return table.select_from(spark.range(how_many).selectExpr(*given))
 
 
 def place(spark: Any, folder: Path, format: str) -> tuple[Lake, str]:
@@ -103,7 +103,7 @@ def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(spark, events(tmp_path, "two"), into, tell=stop)
+        build(spark, events(tmp_path, "two"), into, progress=stop)
     assert sources(read(spark, into)) == sources(before) == ["/one"]
 
 

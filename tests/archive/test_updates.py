@@ -105,7 +105,7 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
     folder = Folder(spark, into)
     before = manifest_of(folder)
     with pytest.raises(Stopped, match="Outputs"):
-        update(spark, str(source), into, tell=stop_at(2))
+        update(spark, str(source), into, progress=stop_at(2))
     assert manifest_of(folder) == before, "an update is there as a whole or not at all"
     update(spark, str(source), into)
     put(other, "three.json", third)

@@ -10,12 +10,12 @@ from headwater.archive.builds import Archive, build, read
 from headwater.archive.questions.lineage import changes, column_roots, cycles, impact, roots
 from headwater.archive.questions.name_lookup import find_fields
 from headwater.archive.questions.shortest_path import paths
-from headwater.archive.store_loader import Loaded, load
+from headwater.archive.store_loader import LoadReport, load
 from headwater.archive.updates import update
 
 __all__ = [
     "Archive",
-    "Loaded",
+    "LoadReport",
     "build",
     "changes",
     "column_roots",

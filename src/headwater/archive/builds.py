@@ -1,4 +1,4 @@
-"""An archive of events made into tables."""
+"""Builds of archives: events made into tables, as DataFrames or written into a place."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
@@ -7,13 +7,13 @@ from typing import Any, Self
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.cache import Kept, few_parts
-from headwater.archive.events.parsed_events import Told, told_by
-from headwater.archive.events.parser import parsed
+from headwater.archive.cache import CachedFrames, few_partitions
+from headwater.archive.events.parsed_events import ParsedEvents, distinct_events
+from headwater.archive.events.parser import parse
 from headwater.archive.events.sources import lines
-from headwater.archive.fold.table_rows import events_table, folded_tables, parts_of, quarantine_table
+from headwater.archive.fold.table_rows import events_table, folded_tables, quarantine_table, shared_frames
 from headwater.archive.formats.lake import Lake, lake
-from headwater.archive.names.resolver import resolver
+from headwater.archive.names.resolver import name_resolver
 from headwater.archive.questions.lineage import column_roots
 from headwater.archive.tables import ROOTS, TABLES, Table, require_version, version_of
 from headwater.errors import ArchiveError
@@ -25,12 +25,12 @@ Progress = Callable[[str], None]
 class Archive(Mapping[str, DataFrame]):
     """The tables of an archive by name, as DataFrames; each also as an attribute: ``archive.column_edges``.
 
-    What Spark keeps for them is let go by `close`, or at the end of a ``with`` statement.
+    `close`, or the end of a ``with`` statement, removes from the cache of Spark the rows that they are made of.
     """
 
-    def __init__(self, tables: Mapping[str, DataFrame], kept: Kept | None = None) -> None:
+    def __init__(self, tables: Mapping[str, DataFrame], cached: CachedFrames | None = None) -> None:
         self._tables = dict(tables)
-        self._kept = kept
+        self._cached = cached
 
     def __getitem__(self, name: str) -> DataFrame:
         return self._tables[name]
@@ -47,9 +47,9 @@ class Archive(Mapping[str, DataFrame]):
         return self._tables[name]
 
     def close(self) -> None:
-        """Lets go of what Spark keeps; the tables can be read again, and are then made again."""
-        if self._kept is not None:
-            self._kept.close()
+        """Remove cached rows; tables that are read again are then made again."""
+        if self._cached is not None:
+            self._cached.close()
 
     def __enter__(self) -> Self:
         return self
@@ -60,24 +60,20 @@ class Archive(Mapping[str, DataFrame]):
         self.close()
 
 
-def folded(spark: SparkSession, source: str, tell: Progress, *, believe_overwrite: bool) -> Archive:
-    """The tables of a source, made when they are read; ``believe_overwrite`` is as `build` takes it.
-
-    Raises:
-        ArchiveError: the source cannot be read.
-    """
-    tell(f"Reading {source}")
-    keep = Kept()
-    read = keep(parsed(lines(spark, source)).select("event.*", "rejected"))
-    told = told_by(read, keep)
-    # The folding needs no event once only: repetition changes nothing in it, and costs less than finding it.
-    every = Told(read.where("digest IS NOT NULL"), told.shapes, told.schemas)
-    meanings = resolver(spark, every.events, keep)
-    tell(f"Names that mean more than themselves: {len(meanings.names.meanings):,}")
-    parts = parts_of(every, meanings, keep, believe_overwrite=believe_overwrite)
-    made = folded_tables(every, meanings, keep, parts)
-    made |= {"events": events_table(told), "quarantine": quarantine_table(read)}
-    return Archive({name: made[name] for name in TABLES}, keep)
+def _fold(spark: SparkSession, source: str, progress: Progress, *, believe_overwrite: bool) -> Archive:
+    """The tables of a source, made when they are read."""
+    progress(f"Reading {source}")
+    cache = CachedFrames()
+    read = cache(parse(lines(spark, source)).select("event.*", "rejected"))
+    distinct = distinct_events(read, cache)
+    # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
+    repeated = ParsedEvents(read.where("digest IS NOT NULL"), distinct.shapes, distinct.schemas)
+    resolver = name_resolver(spark, repeated.events, cache)
+    progress(f"Names that mean more than themselves: {len(resolver.names.meanings):,}")
+    shared = shared_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
+    tables = folded_tables(repeated, resolver, cache, shared)
+    tables |= {"events": events_table(distinct), "quarantine": quarantine_table(read)}
+    return Archive({name: tables[name] for name in TABLES}, cache)
 
 
 def build(  # noqa: PLR0913 - each choice by its name
@@ -88,20 +84,20 @@ def build(  # noqa: PLR0913 - each choice by its name
     format: str | None = None,
     roots: bool = False,
     believe_overwrite: bool | None = None,
-    tell: Progress = lambda line: None,
+    progress: Progress = lambda line: None,
 ) -> Archive:
-    """The tables of lineage of an archive of events, written where a place is given.
+    """The tables of lineage of an archive of events, written into a place if one is named.
 
     Args:
         spark: a session; headwater must be importable where its Python workers run.
         source: a file or folder on any file system of Hadoop, or a topic: `headwater.archive.events.sources.lines`.
-        into: a folder for the tables, or the namespace of an Iceberg catalog. What was built there before stays until
-            all is written. Without it the tables are made when they are read, and nothing is written.
+        into: a folder for the tables, or the namespace of an Iceberg catalog. The tables of an earlier build stay until
+            all are written. Without a place the tables are made when they are read, and nothing is written.
         format: ``delta``, ``iceberg`` or ``parquet``; see `headwater.archive.formats.lake.lake`.
-        roots: writes ``column_roots`` too: each field with its roots as they are now.
-        believe_overwrite: ends older lineage of a dataset where a producer that does not say whether all rows or some
-            were replaced has overwritten it; without it as the environment's `HEADWATER_BELIEVE_OVERWRITE` says.
-        tell: is given lines on how far it is.
+        roots: write ``column_roots`` too: each field with its present roots.
+        believe_overwrite: end older lineage of a dataset when a run overwrites it whose producer does not say whether
+            it replaced all rows or some; the environment's `HEADWATER_BELIEVE_OVERWRITE` without it.
+        progress: called with a line after each step.
 
     Raises:
         ArchiveError: the source cannot be read, or the place not be written.
@@ -109,25 +105,25 @@ def build(  # noqa: PLR0913 - each choice by its name
     """
     believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
     if into is None:
-        with few_parts(spark):
-            return folded(spark, source, tell, believe_overwrite=believed)
+        with few_partitions(spark):
+            return _fold(spark, source, progress, believe_overwrite=believed)
     place = lake(spark, into, format)
     place.manifest()  # refuses tables of a newer version before the work is done
-    with few_parts(spark), folded(spark, source, tell, believe_overwrite=believed) as archive:
-        marks = {name: written(place, name, rows, TABLES[name], tell) for name, rows in archive.items()}
+    with few_partitions(spark), _fold(spark, source, progress, believe_overwrite=believed) as archive:
+        marks = {name: write_table(place, name, rows, TABLES[name], progress) for name, rows in archive.items()}
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
-        marks["column_roots"] = written(place, "column_roots", of_fields, ROOTS, tell)
+        marks["column_roots"] = write_table(place, "column_roots", of_fields, ROOTS, progress)
     place.publish(marks)
     return _opened(place, into)
 
 
 def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archive:
-    """The tables that `build` wrote, all of one build.
+    """Read the tables that `build` or `update` wrote, all of one build.
 
     Args:
         spark: a session with the connector of the format.
-        into: where they are.
+        into: the place of the tables, as for `build`.
         format: needed for ``iceberg``.
 
     Raises:
@@ -137,16 +133,16 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
     return _opened(lake(spark, into, format), into)
 
 
-def written(place: Lake, name: str, rows: DataFrame, table: Table, tell: Progress) -> Any:
-    """Replaces a table of a place, and tells of its rows; gives its mark."""
-    # The ranges of an order are found by a look at the rows, which would make them twice.
-    kept = rows.persist(StorageLevel.DISK_ONLY)
+def write_table(place: Lake, name: str, rows: DataFrame, table: Table, progress: Progress) -> Any:
+    """Replace a table of a place, and report the number of its rows; returns its mark."""
+    # Cached, because Spark samples the rows to find the ranges of their order, and would make them twice.
+    cached = rows.persist(StorageLevel.DISK_ONLY)
     try:
-        count = kept.count()
-        mark = place.write(name, kept, table)
+        count = cached.count()
+        mark = place.write(name, cached, table)
     finally:
-        kept.unpersist()
-    tell(f"{name}: {count:,} rows")
+        cached.unpersist()
+    progress(f"{name}: {count:,} rows")
     return mark
 
 

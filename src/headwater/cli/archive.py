@@ -49,7 +49,7 @@ def build(
     spark = session(conf)
     from headwater.archive import build as build_tables
 
-    archive = build_tables(spark, source, into, format=format and format.value, roots=roots, tell=note)
+    archive = build_tables(spark, source, into, format=format and format.value, roots=roots, progress=note)
     _summary(archive)
 
 
@@ -80,7 +80,7 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
     form = format and format.value
     if follow:
         _end_by_signals()
-    _summary(update_tables(spark, source, into, format=form, follow=interval, checkpoints=checkpoints, tell=note))
+    _summary(update_tables(spark, source, into, format=form, follow=interval, checkpoints=checkpoints, progress=note))
 
 
 def _end_by_signals() -> None:

@@ -7,22 +7,22 @@ from typing import Any, NamedTuple
 from headwater.errors import ArchiveError
 
 PACKINGS = ("gz", "zst")
-"""How files may be packed, by the last part of their names."""
+"""The last parts of the names of packed files."""
 
 _PART = 1 << 16  # packed bytes at once: what they unpack to is held in memory
 _WINDOW = 1 << 31  # of zstd: what `zstd --long=31` writes
 
 
-class Line(NamedTuple):
-    """A line, counted from 1, and why there are no more where the file breaks off: then it has no text."""
+class PackedLine(NamedTuple):
+    """A line, counted from 1; where the file breaks off a line without text, and why there are no more."""
 
     number: int
     text: bytes
     broken: str = ""
 
 
-def packed_lines(packing: str, content: bytes) -> Iterator[Line]:
-    """The lines of a packed file; of one that is cut off or damaged all whole lines, then one that says why.
+def packed_lines(packing: str, content: bytes) -> Iterator[PackedLine]:
+    """The lines of a packed file; of a truncated or damaged one all whole lines, then one with the reason.
 
     Raises:
         ArchiveError: the library that unpacks it is not installed.
@@ -39,18 +39,18 @@ def packed_lines(packing: str, content: bytes) -> Iterator[Line]:
             *whole, rest = (rest + part).split(b"\n")
             for text in whole:
                 number += 1
-                yield Line(number, text)
+                yield PackedLine(number, text)
     except (EOFError, zlib.error, _zstd_error(packing)) as fault:
         why = "ends too early" if isinstance(fault, EOFError) else f"is damaged ({fault})"
         advice = "copy it again from where it came from."
-        yield Line(number + 1, b"", f"The {packing} file {why}, after {number} whole lines: {advice}")
+        yield PackedLine(number + 1, b"", f"The {packing} file {why}, after {number} whole lines: {advice}")
         return
     if rest:
-        yield Line(number + 1, rest)
+        yield PackedLine(number + 1, rest)
 
 
 def _unpacked(packing: str, content: bytes) -> Iterator[bytes]:
-    """What is in all the streams of a file: programs append new ones to it."""
+    """The contents of all streams of a file: programs append new ones to it."""
     at = 0
     while at < len(content) and not _padding(packing, content, at):
         stream = _stream(packing)

@@ -1,14 +1,14 @@
 """Lines of sources read as events, in Spark's Python workers, by the store's own reader."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from headwater.archive.events.packed_files import Line, packed_lines
-from headwater.archive.events.rows import Met, Row, row_of
+from headwater.archive.events.packed_files import packed_lines
+from headwater.archive.events.rows import Row, SeenDigests, row_of
 from headwater.archive.events.schema import PARSED
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import read_event
@@ -19,8 +19,8 @@ _EXCERPT = 1_000
 Batches = Iterator[pa.RecordBatch]
 
 
-class Placed(NamedTuple):
-    """A line with where it stands; ``broken`` says why there is none."""
+class SourceLine(NamedTuple):
+    """A line with its place in a source; ``broken`` is why there is none."""
 
     source: str
     place: str
@@ -28,73 +28,69 @@ class Placed(NamedTuple):
     broken: str = ""
 
 
-def parsed(lines: DataFrame) -> DataFrame:
-    """The events, and what is none of them, from lines as `headwater.archive.events.schema.LINE` has them."""
+def parse(lines: DataFrame) -> DataFrame:
+    """Read lines as events: rows of `headwater.archive.events.schema.PARSED`.
+
+    ``lines`` are rows of `headwater.archive.events.schema.LINE`. A line that is no event is in ``rejected``; none of
+    them ends the job.
+    """
     return lines.mapInArrow(_parser(to_arrow_schema(PARSED)), PARSED)
 
 
 def _parser(schema: pa.Schema) -> Callable[[Batches], Batches]:
-    def parse(batches: Batches) -> Batches:
-        met = Met()
-        for rows in _some(_read(line, met) for line in _placed(batches) if line.broken or line.text.strip()):
+    def parse_batches(batches: Batches) -> Batches:
+        digests = SeenDigests()
+        lines = (line for line in _lines(batches) if line.broken or line.text.strip())
+        for rows in _chunks(read_line(line, digests) for line in lines):
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
-    return parse
+    return parse_batches
 
 
-def _some(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    some: list[Row] = []
+def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    chunk: list[Row] = []
     left = _BYTES
     for row in rows:
-        some.append(row)
+        chunk.append(row)
         left -= len(row["event"]["payload"]) if row["event"] else _EXCERPT
-        if left < 0 or len(some) == _ROWS:
-            yield some
-            some, left = [], _BYTES
-    if some:
-        yield some
+        if left < 0 or len(chunk) == _ROWS:
+            yield chunk
+            chunk, left = [], _BYTES
+    if chunk:
+        yield chunk
 
 
-def _placed(batches: Batches) -> Iterator[Placed]:
+def _lines(batches: Batches) -> Iterator[SourceLine]:
     block, number = None, 0
     for batch in batches:
-        for source, place, begin, packing, value in zip(*map(_values, batch.columns), strict=True):
+        for source, place, begin, packing, value in zip(*map(iter, batch.columns), strict=True):
             content = value.as_py()
             if packing.as_py() is not None:
-                yield from (_of_file(source.as_py(), line) for line in packed_lines(packing.as_py(), content))
+                for line in packed_lines(packing.as_py(), content):
+                    yield SourceLine(source.as_py(), f"line {line.number}", line.text, line.broken)
             elif place.as_py() is not None:
-                yield Placed(source.as_py(), place.as_py(), content or b"")
+                yield SourceLine(source.as_py(), place.as_py(), content or b"")
             else:
                 here = (source.as_py(), begin.as_py())
                 block, number = here, number + 1 if here == block else 1
-                yield Placed(here[0], _counted(number, here[1]), content or b"")
+                counted = f"line {number} of those from byte {begin.as_py()}" if begin.as_py() else f"line {number}"
+                yield SourceLine(source.as_py(), counted, content or b"")
 
 
-def _values(column: Any) -> Iterator[Any]:
-    return iter(column)
-
-
-def _of_file(source: str, line: Line) -> Placed:
-    return Placed(source, f"line {line.number}", line.text, line.broken)
-
-
-def _counted(number: int, block: int) -> str:
-    return f"line {number}" if not block else f"line {number} of those from byte {block}"
-
-
-def _read(line: Placed, met: Met) -> Row:
+def read_line(line: SourceLine, digests: SeenDigests) -> Row:
+    """The row of `headwater.archive.events.schema.PARSED` for a line."""
     if line.broken:
         return _rejected(line, line.broken)
     try:
-        return {"event": row_of(read_event(line.text), met), "rejected": None}
+        return {"event": row_of(read_event(line.text), digests), "rejected": None}
     except EventError as fault:
         return _rejected(line, str(fault))
     except Exception as fault:  # one line must not end a job of hours; the table names it
-        met.forget()
+        digests.forget()
         return _rejected(line, f"headwater cannot read it, which is a defect ({type(fault).__name__}: {fault}).")
 
 
-def _rejected(line: Placed, reason: str) -> Row:
+def _rejected(line: SourceLine, reason: str) -> Row:
     excerpt = line.text[:_EXCERPT].decode(errors="replace")
     shown = reason.encode(errors="replace").decode()
     return {

@@ -1,7 +1,7 @@
-"""An event as a row of plain values, of which Spark makes the tables; what repeats is told once.
+"""An event as a row of plain values; lineage and schemas that repeat are in the first row only.
 
-The rules are those of the store, for the events are read by its code; what a row says of datasets is what
-`headwater.store.ingest.descriptions` and `headwater.store.ingest.name_changes` take from an event.
+The store's own code reads the events, and a row has of datasets what `headwater.store.ingest.descriptions` and
+`headwater.store.ingest.name_changes` take from an event.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,16 +20,16 @@ from headwater.store.ingest.name_changes import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
-_MOST = 20_000  # digests that are remembered
-_MOST_LINEAGES = 500  # that are known again without a look at their edges: they take memory
-_TELLS_NAMES = ("headwater_names", "lifecycleStateChange", "symlinks")
+_MOST_DIGESTS = 20_000  # of one kind that a worker remembers
+_MOST_LINEAGES = 500  # whose digests are remembered with all their edges, which take memory
+_NAME_FACETS = ("headwater_names", "lifecycleStateChange", "symlinks")
 
 
 @dataclass(slots=True)
-class Met:
-    """What a worker has told of already in its part of the archive.
+class SeenDigests:
+    """Digests of the lineage and schemas that a worker has put out in its partition.
 
-    It must not outlive the part: a part that is read again, because its worker was lost, tells everything again.
+    They must not outlive the partition: when a worker is lost, another one reads all of it again and starts from none.
     """
 
     shapes: set[str] = field(default_factory=set)
@@ -38,33 +38,34 @@ class Met:
 
     def digest(self, lineage: EncodedLineage) -> str:
         """The digest of lineage; equal facets are one object, as long as the store's reader remembers them."""
-        known = self._lineages.get(id(lineage))
-        if known is None:
+        found = self._lineages.get(id(lineage))
+        if found is None:
             if len(self._lineages) >= _MOST_LINEAGES:
                 self._lineages.clear()
-            known = self._lineages[id(lineage)] = (lineage, _digest(lineage))
-        return known[1]
+            # The lineage is held too: the id of an object that is gone may become that of another one.
+            found = self._lineages[id(lineage)] = (lineage, _digest(lineage))
+        return found[1]
 
     def forget(self) -> None:
-        """Begins anew: what was taken for told may not have been, because a row came to nothing."""
+        """Begin anew, because the row that had lineage or a schema for the first time was not put out."""
         self.shapes.clear()
         self.schemas.clear()
 
     def new(self, kind: set[str], digest: str) -> bool:
-        """Whether a digest is met for the first time; after very many it is said of some again."""
+        """Whether a digest comes for the first time; after very many of them some count as new again."""
         if digest in kind:
             return False
-        if len(kind) >= _MOST:
+        if len(kind) >= _MOST_DIGESTS:
             kind.clear()
         kind.add(digest)
         return True
 
 
-def row_of(event: Event, met: Met) -> Row:
+def row_of(event: Event, digests: SeenDigests) -> Row:
     """The row of an event: the columns of `headwater.archive.events.schema.EVENT`."""
     about, parent = event.about, event.about.parent
-    told = [(output.description.dataset, output.lineage) for output in event.outputs if output.lineage is not None]
-    shapes = [(named, lineage, _shape(named, met.digest(lineage))) for named, lineage in told]
+    lineages = [(output.description.dataset, output.lineage) for output in event.outputs if output.lineage is not None]
+    shapes = [(dataset, lineage, _shape(dataset, digests.digest(lineage))) for dataset, lineage in lineages]
     described = list(_described(event))
     return {
         "digest": event.digest.hex(),
@@ -81,13 +82,13 @@ def row_of(event: Event, met: Met) -> Row:
         "description": about.description[:_LONGEST_TEXT],
         "location": about.location,
         "parent": parent and {"run": parent.run, "namespace": parent.job.namespace, "name": parent.job.name},
-        "datasets": [_seen(*one) for one in described],
-        "told": [{"namespace": named.namespace, "name": named.name, "shape": shape} for named, _, shape in shapes],
-        "shapes": [_shape_row(named, lineage, shape) for named, lineage, shape in shapes if met.new(met.shapes, shape)],
+        "datasets": [_dataset_row(*one) for one in described],
+        "outputs": [{**named(dataset), "shape": shape} for dataset, _, shape in shapes],
+        "shapes": [_shape_row(*one) for one in shapes if digests.new(digests.shapes, one[-1])],
         "schemas": [
-            {"schema": digest, "fields": list(map(_schema_field, seen.schema))}
-            for seen, *_ in described
-            if seen.schema and met.new(met.schemas, digest := _schema(seen.schema))
+            {"schema": digest, "fields": list(map(_schema_field, one.schema))}
+            for one, *_ in described
+            if one.schema and digests.new(digests.schemas, digest := _schema(one.schema))
         ],
         "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
         "links": [] if event.renames else list(_links(event)),
@@ -98,82 +99,84 @@ def row_of(event: Event, met: Met) -> Row:
 
 
 def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, WrittenDataset | None]]:
-    """What an event says of datasets, at which moment, and as what it wrote them (`store.describing.describe`)."""
+    """The descriptions of datasets in an event, with their moments; those of outputs with these."""
     if event.renames and event.state not in SUCCESSFUL:
         return
-    for seen in () if event.renames else event.inputs:
-        yield seen, event.at, None
+    for description in () if event.renames else event.inputs:
+        yield description, event.at, None
     for output in event.outputs:
         yield output.description, moment_of(output, event.at), output
 
 
-def _seen(seen: DatasetDescription, at: int, written: WrittenDataset | None) -> Row:
+def _dataset_row(description: DatasetDescription, at: int, written: WrittenDataset | None) -> Row:
     replaced = written and written.replacement
     return {
-        "namespace": seen.dataset.namespace,
-        "name": seen.dataset.name,
+        **named(description.dataset),
         "at": at,
         "written": written is not None,
         "replaces": replaced and replaced.value,
-        "schema": _schema(seen.schema) if seen.schema else None,
-        "source": seen.source,
-        "lifecycle": seen.lifecycle,
-        "version": seen.version,
+        "schema": _schema(description.schema) if description.schema else None,
+        "source": description.source,
+        "lifecycle": description.lifecycle,
+        "version": description.version,
         "made_version": written.made_version if written is not None else "",
         "restores": written.restores if written is not None else None,
-        "description": seen.description[:_LONGEST_TEXT],
+        "description": description.description[:_LONGEST_TEXT],
     }
 
 
 def _links(event: Event) -> Iterator[Row]:
-    for seen in (*event.inputs, *(output.description for output in event.outputs)):
-        links = sorted({(link.dataset, link.type) for link in seen.symlinks if link.dataset != seen.dataset})
+    for one in (*event.inputs, *(output.description for output in event.outputs)):
+        links = sorted({(link.dataset, link.type) for link in one.symlinks if link.dataset != one.dataset})
         if links:
-            named = seen.dataset
-            others = [{"namespace": one.namespace, "name": one.name, "type": kind} for one, kind in links]
-            yield {"namespace": named.namespace, "name": named.name, "links": others}
+            yield {**named(one.dataset), "links": [{**named(other), "type": kind} for other, kind in links]}
 
 
 def _twins(event: Event) -> Iterator[Row]:
     """The fields of datasets that differ in case only (`headwater.store.ingest.name_changes.joined_twins`)."""
     if not event.twins or (event.renames and event.state not in SUCCESSFUL):
         return
-    for seen in () if event.renames else event.inputs:
-        yield from _twins_of(seen.dataset, event.at, twins_of(seen), [one.name for one in seen.schema])
+    for read in () if event.renames else event.inputs:
+        yield from _twins_of(read.dataset, event.at, twins_of(read), [one.name for one in read.schema])
     for output in event.outputs:
-        seen, lineage = output.description, output.lineage
-        names = [*(one.name for one in seen.schema), *(lineage.fields if lineage is not None else ())]
-        yield from _twins_of(seen.dataset, moment_of(output, event.at), output.twins, names)
+        written, lineage = output.description, output.lineage
+        names = [*(one.name for one in written.schema), *(lineage.fields if lineage is not None else ())]
+        yield from _twins_of(written.dataset, moment_of(output, event.at), output.twins, names)
 
 
-def _twins_of(named: Dataset, at: int, twins: frozenset[str], names: Iterable[str]) -> Iterator[Row]:
+def _twins_of(dataset: Dataset, at: int, twins: frozenset[str], names: Iterable[str]) -> Iterator[Row]:
     if twins:
         spelled = sorted({name for name in names if caseless(name) in twins})
-        yield {"namespace": named.namespace, "name": named.name, "at": at, "names": spelled}
+        yield {**named(dataset), "at": at, "names": spelled}
+
+
+def named(dataset: Dataset) -> Row:
+    """The namespace and name of a dataset, as JSON has them."""
+    return {"namespace": dataset.namespace, "name": dataset.name}
 
 
 def names_alone(text: bytes) -> str:
-    """The JSON of an event without all that says nothing of names.
+    """The JSON of an event without the parts that names do not depend on.
 
     >>> names_alone(b'{"eventTime": "t", "producer": "p", "dataset": {"namespace": "n", "name": "d", "facets": {}}}')
     '{"dataset":{"facets":{},"name":"d","namespace":"n"},"eventTime":"t"}'
     """
     value = read_json(text)
-    kept = {key: value[key] for key in ("eventTime", "eventType") if key in value}
+    parts = {key: value[key] for key in ("eventTime", "eventType") if key in value}
     if "run" in value:
-        kept["run"] = {"runId": value["run"]["runId"]}
+        parts["run"] = {"runId": value["run"]["runId"]}
     if "job" in value:
-        kept["job"] = {key: value["job"][key] for key in ("namespace", "name")}
+        parts["job"] = {key: value["job"][key] for key in ("namespace", "name")}
     if "outputs" in value:
-        kept["outputs"] = [_name_facets(one) for one in records(value, "outputs")]
+        parts["outputs"] = [_name_facets(one) for one in records(value, "outputs")]
     if "dataset" in value:
-        kept["dataset"] = _name_facets(record(value, "dataset"))
-    return canonical(kept).decode()
+        parts["dataset"] = _name_facets(record(value, "dataset"))
+    return canonical(parts).decode()
 
 
-def _name_facets(named: Record) -> Record:
-    facets = {key: one for key, one in record(named, "facets").items() if key in _TELLS_NAMES}
-    return {"namespace": named["namespace"], "name": named["name"], "facets": facets}
+def _name_facets(dataset: Record) -> Record:
+    facets = {key: one for key, one in record(dataset, "facets").items() if key in _NAME_FACETS}
+    return {"namespace": dataset["namespace"], "name": dataset["name"], "facets": facets}
 
 
 def _shape(output: Dataset, lineage: str) -> str:
@@ -187,24 +190,24 @@ def _digest(lineage: EncodedLineage) -> str:
 
 
 def _key(edge: Named) -> tuple[str, ...]:
-    name, source, way = edge
+    name, source, transformation = edge
     of_input = (source.dataset.namespace, source.dataset.name, source.name)
-    shown = (way.subtype.value, str(way.masking), str(way.opaque), way.description)
-    return ("" if name is None else f"={name}", *of_input, *shown)
+    flags = str(transformation.masking), str(transformation.opaque)
+    kind = (transformation.subtype.value, *flags, transformation.description)
+    return ("" if name is None else f"={name}", *of_input, *kind)
 
 
 def _shape_row(output: Dataset, lineage: EncodedLineage, shape: str) -> Row:
     return {
         "shape": shape,
-        "namespace": output.namespace,
-        "name": output.name,
+        **named(output),
         "fields": [{"name": name, "own": caseless(name)} for name in lineage.fields],
         "edges": list(map(_edge, lineage.named())),
     }
 
 
 def _edge(edge: Named) -> Row:
-    name, source, way = edge
+    name, source, transformation = edge
     return {
         "field": name,
         "own": None if name is None else caseless(name),
@@ -212,10 +215,10 @@ def _edge(edge: Named) -> Row:
         "input_name": source.dataset.name,
         "input_field": source.name,
         "input_own": caseless(source.name),
-        "subtype": way.subtype.value,
-        "masking": way.masking,
-        "opaque": way.opaque,
-        "description": way.description,
+        "subtype": transformation.subtype.value,
+        "masking": transformation.masking,
+        "opaque": transformation.opaque,
+        "description": transformation.description,
     }
 
 

@@ -1,4 +1,4 @@
-"""The columns between the steps: lines of sources, and events read from them."""
+"""The columns of lines of sources, and of the events that are read from them."""
 
 from pyspark.sql.types import (
     ArrayType,
@@ -60,7 +60,7 @@ EVENT = columns(
         restores=TEXT,
         description=TEXT,
     ),
-    told=many(namespace=TEXT, name=TEXT, shape=TEXT),
+    outputs=many(namespace=TEXT, name=TEXT, shape=TEXT),
     shapes=many(
         shape=TEXT,
         namespace=TEXT,
@@ -86,16 +86,18 @@ EVENT = columns(
     renames=TEXT,
     payload=TEXT,
 )
-"""What an event says; times are microseconds since 1970.
+"""An event; times are microseconds since 1970.
 
-``shapes`` and ``schemas`` have what ``told`` and ``datasets`` refer to, at least once in each part of the archive.
-``own`` is the name of a field in lower case. ``links`` are other names, ``twins`` fields that differ in case only.
-``replaces``, ``made_version`` and ``restores`` of a dataset are as `reading.events.WrittenDataset` has them.
-``renames`` is the event itself where it changes names, without all else.
+``outputs`` refer to ``shapes``, each the lineage of an output, and ``datasets`` to ``schemas``, by digests. A shape
+or a schema is at least in one event of each partition that refers to it. ``own`` is the name of a field in lower case.
+``links`` are other names (symlinks), ``twins`` fields that differ in case only.
+``replaces``, ``made_version`` and ``restores`` of a dataset are those of its
+`headwater.openlineage.reading.events.WrittenDataset`.
+``renames`` is an event that changes names, as `headwater.archive.events.rows.names_alone` has it.
 """
 
 REJECTED = columns(source=TEXT, place=TEXT, reason=TEXT, excerpt=TEXT)
 """A line that is no event."""
 
 PARSED = StructType([StructField("event", EVENT), StructField("rejected", REJECTED)])
-"""What becomes of a line: one of the two."""
+"""A line that was read: one of the two is NULL."""

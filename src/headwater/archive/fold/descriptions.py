@@ -1,4 +1,4 @@
-"""The tables of what there is: events, runs, jobs, datasets, fields, gaps, and lines that are no events."""
+"""The rows of all tables but those of edges: events, runs, jobs, datasets, fields, coverage and quarantine."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -16,27 +16,27 @@ def events(parsed: DataFrame) -> DataFrame:
     return parsed.withColumn("day", sf.date_from_unix_date(sf.floor(sf.col("at") / _DAY).cast("int")))
 
 
-def runs(known: DataFrame, parsed: DataFrame) -> DataFrame:
-    """The runs, those too that are only told of as the parents of others."""
+def runs(runs_with_events: DataFrame, parsed: DataFrame) -> DataFrame:
+    """The runs, also those without events that are the parents of others."""
     parents = (
         parsed.where("parent IS NOT NULL")
         .groupBy("parent.run")
         .agg(sf.min(sf.struct("at", "digest", "parent"))["parent"].alias("parent"))
     )
     job = sf.col("parent.namespace").alias(JOB[0]), sf.col("parent.name").alias(JOB[1])
-    silent = parents.join(known.select("run"), "run", "left_anti").select("run", *job)
-    told = known.withColumn("parent_run", sf.col("parent.run")).drop("parent")
-    return told.unionByName(silent, allowMissingColumns=True)
+    without_events = parents.join(runs_with_events.select("run"), "run", "left_anti").select("run", *job)
+    others = runs_with_events.withColumn("parent_run", sf.col("parent.run")).drop("parent")
+    return others.unionByName(without_events, allowMissingColumns=True)
 
 
 def jobs(parsed: DataFrame) -> DataFrame:
-    """The jobs with what was said of them last."""
+    """The jobs with the latest values of their attributes, also those of parents of runs."""
     named = sf.col("job_namespace").alias("namespace"), sf.col("job_name").alias("name")
-    told = parsed.select(*named, "at", "job_type", "sql", "description", "location", sf.lit(True).alias("own"))
+    with_events = parsed.select(*named, "at", "job_type", "sql", "description", "location", sf.lit(True).alias("own"))
     parents = parsed.where("parent IS NOT NULL").select("parent.namespace", "parent.name")
     moment = sf.when(sf.col("own"), sf.col("at"))
     return (
-        told.unionByName(parents.distinct(), allowMissingColumns=True)
+        with_events.unionByName(parents.distinct(), allowMissingColumns=True)
         .groupBy("namespace", "name")
         .agg(
             *(latest(name) for name in ("job_type", "sql", "description", "location")),
@@ -47,21 +47,21 @@ def jobs(parsed: DataFrame) -> DataFrame:
     )
 
 
-def described(parsed: DataFrame, resolver: Resolver) -> DataFrame:
-    """What events say of datasets, with the dataset that is meant."""
-    told = parsed.select("run", sf.explode("datasets").alias("one")).select("run", "one.*")
-    return resolver.datasets(told, "at")
+def dataset_descriptions(parsed: DataFrame, resolver: Resolver) -> DataFrame:
+    """The descriptions of datasets in events, with the datasets that their names mean."""
+    return resolver.datasets(parsed.select("run", sf.explode("datasets").alias("one")).select("run", "one.*"), "at")
 
 
 def datasets(described: DataFrame, fields: DataFrame, resolver: Resolver) -> DataFrame:
-    """The datasets under what they are called now, with all their names and what was said of them last."""
-    told = described.groupBy(*_DATASET).agg(
+    """The datasets by their present names, with all their names and the latest values of their attributes."""
+    with_descriptions = described.groupBy(*_DATASET).agg(
         *(latest(name) for name in ("source", "lifecycle", "version", "description")),
         sf.min("at").alias("first_at"),
         sf.max("at").alias("last_at"),
     )
-    silent = fields.select(*_DATASET).distinct().join(told.select("dataset_id"), "dataset_id", "left_anti")
-    known = told.unionByName(silent, allowMissingColumns=True)
+    others = fields.select(*_DATASET).distinct()
+    others = others.join(with_descriptions.select("dataset_id"), "dataset_id", "left_anti")
+    every = with_descriptions.unionByName(others, allowMissingColumns=True)
     own = sf.array(
         sf.struct(
             sf.col("dataset_namespace").alias("namespace"),
@@ -71,24 +71,24 @@ def datasets(described: DataFrame, fields: DataFrame, resolver: Resolver) -> Dat
         )
     )
     if not resolver.names.meanings:
-        return known.withColumn("names", own)
-    return known.join(resolver.known_names(), "dataset_id", "left").withColumn("names", sf.coalesce("names", own))
+        return every.withColumn("names", own)
+    return every.join(resolver.all_names(), "dataset_id", "left").withColumn("names", sf.coalesce("names", own))
 
 
-def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: Resolver) -> DataFrame:
-    """The fields of datasets: those of all schemas, and those that lineage names.
+def fields(described: DataFrame, schemas: DataFrame, of_lineage: DataFrame, resolver: Resolver) -> DataFrame:
+    """The fields of datasets: those of all schemas, and those of lineage.
 
-    Types and places are those of the schema that was told last; a field that is not in it has none. Names are spelled
-    by the rules of `headwater.store.ingest.field_spelling`; ``own`` is the name that is compared.
+    Types and ordinals are those of the latest schema; a field that is not in it has none. Names are spelled by the
+    rules of `headwater.store.ingest.field_spelling`; ``own`` is the name in comparisons.
     """
-    seen = described.where("schema IS NOT NULL").select(*_DATASET, "at", "schema", "written").distinct()
+    dated = described.where("schema IS NOT NULL").select(*_DATASET, "at", "schema", "written").distinct()
     moment = sf.struct("at", "schema")
     written = sf.max(sf.when(sf.col("written"), moment)).alias("last_written")
-    last = seen.groupBy("dataset_id").agg(sf.max(moment).alias("last"), written)
-    placed = seen.join(schemas, "schema").join(last, "dataset_id")
+    last = dated.groupBy("dataset_id").agg(sf.max(moment).alias("last"), written)
+    placed = dated.join(schemas, "schema").join(last, "dataset_id")
     now = (sf.col("at") == sf.col("last.at")) & (sf.col("schema") == sf.col("last.schema"))
     is_last = (sf.col("at") == sf.col("last_written.at")) & (sf.col("schema") == sf.col("last_written.schema"))
-    apart = placed.select(
+    exploded = placed.select(
         *_DATASET,
         "at",
         "written",
@@ -96,14 +96,14 @@ def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: 
         (sf.col("written") & is_last).alias("current"),
         sf.posexplode("fields").alias("place", "one"),
     )
-    apart = apart.withColumn("told", sf.col("one.name")).withColumn("own", sf.col("one.own"))
-    of_schemas = resolver.fields(apart, "at", "told").select(
+    exploded = exploded.withColumn("field_name", sf.col("one.name")).withColumn("own", sf.col("one.own"))
+    of_schemas = resolver.fields(exploded, "at", "field_name").select(
         *_OF_FIELD,
         *("spelled", "written"),
         sf.when(sf.col("now"), sf.struct("place", sf.col("one.type").alias("type"))).alias("last"),
         sf.when(sf.col("current"), sf.col("spelled")).alias("current"),
     )
-    others = told.unionByName(resolver.renamed_fields())
+    others = of_lineage.unionByName(resolver.renamed_fields())
     both = of_schemas.unionByName(others, allowMissingColumns=True)
     best = sf.max(sf.when(sf.col("spelled").isNotNull(), sf.struct("written", "spelled"))).alias("best")
     whole = both.groupBy(*_OF_FIELD).agg(sf.max("last").alias("last"), sf.max("current").alias("current"), best)
@@ -112,7 +112,7 @@ def fields(described: DataFrame, schemas: DataFrame, told: DataFrame, resolver: 
 
 
 def _spelled(whole: DataFrame, resolver: Resolver) -> DataFrame:
-    """Adds how each name is shown: ``field``."""
+    """Add ``field``, the name as it is spelled."""
     best = sf.col("best")
     if resolver.names.spellings:
         whole = whole.join(sf.broadcast(resolver.rename_spellings()), ["dataset_id", "own"], "left")
@@ -124,11 +124,11 @@ def _spelled(whole: DataFrame, resolver: Resolver) -> DataFrame:
 
 
 def coverage(parsed: DataFrame, runs: DataFrame) -> DataFrame:
-    """What the lineage of runs does not cover, each once for a run."""
+    """The gaps in the lineage of runs, each once for a run."""
     gaps = parsed.select("run", sf.explode("gaps").alias("gap")).select("run", "gap.*").distinct()
     return gaps.join(runs.select("run", *JOB), "run")
 
 
 def quarantine(rejected: DataFrame) -> DataFrame:
-    """Lines that are no events, and why."""
+    """The lines that are no events, with the reasons."""
     return rejected.where("rejected IS NOT NULL").select("rejected.*")

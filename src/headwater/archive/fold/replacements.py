@@ -1,7 +1,7 @@
-"""Runs that replaced all rows of a dataset, and until when lineage of others holds for that: by the store's rules.
+"""Runs that replaced all rows of a dataset, which ends the lineage of others: by the store's rules.
 
-A run that overwrote, and whose producer does not say whether all rows or some, may have: it ends nothing, and older
-lineage is marked with it. Where such runs are believed they end lineage as all others do.
+A run that overwrote, without the producer saying whether all rows or some, may have replaced all: it ends nothing, and
+older lineage is marked with it. Where overwrites are believed such runs end lineage as others do.
 """
 
 from pyspark.sql import DataFrame, Window
@@ -14,7 +14,7 @@ MARKS = ("replaced_at", "replaced_by")
 """The end of the last run that may have replaced all rows, and that run."""
 
 ENDS = ("ended_at", *MARKS)
-"""What `with_ends` adds."""
+"""The columns that `with_ends` adds."""
 
 _REPLACEMENT = ("moment", "by", "certain")
 
@@ -22,53 +22,53 @@ _REPLACEMENT = ("moment", "by", "certain")
 def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bool) -> DataFrame:
     """The replacements by runs that succeeded, at their ends: rows (dataset_id, moment, by, certain, has_schema).
 
-    ``has_schema`` says that the run told the columns that the dataset has since.
+    ``has_schema`` is true of a run whose events contain the schema of the dataset.
 
     Args:
-        described: what `headwater.archive.fold.descriptions.described` makes.
-        runs: what `headwater.archive.fold.run_lineage.runs_of` makes.
-        believe_overwrite: counts a run that overwrote as one that replaced all rows.
+        described: rows of `headwater.archive.fold.descriptions.dataset_descriptions`.
+        runs: rows of `headwater.archive.fold.run_lineage.runs_of`.
+        believe_overwrite: whether a run that overwrote counts as one that replaced all rows.
     """
     certain = sf.lit(True) if believe_overwrite else sf.col("replaces") == ReplacedRows.ALL.value
-    certain &= sf.col("restores").isNull()  # until `headwater.archive.fold.restorations` knows the version
-    said = described.where("replaces IS NOT NULL")
+    certain &= sf.col("restores").isNull()  # certain only where `headwater.archive.fold.restorations` finds the version
+    writes = described.where("replaces IS NOT NULL")
     ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", sf.col("state_at").alias("moment"))
     facts = {"certain": certain, "has_schema": sf.col("schema").isNotNull()}
-    found = said.withColumns(facts).select("run", "dataset_id", *facts).join(ended, "run")
+    found = writes.withColumns(facts).select("run", "dataset_id", *facts).join(ended, "run")
     key = ("dataset_id", "moment", sf.col("run").alias("by"))
     return found.groupBy(*key).agg(*(sf.max(name).alias(name) for name in facts))
 
 
-def with_ends(tellings: DataFrame, replacements: DataFrame) -> DataFrame:
-    """Adds to what runs told the first replacement by another run after their ends: ``ended_at``.
+def with_ends(lineage: DataFrame, replacements: DataFrame) -> DataFrame:
+    """Add to the lineage of runs the first replacement by another run after their ends: ``ended_at``.
 
     ``replaced_by`` and ``replaced_at`` are of the last run that may have replaced it.
 
     Args:
-        tellings: with ``dataset_id``, ``run`` and ``last``, when the run can have written last.
-        replacements: what `replacements` makes.
+        lineage: with ``dataset_id``, ``run`` and ``last``, the last moment at which the run can have written.
+        replacements: rows of the function `replacements`.
     """
-    mine = tellings.withColumns({"moment": sf.col("last"), "by": sf.col("run")})
+    mine = lineage.withColumns({"moment": sf.col("last"), "by": sf.col("run")})
     both = mine.unionByName(replacements.select("dataset_id", *_REPLACEMENT), allowMissingColumns=True)
-    # From the last to the first, so that a row sees what comes after it, and a run not what it did itself.
+    # From the last to the first: the rows before one in this order are later, and a run's own replacement is not.
     order = (sf.desc("moment"), sf.desc("by"), sf.asc_nulls_first("certain"))
     later = Window.partitionBy("dataset_id").orderBy(*order).rowsBetween(Window.unboundedPreceding, -1)
     end, possible = (
         sf.when(condition, sf.struct("moment", "by")) for condition in (sf.col("certain"), ~sf.col("certain"))
     )
-    seen = both.withColumns(
+    joined = both.withColumns(
         {
             "end": sf.last(end, ignorenulls=True).over(later),
             "possible": sf.first(possible, ignorenulls=True).over(later),
         }
     )
     ends = {"ended_at": "end.moment", "replaced_at": "possible.moment", "replaced_by": "possible.by"}
-    found = seen.where("certain IS NULL").withColumns({name: sf.col(one) for name, one in ends.items()})
+    found = joined.where("certain IS NULL").withColumns({name: sf.col(one) for name, one in ends.items()})
     return found.drop("end", "possible", *_REPLACEMENT)
 
 
 def with_left_out(fields: DataFrame, replacements: DataFrame) -> DataFrame:
-    """Adds to fields ``left_out``: a run replaced all rows and said the columns, and the last schema is without it."""
+    """Add ``left_out``: a run with a schema replaced all rows, and the latest schema is without the field."""
     replaced = replacements.where("certain AND has_schema").select("dataset_id", sf.lit(True).alias("replaced"))
-    known = fields.join(replaced.distinct(), "dataset_id", "left")
-    return known.withColumn("left_out", sf.col("ordinal").isNull() & sf.col("replaced").isNotNull())
+    joined = fields.join(replaced.distinct(), "dataset_id", "left")
+    return joined.withColumn("left_out", sf.col("ordinal").isNull() & sf.col("replaced").isNotNull())

@@ -1,7 +1,7 @@
-"""Which run told what of a job's output, folded to spans of time, by `headwater.store.ingest.current_lineage`.
+"""The lineage of runs, folded into spans of time in which a job's output has the same: by the rules of the store.
 
-Nothing here looks at an edge. What a run tells of an output is one or more *shapes*, digests of lineage; runs that tell
-the same one after the other are one span. So the cost goes by distinct lineage, not by runs.
+Nothing here looks at an edge. The lineage that a run has for an output is one or more *shapes*, digests of lineage;
+consecutive runs with the same shapes are one span. So the cost goes by distinct lineage, not by runs.
 """
 
 from pyspark.sql import Column, DataFrame, Window
@@ -20,16 +20,16 @@ PAIR = (*JOB, *OUTPUT)
 
 
 def runs_of(events: DataFrame) -> DataFrame:
-    """The runs of events with job, state, and since when they are in that state.
+    """The runs of events with their jobs, states, and the moments since which they are in these.
 
-    An end outweighs everything before it (`headwater.store.ingest.pipeline`).
+    An end counts more than any other state, whatever their times (`headwater.store.ingest.pipeline`).
     """
     weight = sf.struct(sf.col("state").isin(*FINAL).alias("final"), "at", "state", *JOB)
     best = events.groupBy("run").agg(
         sf.max(weight).alias("best"),
         sf.min(sf.when(sf.col("state") == "START", sf.col("at"))).alias("started_at"),
         sf.max("engine").alias("engine"),
-        sf.min(_given("parent", sf.struct("at", "digest", "parent"))).alias("child"),
+        sf.min(sf.when(sf.col("parent").isNotNull(), sf.struct("at", "digest", "parent"))).alias("child"),
         latest("error"),
     )
     job = (sf.col(f"best.{name}") for name in JOB)
@@ -38,30 +38,30 @@ def runs_of(events: DataFrame) -> DataFrame:
 
 
 def latest(name: str) -> Column:
-    """What was said last of an attribute that is not empty; of equal times the greater value."""
+    """The latest value of an attribute that is not empty; of equal times the greater value."""
     value = sf.col(name)
     return sf.max(sf.when(value != "", sf.struct("at", value.alias("value"))))["value"].alias(name)
 
 
-def _given(name: str, value: Column) -> Column:
-    return sf.when(sf.col(name).isNotNull(), value)
+def counted_lineage(events: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
+    """The lineage in events that counts: all of a run that succeeded, and that of a stream while it runs.
 
-
-def heard(events: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
-    """What counts of what events told: all of a run that succeeded, and what a stream tells while it runs.
-
-    Rows are (run, digest, at, job, output dataset, shape, epoch, since, last): ``since`` is from when on it holds,
-    ``last`` when the run ended: a stream that goes on may write again after everything. ``epoch`` is the last moment
-    before at which a name in the shape has changed its meaning.
+    Rows are (run, digest, at, job, output dataset, shape, epoch, since, last). ``since`` is the moment from which on it
+    is current, ``last`` the end of the run: FOREVER for a stream that is running, which may write again after any
+    moment. ``epoch`` is the last moment before at which a name in the shape has changed its meaning.
     """
-    told = events.select("digest", "at", "state", "run", "streaming", sf.explode("told").alias("told"))
-    told = told.select("digest", "at", "run", _streams().alias("streams"), "told.*")
+    streams = (sf.col("state") == _RUNNING) & sf.col("streaming")
+    outputs = events.select("digest", "at", "state", "run", "streaming", sf.explode("outputs").alias("output"))
+    outputs = outputs.select("digest", "at", "run", streams.alias("streams"), "output.*")
     states = runs.select("run", *JOB, "state", "state_at")
-    counted = told.join(states, "run").where(sf.col("streams") | sf.col("state").isin(*SUCCESSFUL))
+    counted = outputs.join(states, "run").where(sf.col("streams") | sf.col("state").isin(*SUCCESSFUL))
     since = sf.when(sf.col("streams"), sf.col("at")).otherwise(sf.col("state_at"))
     last = sf.when(sf.col("state").isin(*_ENDED), sf.col("state_at")).otherwise(FOREVER)
-    named = sf.concat(sf.array(sf.struct("namespace", "name")), "inputs")
-    cuts = resolver.epochs(shapes.withColumn("inputs", _inputs()), named, ["shape"])
+    inputs = sf.transform(
+        "edges", lambda one: sf.struct(one["input_namespace"].alias("namespace"), one["input_name"].alias("name"))
+    )
+    names = sf.concat(sf.array(sf.struct("namespace", "name")), "inputs")
+    cuts = resolver.epochs(shapes.withColumn("inputs", sf.array_distinct(inputs)), names, ["shape"])
     epoch: Column = sf.lit(BEGINNING)
     if cuts is not None:
         counted, epoch = counted.join(cuts, "shape", "left"), epoch_at("at")
@@ -70,43 +70,31 @@ def heard(events: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resol
     return placed.select("run", "digest", "at", *PAIR, "shape", *moments)
 
 
-def _streams() -> Column:
-    return (sf.col("state") == _RUNNING) & sf.col("streaming")
-
-
-def _inputs() -> Column:
-    names = sf.transform(
-        "edges",
-        lambda one: sf.struct(one["input_namespace"].alias("namespace"), one["input_name"].alias("name")),
-    )
-    return sf.array_distinct(names)
-
-
-def tellings(heard: DataFrame) -> DataFrame:
-    """What each run tells of each output: what its latest event with lineage of it says, since it first told any."""
+def lineage_by_run(lineage: DataFrame) -> DataFrame:
+    """The lineage of each run for each output: that of its latest event, since its first event with any."""
     shapes = sf.sort_array(sf.collect_set(sf.struct("shape", "epoch"))).alias("shapes")
     moments = (sf.min("since").alias("since"), sf.max("last").alias("last"))
-    of_event = heard.groupBy("run", "digest", "at", *PAIR).agg(shapes, *moments)
+    of_event = lineage.groupBy("run", "digest", "at", *PAIR).agg(shapes, *moments)
     latest_shapes = sf.max_by("shapes", sf.struct("at", "digest")).alias("shapes")
     return of_event.groupBy("run", *PAIR).agg(latest_shapes, *moments)
 
 
-def spans(tellings: DataFrame) -> DataFrame:
-    """From when until when a job's output was made so: ``since``, ``until`` (NULL when it still is), ``shapes``.
+def spans(lineage: DataFrame) -> DataFrame:
+    """The spans of lineage of each job and output: ``since``, ``until`` (NULL of a current one), ``shapes``.
 
-    Each run's telling holds until the next one's, or until another run replaced all rows; equal times go by run id
-    (`headwater.store.ingest.lineage_writer`). ``runs`` is how many runs told the same in a row, without a time between
-    in which it was replaced.
+    The lineage of a run is current until that of the next one, or until another run replaces all rows; equal times go
+    by run id (`headwater.store.ingest.lineage_writer`). ``runs`` is the number of consecutive runs with the same
+    lineage, between which it was not replaced.
 
     Args:
-        tellings: with what `headwater.archive.fold.replacements.with_ends` adds.
+        lineage: rows of `lineage_by_run`, with the columns of `headwater.archive.fold.replacements.with_ends`.
     """
     pair = Window.partitionBy(*PAIR)
-    told = pair.orderBy("since", "run")
-    goes_on = sf.coalesce(sf.lag("ended_at").over(told) >= sf.col("since"), sf.lit(True))
-    same = goes_on & sf.col("shapes").eqNullSafe(sf.lag("shapes").over(told))
-    turns = tellings.withColumn("new", sf.when(same, 0).otherwise(1)).withColumn(
-        "turn", sf.sum("new").over(told.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    in_order = pair.orderBy("since", "run")
+    goes_on = sf.coalesce(sf.lag("ended_at").over(in_order) >= sf.col("since"), sf.lit(True))
+    same = goes_on & sf.col("shapes").eqNullSafe(sf.lag("shapes").over(in_order))
+    turns = lineage.withColumn("new", sf.when(same, 0).otherwise(1)).withColumn(
+        "turn", sf.sum("new").over(in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
     )
     place = sf.struct("since", "run")
     folded = turns.groupBy(*PAIR, "turn").agg(

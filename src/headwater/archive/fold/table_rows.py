@@ -1,4 +1,4 @@
-"""The tables that are folded from what events told: all but the events themselves, and lines that are none."""
+"""The tables of an archive, folded from events."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -6,93 +6,95 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.cache import Keep
-from headwater.archive.events.parsed_events import Told
+from headwater.archive.cache import Cache
+from headwater.archive.events.parsed_events import ParsedEvents
 from headwater.archive.fold import descriptions, edges, replacements, restorations, run_lineage
 from headwater.archive.names.resolver import Resolver
 from headwater.archive.tables import EDGES, TABLES
 
 
-class Parts(NamedTuple):
-    """Parts that several tables share.
+class SharedFrames(NamedTuple):
+    """Frames that several tables are made of.
 
-    These are the runs, the lineage of them that counts, descriptions of datasets, fields, and the replacements of all
-    rows of a dataset.
+    These are the runs, their lineage that counts, descriptions of datasets, fields, and replacements of all rows of a
+    dataset.
     """
 
     runs: DataFrame
-    heard: DataFrame
+    lineage: DataFrame
     described: DataFrame
     fields: DataFrame
     replacements: DataFrame
 
 
-def parts_of(told: Told, meanings: Resolver, keep: Keep, *, believe_overwrite: bool) -> Parts:
-    """Make the parts of the tables that `folded_tables` folds; its arguments are the same.
+def shared_frames(parsed: ParsedEvents, resolver: Resolver, cache: Cache, *, believe_overwrite: bool) -> SharedFrames:
+    """The frames that `folded_tables` makes several tables of; its arguments are the same.
 
     ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements` takes it.
     """
-    runs = run_lineage.runs_of(told.events)
-    heard = keep(run_lineage.heard(told.events, runs, told.shapes, meanings))
-    described = keep(descriptions.described(told.events, meanings))
-    of_lineage = edges.told_fields(heard, told.shapes, meanings)
-    fields = keep(descriptions.fields(described, told.schemas, of_lineage, meanings))
+    runs = run_lineage.runs_of(parsed.events)
+    lineage = cache(run_lineage.counted_lineage(parsed.events, runs, parsed.shapes, resolver))
+    described = cache(descriptions.dataset_descriptions(parsed.events, resolver))
+    of_lineage = edges.lineage_fields(lineage, parsed.shapes, resolver)
+    fields = cache(descriptions.fields(described, parsed.schemas, of_lineage, resolver))
     replaced = replacements.replacements(described, runs, believe_overwrite=believe_overwrite)
-    heard, replaced = restorations.with_restored(heard, replaced, described, runs)
-    return Parts(runs, heard, described, fields, replaced)
+    lineage, replaced = restorations.with_restored(lineage, replaced, described, runs)
+    return SharedFrames(runs, lineage, described, fields, replaced)
 
 
 def folded_tables(
-    told: Told, meanings: Resolver, keep: Keep, parts: Parts, outputs: DataFrame | None = None
+    parsed: ParsedEvents, resolver: Resolver, cache: Cache, shared: SharedFrames, outputs: DataFrame | None = None
 ) -> dict[str, DataFrame]:
     """The tables by name, made when they are read.
 
     Args:
-        told: what all events told.
-        meanings: what names mean in them.
-        keep: has Spark keep what several tables are made of.
-        parts: what `parts_of` makes of these.
-        outputs: the outputs whose edges are wanted, by ``dataset_id``; of all without it.
+        parsed: all events.
+        resolver: the meanings of names in them.
+        cache: caches frames that several tables are made of.
+        shared: the frames of `shared_frames`.
+        outputs: the outputs of which edges are made, by ``dataset_id``; all without it.
     """
-    events = told.events
-    runs, heard, described, fields, replaced = parts
+    events, shapes = parsed.events, parsed.shapes
+    runs, lineage, described, fields, replaced = shared
     if outputs is not None:
-        heard, replaced = (frame.join(outputs, "dataset_id", "left_semi") for frame in (heard, replaced))
-    spans = keep(run_lineage.spans(replacements.with_ends(run_lineage.tellings(heard), replaced)))
+        lineage, replaced = (frame.join(outputs, "dataset_id", "left_semi") for frame in (lineage, replaced))
+    spans = cache(run_lineage.spans(replacements.with_ends(run_lineage.lineage_by_run(lineage), replaced)))
     rows = {
         "runs": descriptions.runs(runs, events),
         "jobs": descriptions.jobs(events),
-        "datasets": descriptions.datasets(described, fields, meanings),
-        "fields": replacements.with_left_out(fields, parts.replacements),
-        "column_edges": edges.with_spellings(edges.column_edges(spans, told.shapes, meanings), fields, "", "input_"),
-        "dataset_edges": edges.with_spellings(edges.dataset_edges(spans, told.shapes, meanings), fields, "input_"),
+        "datasets": descriptions.datasets(described, fields, resolver),
+        "fields": replacements.with_left_out(fields, shared.replacements),
+        "column_edges": edges.with_spellings(edges.column_edges(spans, shapes, resolver), fields, "", "input_"),
+        "dataset_edges": edges.with_spellings(edges.dataset_edges(spans, shapes, resolver), fields, "input_"),
         "coverage": descriptions.coverage(events, runs),
     }
-    return {name: TABLES[name].made_of(_with_current(frame)) for name, frame in rows.items()}
+    for name in EDGES:
+        rows[name] = rows[name].withColumn("current", sf.col("until").isNull())
+    return {name: TABLES[name].select_from(frame) for name, frame in rows.items()}
 
 
-def events_table(told: Told) -> DataFrame:
+def events_table(parsed: ParsedEvents) -> DataFrame:
     """The table ``events``, of events with their texts."""
-    return TABLES["events"].made_of(descriptions.events(told.events))
+    return TABLES["events"].select_from(descriptions.events(parsed.events))
 
 
 def quarantine_table(read: DataFrame) -> DataFrame:
-    """The table ``quarantine``, of what was read."""
-    return TABLES["quarantine"].made_of(descriptions.quarantine(read))
+    """The table ``quarantine``, of all lines that were read."""
+    return TABLES["quarantine"].select_from(descriptions.quarantine(read))
 
 
-def outputs_of(told: Told, some: DataFrame, meanings: Resolver) -> DataFrame:
-    """The outputs, by ``dataset_id``, that any run tells of or may replace which has one of some events."""
+def outputs_of(parsed: ParsedEvents, some: DataFrame, resolver: Resolver) -> DataFrame:
+    """The outputs, by ``dataset_id``, of runs that have one of some events: with lineage, or replaced by them."""
     runs = some.select("run").distinct()
-    events = told.events.join(runs, "run", "left_semi")
-    told_of = events.select("at", sf.explode("told").alias("one")).select("at", "one.namespace", "one.name")
-    seen = events.select(sf.explode("datasets").alias("one")).where("one.replaces IS NOT NULL")
-    named = told_of.union(seen.select("one.at", "one.namespace", "one.name"))
-    return meanings.datasets(named, "at").select("dataset_id").distinct()
+    events = parsed.events.join(runs, "run", "left_semi")
+    with_lineage = events.select("at", sf.explode("outputs").alias("one")).select("at", "one.namespace", "one.name")
+    replaced = events.select(sf.explode("datasets").alias("one")).where("one.replaces IS NOT NULL")
+    named = with_lineage.union(replaced.select("one.at", "one.namespace", "one.name"))
+    return resolver.datasets(named, "at").select("dataset_id").distinct()
 
 
 def respelled_outputs(fields: DataFrame, before: Mapping[str, DataFrame]) -> DataFrame:
-    """The outputs, by ``dataset_id``, of which an edge begins or ends at a field that is spelled otherwise now.
+    """The outputs, by ``dataset_id``, with an edge from or to a field whose spelling has changed.
 
     Args:
         fields: the fields as they are now.
@@ -106,7 +108,3 @@ def respelled_outputs(fields: DataFrame, before: Mapping[str, DataFrame]) -> Dat
         reading = edges_before.join(ids, edges_before.input_field_id == ids.field_id, "left_semi")
         found = found.union(reading.select("output_dataset_id"))
     return found.distinct()
-
-
-def _with_current(rows: DataFrame) -> DataFrame:
-    return rows.withColumn("current", sf.col("until").isNull()) if "until" in rows.columns else rows

@@ -2,12 +2,12 @@
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.formats.differences import arranged, merge
+from headwater.archive.formats.differences import in_table_order, merge
 from headwater.archive.formats.filesystem import Folder
-from headwater.archive.formats.manifest import Manifest, Marks, Taken, manifest_of, replace_manifest
+from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, manifest_of, replace_manifest
 from headwater.archive.tables import Table
 
-_NOTHING = Taken()
+_NO_UPDATES = UpdateState()
 
 
 class Delta:
@@ -17,34 +17,34 @@ class Delta:
         self._spark, self._folder = spark, folder
 
     def write(self, name: str, rows: DataFrame, table: Table) -> int:
-        """Replaces a table; its mark is its version."""
-        writer = arranged(rows, table).write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-        writer.partitionBy(*table.parts).save(self._folder.path(name))
+        """Replace a table; its mark is its version."""
+        writer = in_table_order(rows, table).write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        writer.partitionBy(*table.partitions).save(self._folder.path(name))
         return self._last(name)
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
-        """Appends rows."""
-        arranged(rows, table).write.format("delta").mode("append").save(self._folder.path(name))
+        """Append rows."""
+        in_table_order(rows, table).write.format("delta").mode("append").save(self._folder.path(name))
         return self._last(name)
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
-        """Merges what differs."""
+        """Merge the rows that differ."""
         merge(self._quoted(name), changes, table)
         return self._last(name)
 
     def restore(self, name: str, mark: int) -> int:
-        """Restores a version that is not the last one; which makes one more."""
+        """Restore a version that is not the last one, which makes one more."""
         if self._last(name) == mark:
             return mark
         self._spark.sql(f"RESTORE TABLE {self._quoted(name)} TO VERSION AS OF {mark}").collect()
         return self._last(name)
 
-    def publish(self, marks: Marks, taken: Taken = _NOTHING) -> None:
-        """Makes the versions of a build those that count."""
-        replace_manifest(self._folder, Manifest("delta", marks, taken))
+    def publish(self, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
+        """Make the versions of a build the current ones."""
+        replace_manifest(self._folder, Manifest("delta", marks, updates))
 
     def manifest(self) -> Manifest:
-        """The versions of the tables that count, and what updates know."""
+        """The current versions of the tables, and the state of updates."""
         return manifest_of(self._folder)
 
     def read(self, name: str, mark: int) -> DataFrame:

@@ -1,4 +1,4 @@
-"""What differs between a table and what it should be; how rows lie, and how a MERGE is said."""
+"""Rows in which a table differs from what it is to be, merged into it; and the order of a table's rows."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -10,56 +10,56 @@ from pyspark.sql import functions as sf
 
 from headwater.archive.tables import Table
 
-GONE = "gone"
-"""The column that tells rows that are no longer there from rows that are new or have changed."""
+DELETED = "deleted"
+"""The column that is true of rows to delete, and false of new and changed ones."""
 
 
 def differences(before: DataFrame, after: DataFrame, table: Table) -> DataFrame:
-    """The rows that differ, as they are to be, and those that are to go, with `GONE`."""
+    """The rows to write into a table and those to delete from it, with `DELETED`."""
     old = before.select(sf.struct(*table.columns).alias("before"))
     new = after.select(sf.struct(*table.columns).alias("after"))
     same = _same(sf.col("before"), sf.col("after"), table.key)
     apart = old.join(new, same, "full_outer").where(~sf.col("before").eqNullSafe(sf.col("after")))
     row = sf.coalesce("after", "before").alias("row")
-    return apart.select(row, sf.col("after").isNull().alias(GONE)).select("row.*", GONE)
+    return apart.select(row, sf.col("after").isNull().alias(DELETED)).select("row.*", DELETED)
 
 
 def changed(before: DataFrame, changes: DataFrame, table: Table) -> DataFrame:
-    """The rows of a table after `differences`."""
-    return without(before, changes, table.key).unionByName(changes.where(f"NOT {GONE}").drop(GONE))
+    """The rows of a table with `differences` applied."""
+    return without(before, changes, table.key).unionByName(changes.where(f"NOT {DELETED}").drop(DELETED))
 
 
 def merge(target: str, changes: DataFrame, table: Table) -> None:
-    """Applies `differences` to a table of Delta or Iceberg, in one commit.
+    """Apply `differences` to a table of Delta or Iceberg, in one commit.
 
     Args:
         target: the table, as SQL names it.
-        changes: rows as `differences` has them.
-        table: what it is.
+        changes: rows as `differences` makes them.
+        table: its columns and key.
     """
     spark, view = changes.sparkSession, f"headwater_changes_{token_hex(8)}"
     changes.createOrReplaceTempView(view)
     same = " AND ".join(f"old.`{name}` <=> new.`{name}`" for name in table.key)
     values = ", ".join(f"`{name}` = new.`{name}`" for name in table.columns)
-    names, given = (", ".join(f"{of}`{name}`" for name in table.columns) for of in ("", "new."))
+    names, new_values = (", ".join(f"{of}`{name}`" for name in table.columns) for of in ("", "new."))
     try:
         spark.sql(
             f"MERGE INTO {target} AS old USING {view} AS new ON {same} "
-            f"WHEN MATCHED AND new.{GONE} THEN DELETE WHEN MATCHED THEN UPDATE SET {values} "
-            f"WHEN NOT MATCHED AND NOT new.{GONE} THEN INSERT ({names}) VALUES ({given})"
+            f"WHEN MATCHED AND new.{DELETED} THEN DELETE WHEN MATCHED THEN UPDATE SET {values} "
+            f"WHEN NOT MATCHED AND NOT new.{DELETED} THEN INSERT ({names}) VALUES ({new_values})"
         )
     finally:
         spark.catalog.dropTempView(view)
 
 
-def arranged(rows: DataFrame, table: Table) -> DataFrame:
-    """Rows in the order of the table, so that files and their parts hold few datasets, and readers skip the others."""
-    order = (*table.parts, *table.order)
+def in_table_order(rows: DataFrame, table: Table) -> DataFrame:
+    """Rows in the order of the table, so that files and their blocks hold few datasets, and readers skip the others."""
+    order = (*table.partitions, *table.order)
     return rows.repartitionByRange(*order).sortWithinPartitions(*order)
 
 
 def without(rows: DataFrame, others: DataFrame, key: Iterable[str]) -> DataFrame:
-    """The rows whose key none of the others has; NULL is equal to NULL."""
+    """The rows with keys that are not among those of others; NULL is equal to NULL."""
     return rows.alias("before").join(others.alias("after"), _same(_Part("before"), _Part("after"), key), "left_anti")
 
 

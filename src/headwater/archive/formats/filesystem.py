@@ -1,4 +1,4 @@
-"""Small files on any file system that Spark's Hadoop knows."""
+"""Small files on any file system of Spark's Hadoop."""
 
 import os
 from typing import Any
@@ -29,7 +29,7 @@ class Folder:
         self._conf = spark._jsc.hadoopConfiguration()
 
     def path(self, name: str) -> str:
-        """The path of what is in the folder."""
+        """The path of a file or folder in the folder; of the folder itself for an empty name."""
         return f"{self.root}/{name}" if name else self.root
 
     def text(self, name: str) -> str:
@@ -44,14 +44,14 @@ class Folder:
             stream.close()
 
     def replace(self, name: str, text: str) -> None:
-        """Writes a file; who reads it sees all that was before, or all of this."""
+        """Write a file in one step: readers see the whole text before, or the whole new one."""
         path, files = self._at(name)
         begun, _ = self._at(f".{name}.new")
         stream = files.create(begun, True)
         stream.write(text.encode())
         stream.close()
         if files.getUri().getScheme() == "file":
-            # FileContext removes the file that was there first, and who is killed then has none.
+            # FileContext removes the old file first: a process that is killed in between would leave none.
             os.replace(*(files.pathToFile(one).getAbsolutePath() for one in (begun, path)))
             return
         rename = self._hadoop.Options.Rename
@@ -66,12 +66,12 @@ class Folder:
         return [one.getPath().getName() for one in files.listStatus(path)] if files.exists(path) else []
 
     def remove(self, name: str) -> None:
-        """Removes a file or folder with all that is in it."""
+        """Remove a file or folder with all that is in it."""
         path, files = self._at(name)
         files.delete(path, True)
 
     def _at(self, name: str) -> tuple[Any, Any]:
         path = self._hadoop.Path(self.path(name))
         files = path.getFileSystem(self._conf)
-        # Of local files a process that is killed may leave the checksum of the text before beside the text after.
+        # A process that is killed may leave the checksum of the old text beside the new text of a local file.
         return path, files.getRawFileSystem() if files.getClass().getSimpleName() == _LOCAL else files

@@ -3,13 +3,13 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from headwater.archive.formats.differences import arranged, merge
-from headwater.archive.formats.manifest import Manifest, Marks, Taken, read_manifest
+from headwater.archive.formats.differences import in_table_order, merge
+from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, read_manifest
 from headwater.archive.tables import PROPERTY, Table, require_version, version_of
 
-_NOTHING = Taken()
+_NO_UPDATES = UpdateState()
 _MANIFEST = "headwater"
-_NONE = "none"  # else Iceberg gathers rows by partition alone
+_NONE = "none"  # by default Iceberg shuffles rows by partition, and their order is lost
 
 
 class Iceberg:
@@ -19,41 +19,41 @@ class Iceberg:
         self._spark, self._namespace = spark, namespace
 
     def write(self, name: str, rows: DataFrame, table: Table) -> int:
-        """Replaces a table; its mark is its snapshot. The namespace is made where it is not there."""
+        """Replace a table; its mark is its snapshot. The namespace is made where it is missing."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
-        writer = arranged(rows, table).writeTo(self._whole(name)).using("iceberg")
+        writer = in_table_order(rows, table).writeTo(self._whole(name)).using("iceberg")
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
         writer = writer.tableProperty("write.merge.distribution-mode", "hash")
-        (writer.partitionedBy(*table.parts) if table.parts else writer).createOrReplace()
+        (writer.partitionedBy(*table.partitions) if table.partitions else writer).createOrReplace()
         return self._last(name)
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
-        """Appends rows."""
-        arranged(rows, table).writeTo(self._whole(name)).append()
+        """Append rows."""
+        in_table_order(rows, table).writeTo(self._whole(name)).append()
         return self._last(name)
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
-        """Merges what differs."""
+        """Merge the rows that differ."""
         merge(self._whole(name), changes, table)
         return self._last(name)
 
     def restore(self, name: str, mark: int) -> int:
-        """Makes a snapshot that is not the last one the current one again."""
+        """Make a snapshot that is not the last one the current one again."""
         self._refresh(name)
         if self._last(name) != mark:
             catalog, _, namespace = self._namespace.partition(".")
             self._spark.sql(f"CALL {catalog}.system.set_current_snapshot('{namespace}.{name}', {mark})").collect()
         return mark
 
-    def publish(self, marks: Marks, taken: Taken = _NOTHING) -> None:
-        """Makes the snapshots of a build those that count."""
-        text = Manifest("iceberg", marks, taken).text()
+    def publish(self, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
+        """Make the snapshots of a build the current ones."""
+        text = Manifest("iceberg", marks, updates).text()
         row = self._spark.createDataFrame([(text,)], StructType([StructField("manifest", StringType())]))
         row.coalesce(1).writeTo(self._whole(_MANIFEST)).using("iceberg").createOrReplace()
 
     def manifest(self) -> Manifest:
-        """The snapshots of the tables that count, and what updates know."""
+        """The current snapshots of the tables, and the state of updates."""
         if not self._spark.catalog.tableExists(self._whole(_MANIFEST)):
             return Manifest()
         self._refresh(_MANIFEST)
@@ -63,12 +63,13 @@ class Iceberg:
     def read(self, name: str, mark: int) -> DataFrame:
         """A table of a build."""
         self._refresh(name)
-        told = self._spark.sql(f"SHOW TBLPROPERTIES {self._whole(name)}").where(f"key = '{PROPERTY}'").first()
-        require_version(self._whole(name), int(told["value"]) if told else 0)
+        properties = self._spark.sql(f"SHOW TBLPROPERTIES {self._whole(name)}")
+        version = properties.where(f"key = '{PROPERTY}'").first()
+        require_version(self._whole(name), int(version["value"]) if version else 0)
         return self._spark.sql(f"SELECT * FROM {self._whole(name)} VERSION AS OF {mark}")
 
     def _refresh(self, name: str) -> None:
-        """Looks at a table as it is now: Iceberg's catalogs keep it as a session last saw it (`CachingCatalog`)."""
+        """Look at a table as it is now: Iceberg's catalogs cache it as a session last saw it (`CachingCatalog`)."""
         self._spark.sql(f"REFRESH TABLE {self._whole(name)}")
 
     def _last(self, name: str) -> int:

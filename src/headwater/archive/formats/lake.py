@@ -1,4 +1,4 @@
-"""Where tables are written: Parquet files, Delta tables, Iceberg tables; each build becomes visible as a whole.
+"""Places for tables as Parquet files, Delta tables or Iceberg tables; each build becomes visible as a whole.
 
 A build writes its tables first and publishes all of them in one step (`headwater.archive.formats.manifest`). An
 interrupted build leaves the tables that were published before.
@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.archive.formats.delta import Delta
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.iceberg import Iceberg
-from headwater.archive.formats.manifest import Manifest, Marks, Taken, manifest_of
+from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, manifest_of
 from headwater.archive.formats.parquet import Parquet
 from headwater.archive.tables import Table
 from headwater.errors import ArchiveError
@@ -24,22 +24,22 @@ class Lake(Protocol):
     """A place for tables in one format."""
 
     def write(self, name: str, rows: DataFrame, table: Table) -> Any:
-        """Writes a table, which nobody sees by name yet; gives its mark."""
+        """Write a table, which readers do not see before `publish`; returns its mark."""
 
     def add(self, name: str, mark: Any, rows: DataFrame, table: Table) -> Any:
-        """Adds rows to a table as its mark says it is; gives its new mark."""
+        """Add rows to the table of a mark; returns its new mark."""
 
     def change(self, name: str, mark: Any, changes: DataFrame, table: Table) -> Any:
-        """Applies `headwater.archive.formats.differences` to a table as its mark says it is; gives its new mark."""
+        """Apply `headwater.archive.formats.differences` to the table of a mark; returns its new mark."""
 
     def restore(self, name: str, mark: Any) -> Any:
-        """Takes back what was written after a mark by who was interrupted; gives the mark of what is then there."""
+        """Revert what an interrupted build or update wrote after a mark; returns the mark of the table then."""
 
-    def publish(self, marks: Marks, taken: Taken = ...) -> None:
-        """Makes the tables of a build those that count; updates know then what is ``taken``."""
+    def publish(self, marks: Marks, updates: UpdateState = ...) -> None:
+        """Make the tables of a build the current ones, and ``updates`` the state of updates."""
 
     def manifest(self) -> Manifest:
-        """The marks of the tables that count, none when there are none, and what updates know.
+        """The marks of the current tables, none when there are none, and the state of updates.
 
         Raises:
             ArchiveTooNew: a newer headwater wrote them.
@@ -66,14 +66,11 @@ def lake(spark: SparkSession, into: str, format: str | None = None) -> Lake:
     if format == "iceberg":
         return Iceberg(spark, into)
     folder = Folder(spark, into)
-    there = manifest_of(folder).format
-    if there and format and there != format:
+    present = manifest_of(folder).format
+    if present and format and present != format:
         raise ArchiveError(
-            f"{into} has tables in {there}: expected {format}. Choose another folder, or --format {there}."
+            f"{into} has tables in {present}: expected {format}. Choose another folder, or --format {present}."
         )
-    delta = (there or format or _usual(spark)) == "delta"
-    return Delta(spark, folder) if delta else Parquet(spark, folder)
-
-
-def _usual(spark: SparkSession) -> str:
-    return "delta" if _EXTENSION in str(spark.conf.get("spark.sql.extensions", "")) else "parquet"
+    default = "delta" if _EXTENSION in str(spark.conf.get("spark.sql.extensions", "")) else "parquet"
+    chosen = present or format or default
+    return Delta(spark, folder) if chosen == "delta" else Parquet(spark, folder)

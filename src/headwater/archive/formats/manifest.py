@@ -1,4 +1,4 @@
-"""What counts of the tables in a place, and how far updates have come there: one document, replaced in one step.
+"""The current tables of a place, and how far updates have come there: one document, replaced in one step.
 
 It is the file ``headwater.json`` beside the tables, or the one row of the table ``headwater`` of an Iceberg namespace.
 """
@@ -14,48 +14,49 @@ from headwater.errors import ArchiveError, ArchiveTooNew
 
 _FILE = "headwater.json"
 Marks = Mapping[str, Any]
-"""By table what tells its state of one build from others: a path, or a version."""
+"""By the name of a table a value that identifies its rows after a build: a path, a version or a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
-    """How far a source was taken in: ``batch`` is the last one, of the stream whose checkpoint has a name."""
+class StreamProgress:
+    """How far a source was read: to ``batch`` of the stream with a ``checkpoint``, a name below that of all streams."""
 
     checkpoint: str
     batch: int = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What updates know of their last one; a whole build leaves them nothing.
+class UpdateState:
+    """The state that an update leaves to the next one; it is empty after a whole build.
 
     Args:
         staged: the marks of the tables of `headwater.archive.events.parsed_events`.
-        streams: by the digest of a source how far it was taken in.
-        names: the digest of what names meant (`headwater.archive.names.name_meanings.Names.digest`), and whether
-            overwrites counted.
+        streams: by the digest of a source how far it was read.
+        names: the digest of the meanings of names (`headwater.archive.names.name_meanings.Names.digest`), and whether
+            overwrites were believed.
     """
 
     staged: Marks = field(default_factory=dict)
-    streams: Mapping[str, Stream] = field(default_factory=dict)
+    streams: Mapping[str, StreamProgress] = field(default_factory=dict)
     names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The marks of the tables that count, with their format, and what updates know."""
+    """The format and the marks of the current tables, and the state of updates."""
 
     format: str = ""
     tables: Marks = field(default_factory=dict)
-    taken: Taken = field(default_factory=Taken)
+    updates: UpdateState = field(default_factory=UpdateState)
 
     def text(self) -> str:
         """The document."""
-        return json.dumps({"version": VERSION, **asdict(self)}, indent=1)
+        tables = {"format": self.format, "tables": self.tables, "taken": asdict(self.updates)}
+        return json.dumps({"version": VERSION, **tables}, indent=1)
 
 
 def read_manifest(text: str, place: str) -> Manifest:
-    """What a document says; an empty one that there is nothing yet.
+    """Read a document; from an empty text a manifest without tables.
 
     Raises:
         ArchiveError: it is no such document.
@@ -63,8 +64,8 @@ def read_manifest(text: str, place: str) -> Manifest:
     """
     try:
         found = json.loads(text) if text else {}
-        version, taken = found.get("version", VERSION), found.get("taken", {})
-        streams = {key: Stream(**one) for key, one in taken.get("streams", {}).items()}
+        version, updates = found.get("version", VERSION), found.get("taken", {})
+        streams = {key: StreamProgress(**one) for key, one in updates.get("streams", {}).items()}
     except (ValueError, TypeError, AttributeError) as fault:
         raise ArchiveError(
             f"{place} is no JSON ({fault}): expected what `headwater archive build` wrote. Choose another folder, or "
@@ -75,8 +76,8 @@ def read_manifest(text: str, place: str) -> Manifest:
             f"The tables in {place} have version {version}: expected {VERSION} at most. A newer headwater wrote them: "
             "upgrade this one, or build elsewhere."
         )
-    known = Taken(taken.get("staged", {}), streams, taken.get("names", ""))
-    return Manifest(found.get("format", ""), found.get("tables", {}), known)
+    state = UpdateState(updates.get("staged", {}), streams, updates.get("names", ""))
+    return Manifest(found.get("format", ""), found.get("tables", {}), state)
 
 
 def manifest_of(folder: Folder) -> Manifest:
@@ -89,5 +90,5 @@ def manifest_of(folder: Folder) -> Manifest:
 
 
 def replace_manifest(folder: Folder, manifest: Manifest) -> None:
-    """Makes another manifest the one that counts."""
+    """Replace the manifest of a folder."""
     folder.replace(_FILE, manifest.text())

@@ -1,8 +1,8 @@
-"""What names of datasets and fields mean, and when: worked out by the store, from the few events that tell of names.
+"""The datasets and fields that names mean, and when, as the store derives them from the few events about names.
 
-Events that change names are told to a store in a file of its own, without all else that they say; of other names of a
-dataset (symlinks) each once, and once more after each moment at which one of these names changed its meaning. A name
-that is in neither means one dataset for ever, its own; nothing is kept of it.
+A temporary store ingests the events that change names, reduced to these changes, and the other names of datasets
+(symlinks): each once, and once more after each moment at which one of them changed its meaning. All other names mean
+one dataset for ever, that of the name, and need no row.
 """
 
 import json
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from headwater.archive.events.rows import named
 from headwater.model import Dataset
 from headwater.model.field_names import FieldRename, first_name, own_name, own_renames, present_name
 from headwater.model.name_keys import key_of
@@ -29,11 +30,11 @@ _AT_ONCE = 500  # events in one transaction
 _LINKED = 200  # datasets in one event
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Cuts = dict[Dataset, tuple[int, ...]]
-"""By name the moments at which its meaning changes, in their order."""
+"""The moments at which the meaning of a name changes, in their order, by name."""
 
 
 class Links(NamedTuple):
-    """A dataset, its other names with their types, and when an event says so (microseconds since 1970).
+    """A dataset, its other names with their types, and the moment of such an event (microseconds since 1970).
 
     Where none of the names ever changes its meaning, any moment does.
     """
@@ -44,7 +45,7 @@ class Links(NamedTuple):
 
 
 class Twins(NamedTuple):
-    """A dataset, fields of it that differ in case only, and when an event shows them."""
+    """A dataset, fields of it that differ in case only, and the moment of an event with them."""
 
     dataset: Dataset
     names: tuple[str, ...]
@@ -60,7 +61,7 @@ class TwinName(NamedTuple):
 
 
 class RenameSpelling(NamedTuple):
-    """How renames spell the present name of fields of a dataset: ``own`` is the name that is compared."""
+    """The spelling in renames of a field's present name; ``own`` is the name in comparisons."""
 
     dataset: Dataset
     dataset_begun: int
@@ -69,9 +70,9 @@ class RenameSpelling(NamedTuple):
 
 
 class RenamedField(NamedTuple):
-    """A field that an event gave another name: its first name and since when that is its own, and what it is now.
+    """A renamed field: its first name and since when that is its own, and its present name.
 
-    ``former`` is what the event calls it where that differs in case only; ``own`` is the present name in comparisons.
+    ``former`` is the name before in the event where it differs in case only; ``own`` is the present name as compared.
     """
 
     dataset: Dataset
@@ -83,9 +84,10 @@ class RenamedField(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """From a moment on, up to but not including another, a name means the dataset that goes by the name ``present``.
+    """From a moment on, up to but not including another, a name means the dataset whose name is now ``present``.
 
-    ``begun`` is since when that name is its own; BEGINNING for most. It tells apart what had one name in turn.
+    ``begun`` is since when that name is its own; BEGINNING for most. It distinguishes datasets that had one name in
+    turn.
     """
 
     name: Dataset
@@ -98,8 +100,8 @@ class Meaning(NamedTuple):
 class FieldMeaning(NamedTuple):
     """From a moment on, up to but not including another, a name means a field of a dataset.
 
-    The field is known by its ``first`` name and since when that is its own; ``present`` is what it is called now. All
-    of these are own names (`headwater.model.field_names.own_name`).
+    The field is identified by its ``first`` name and since when that is its own; ``present`` is its name now. All of
+    these are own names (`headwater.model.field_names.own_name`).
     """
 
     dataset: Dataset
@@ -114,9 +116,9 @@ class FieldMeaning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What names mean of which events tell more than that they are used; others mean themselves.
+    """The meanings of names that events link or change; all others mean themselves.
 
-    ``cuts`` are the moments at which a name begins to mean something else, or fields of what it means get other names.
+    ``cuts`` are the moments at which a name begins to mean another dataset, or fields of its dataset are renamed.
     """
 
     meanings: tuple[Meaning, ...] = ()
@@ -127,14 +129,13 @@ class Names:
     cuts: Cuts = field(default_factory=dict)
 
     def digest(self) -> str:
-        """A digest of all that names mean."""
+        """A digest of all meanings of names."""
         parts = (self.meanings, self.fields, self.renamed, self.spellings, self.twins, self.cuts.items())
-        said = (sorted(map(repr, some)) for some in parts)
-        return key_of(*(repr(one) for one in said)).hex()
+        return key_of(*(repr(sorted(map(repr, part))) for part in parts)).hex()
 
 
 def changed_names(renames: Iterable[str]) -> Cuts:
-    """The names that events change, and when.
+    """The names that events change, with the moments of that.
 
     ``renames`` are the events as `headwater.archive.events.rows.names_alone` has them.
     """
@@ -142,20 +143,20 @@ def changed_names(renames: Iterable[str]) -> Cuts:
     for event in map(read_event, renames):
         for output in event.outputs:
             for change in output.description.names:
-                for named in filter(None, (change.former, change.present)):
-                    found[named].add(event.at)
+                for name in filter(None, (change.former, change.present)):
+                    found[name].add(event.at)
     return _sorted(found)
 
 
-def names(renames: Iterable[str], links: Iterable[Links], twins: Iterable[Twins] = ()) -> Names:
-    """The meanings of names after events that change names, and others with several names of one dataset, or twins."""
-    # Names change first: who uses one at that moment means what it has come to mean.
-    told = [(read_event(text).at, False, text) for text in renames]
-    told += [(at, True, text) for at, text in _linking(links)]
-    told += [(one.at, True, _with_twins(one)) for one in twins]
-    if not told:
+def meanings_of_names(renames: Iterable[str], links: Iterable[Links], twins: Iterable[Twins] = ()) -> Names:
+    """The meanings of names after events that change names, and events with several names of one dataset, or twins."""
+    # Names change first: an event of the same moment uses them as they are after the change.
+    events = [(read_event(text).at, False, text) for text in renames]
+    events += [(at, True, text) for at, text in _linking(links)]
+    events += [(one.at, True, _with_twins(one)) for one in twins]
+    if not events:
         return Names()
-    ordered = [text for *_, text in sorted(told)]
+    ordered = [text for *_, text in sorted(events)]
     with TemporaryDirectory() as folder, open_store(str(Path(folder) / "names.db")) as store:
         for begin in range(0, len(ordered), _AT_ONCE):
             store.ingest(ordered[begin : begin + _AT_ONCE])
@@ -164,19 +165,19 @@ def names(renames: Iterable[str], links: Iterable[Links], twins: Iterable[Twins]
 
 
 def _linking(links: Iterable[Links]) -> Iterator[tuple[int, str]]:
-    """Events that tell the other names of datasets, of many at once where they have one moment."""
+    """Events with the other names of datasets, of many at once where they have one moment."""
     by_moment: dict[int, list[Links]] = defaultdict(list)
     for one in links:
         by_moment[one.at].append(one)
-    for at, some in by_moment.items():
-        for begin in range(0, len(some), _LINKED):
-            inputs = [_linked(one) for one in sorted(some[begin : begin + _LINKED])]
+    for at, those in by_moment.items():
+        for begin in range(0, len(those), _LINKED):
+            inputs = [_linked(one) for one in sorted(those[begin : begin + _LINKED])]
             yield at, _event(at, inputs)
 
 
 def _with_twins(twins: Twins) -> str:
     fields = [{"name": name} for name in twins.names]
-    return _event(twins.at, [{**_named(twins.dataset), "facets": {"schema": {"fields": fields}}}])
+    return _event(twins.at, [{**named(twins.dataset), "facets": {"schema": {"fields": fields}}}])
 
 
 def _event(at: int, inputs: list[dict[str, Any]]) -> str:
@@ -185,12 +186,8 @@ def _event(at: int, inputs: list[dict[str, Any]]) -> str:
 
 
 def _linked(links: Links) -> dict[str, Any]:
-    others = [{**_named(one), "type": kind} for one, kind in links.others]
-    return {**_named(links.dataset), "facets": {"symlinks": {"identifiers": others}}}
-
-
-def _named(dataset: Dataset) -> dict[str, str]:
-    return {"namespace": dataset.namespace, "name": dataset.name}
+    others = [{**named(one), "type": kind} for one, kind in links.others]
+    return {**named(links.dataset), "facets": {"symlinks": {"identifiers": others}}}
 
 
 def _read(connection: Connection) -> Names:
@@ -215,7 +212,7 @@ def _read(connection: Connection) -> Names:
 
 
 def _present(connection: Connection) -> dict[int, tuple[Dataset, int]]:
-    """By id what a dataset is called, and since when that is its name: of equal names the latest."""
+    """The present name of each dataset by id, and since when it has it: of equal names the latest."""
     name, dataset = schema.dataset_name.c, schema.dataset.c
     its_own = select(dataset.id, name.namespace, name.name, name.since).join(
         schema.dataset_name,
@@ -226,18 +223,18 @@ def _present(connection: Connection) -> dict[int, tuple[Dataset, int]]:
 
 
 def _meanings(connection: Connection, present: Mapping[int, tuple[Dataset, int]]) -> Iterator[Meaning]:
-    """The meanings of each name for all time; while it has none in the store it means a dataset of its own."""
+    """The meanings of each name for all time; while the store has none it means a dataset of its own."""
     name = schema.dataset_name.c
     rows = connection.execute(select(schema.dataset_name).order_by(name.namespace, name.name, name.since)).all()
-    for named, some in groupby(rows, key=lambda row: Dataset(row.namespace, row.name)):
+    for dataset, some in groupby(rows, key=lambda row: Dataset(row.namespace, row.name)):
         end = BEGINNING
         for row in some:
             if end < row.since:
-                yield Meaning(named, end, row.since, named, end)
-            yield Meaning(named, row.since, row.until, *present[row.dataset_id])
+                yield Meaning(dataset, end, row.since, dataset, end)
+            yield Meaning(dataset, row.since, row.until, *present[row.dataset_id])
             end = row.until
         if end < FOREVER:
-            yield Meaning(named, end, FOREVER, named, end)
+            yield Meaning(dataset, end, FOREVER, dataset, end)
 
 
 def _renames(connection: Connection) -> dict[int, list[FieldRename]]:
@@ -265,7 +262,7 @@ def _renamed_fields(
     renames: Sequence[FieldRename],
     own: Callable[[str], str],
 ) -> Iterator[RenamedField]:
-    """The fields that events gave other names, by what these call them (`headwater.store.ingest.descriptions`)."""
+    """The fields that events renamed, with the names in these (`headwater.store.ingest.descriptions`)."""
     for one in spelled:
         former = own(one.former)
         first, since = first_name(renames, former, one.at - 1)
@@ -281,4 +278,4 @@ def _twins(connection: Connection) -> dict[int, set[str]]:
 
 
 def _sorted(found: Mapping[Dataset, Iterable[int]]) -> Cuts:
-    return {named: tuple(sorted(some)) for named, some in found.items() if some}
+    return {name: tuple(sorted(some)) for name, some in found.items() if some}

@@ -1,4 +1,4 @@
-"""What names mean at a moment, as columns: joins with the few names that mean more than themselves."""
+"""The datasets and fields that names mean at a moment, as columns: joins with the few names that events change."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from headwater.archive.cache import Keep
+from headwater.archive.cache import Cache
 from headwater.archive.events.schema import COUNT, TEXT, columns
-from headwater.archive.names.name_meanings import Cuts, FieldMeaning, Links, Meaning, Names, Twins, changed_names, names
+from headwater.archive.names.name_meanings import (
+    Cuts,
+    FieldMeaning,
+    Links,
+    Meaning,
+    Names,
+    Twins,
+    changed_names,
+    meanings_of_names,
+)
 from headwater.model import Dataset
 from headwater.model.time import BEGINNING, FOREVER
 
@@ -34,17 +43,17 @@ _TWIN = columns(t_namespace=TEXT, t_dataset=TEXT, t_begun=COUNT, t_name=TEXT)
 _CUT = columns(c_namespace=TEXT, c_name=TEXT, c_moments=COUNT)
 
 
-def identity(*parts: Column) -> Column:
-    """What tells one dataset or field from all others, in 32 characters; NULL parts say nothing.
+def id_of(*parts: Column) -> Column:
+    """The id of a dataset or field, a digest of 32 characters; NULL parts are left out.
 
-    No name has a NUL in it: the store's reader takes it out.
+    Parts are joined by NUL, which no name has: the store's reader takes it out.
     """
     return sf.md5(sf.concat_ws("\0", *parts))
 
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """The meanings of names, ready to be joined with."""
+    """The meanings of names, as frames to join with."""
 
     spark: SparkSession
     names: Names
@@ -53,25 +62,25 @@ class Resolver:
     twins: DataFrame
 
     def datasets(self, frame: DataFrame, at: str, named: str = "", to: str = "") -> DataFrame:
-        """Adds which dataset a name means at the moment in the column ``at`` (microseconds since 1970).
+        """Add the dataset that a name means at the moment in the column ``at`` (microseconds since 1970).
 
         Args:
             frame: with the columns ``<named>namespace`` and ``<named>name``.
             at: the column of the moment.
-            named: how the columns of the name begin.
-            to: how those begin that are added: ``<to>dataset_id``, ``<to>dataset_namespace``, ``<to>dataset`` (what
-                it is called now) and ``<to>begun`` (since when, NULL for ever).
+            named: the prefix of the columns of the name.
+            to: the prefix of the columns that are added: ``<to>dataset_id``, ``<to>dataset_namespace``,
+                ``<to>dataset`` (its present name) and ``<to>begun`` (since when, NULL for ever).
         """
         namespace, name = sf.col(f"{named}namespace"), sf.col(f"{named}name")
         begun: Column = sf.lit(None).cast("long")
         if self.names.meanings:
-            known = sf.col("m_since") <= sf.col(at), sf.col("m_until") > sf.col(at)
-            same = (namespace == sf.col("m_namespace")) & (name == sf.col("m_name")) & known[0] & known[1]
+            valid = (sf.col("m_since") <= sf.col(at)) & (sf.col("m_until") > sf.col(at))
+            same = (namespace == sf.col("m_namespace")) & (name == sf.col("m_name")) & valid
             frame = frame.join(sf.broadcast(self.meanings), same, "left")
             namespace, name = sf.coalesce("p_namespace", namespace), sf.coalesce("p_name", name)
             begun = sf.nullif("p_begun", sf.lit(BEGINNING))
         added = {
-            f"{to}dataset_id": identity(namespace, name, begun.cast("string")),
+            f"{to}dataset_id": id_of(namespace, name, begun.cast("string")),
             f"{to}dataset_namespace": namespace,
             f"{to}dataset": name,
             f"{to}begun": begun,
@@ -79,15 +88,15 @@ class Resolver:
         return frame.withColumns(added).drop(*_MEANING.fieldNames())
 
     def fields(self, frame: DataFrame, at: str, named: str, of: str = "") -> DataFrame:
-        """Adds which field of a dataset a name means at a moment: ``<of>field_id`` and ``<of>own``, its own name now.
+        """Add the field of a dataset that a name means at a moment: ``<of>field_id`` and ``<of>own``, its own name now.
 
-        ``<of>spelled`` says whether the name is a spelling of that: NULL where the field has another name now.
+        ``<of>spelled`` is the name if it is a spelling of ``own``, and NULL where the field has another name now.
 
         Args:
-            frame: with what `datasets` has added as ``<of>…``.
+            frame: with the columns ``<of>…`` that `datasets` adds.
             at: the column of the moment.
             named: the column of the field's name; that of the name in lower case is ``<of>own`` too.
-            of: how the columns of the dataset begin.
+            of: the prefix of the columns of the dataset.
         """
         dataset, first = sf.col(f"{of}dataset_id"), sf.col(f"{of}own")
         if self.names.twins:
@@ -97,17 +106,17 @@ class Resolver:
             frame = frame.withColumn(f"{of}own", own).drop("t_id", *_TWIN.fieldNames())
         present, begun = first, sf.lit(None).cast("string")
         if self.names.fields:
-            known = (sf.col("f_since") <= sf.col(at)) & (sf.col("f_until") > sf.col(at))
-            same = (dataset == sf.col("f_id")) & (first == sf.col("f_name")) & known
+            valid = (sf.col("f_since") <= sf.col(at)) & (sf.col("f_until") > sf.col(at))
+            same = (dataset == sf.col("f_id")) & (first == sf.col("f_name")) & valid
             frame = frame.join(sf.broadcast(self.renamed), same, "left")
             present, first = sf.coalesce("f_present", first), sf.coalesce("f_first", first)
             begun = sf.nullif("f_begun", sf.lit(BEGINNING)).cast("string")
         spelled = sf.when(present == sf.col(f"{of}own"), sf.col(named))
-        added = {f"{of}field_id": identity(dataset, first, begun), f"{of}own": present, f"{of}spelled": spelled}
+        added = {f"{of}field_id": id_of(dataset, first, begun), f"{of}own": present, f"{of}spelled": spelled}
         return frame.withColumns(added).drop("f_id", *_FIELD.fieldNames())
 
     def epochs(self, frame: DataFrame, named: Column, key: Sequence[str]) -> DataFrame | None:
-        """By key the moments (``cuts``) at which one of the names changes its meaning; None when none ever does.
+        """The moments (``cuts``) by key at which one of the names changes its meaning; None when none ever does.
 
         Args:
             frame: with the columns of the key.
@@ -116,68 +125,68 @@ class Resolver:
         """
         return cuts_of(self.spark, frame, named, key, self.names.cuts) if self.names.cuts else None
 
-    def known_names(self) -> DataFrame:
-        """The names of the datasets that have several, or had: ``dataset_id`` and ``names``."""
-        own = identity(sf.col("p_namespace"), sf.col("p_name"), _text("p_begun"))
+    def all_names(self) -> DataFrame:
+        """The names of the datasets that have or had several: ``dataset_id`` and ``names``."""
+        own = id_of(sf.col("p_namespace"), sf.col("p_name"), _text("p_begun"))
         shown = sf.struct(
             sf.col("m_namespace").alias("namespace"),
             sf.col("m_name").alias("name"),
             _moment("m_since", BEGINNING).alias("valid_from"),
             _moment("m_until", FOREVER).alias("valid_to"),
         )
-        known = self.meanings.groupBy(own.alias("dataset_id"))
-        return known.agg(sf.sort_array(sf.collect_list(shown)).alias("names"))
+        by_dataset = self.meanings.groupBy(own.alias("dataset_id"))
+        return by_dataset.agg(sf.sort_array(sf.collect_list(shown)).alias("names"))
 
     def renamed_fields(self) -> DataFrame:
-        """The fields that events have given other names, as `headwater.archive.fold.edges.told_fields` has them."""
+        """The renamed fields, with the columns of `headwater.archive.fold.edges.lineage_fields`."""
         rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.renamed]
-        own_id = identity(sf.col("r_namespace"), sf.col("r_dataset"), _text("r_begun"))
+        own_id = id_of(sf.col("r_namespace"), sf.col("r_dataset"), _text("r_begun"))
         return self.spark.createDataFrame(rows, _RENAMED).select(
             own_id.alias("dataset_id"),
             sf.col("r_namespace").alias("dataset_namespace"),
             sf.col("r_dataset").alias("dataset"),
             sf.nullif("r_begun", sf.lit(BEGINNING)).alias("begun"),
-            identity(own_id, sf.col("r_first"), _text("r_first_begun")).alias("field_id"),
+            id_of(own_id, sf.col("r_first"), _text("r_first_begun")).alias("field_id"),
             sf.col("r_own").alias("own"),
             sf.col("r_former").alias("spelled"),
             sf.lit(False).alias("written"),
         )
 
     def rename_spellings(self) -> DataFrame:
-        """How renames spell present names: ``dataset_id``, ``own`` and ``renamed``."""
+        """The spellings of present names in renames: ``dataset_id``, ``own`` and ``renamed``."""
         rows = [(*_parts(one.dataset), *one[1:]) for one in self.names.spellings]
-        own_id = identity(sf.col("s_namespace"), sf.col("s_dataset"), _text("s_begun"))
+        own_id = id_of(sf.col("s_namespace"), sf.col("s_dataset"), _text("s_begun"))
         spelled = sf.col("s_own").alias("own"), sf.col("s_spelling").alias("renamed")
         return self.spark.createDataFrame(rows, _SPELLED).select(own_id.alias("dataset_id"), *spelled)
 
 
-def resolver(spark: SparkSession, events: DataFrame, keep: Keep) -> Resolver:
+def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache) -> Resolver:
     """The meanings of all names in events, as `headwater.archive.events.schema.EVENT` has them."""
-    told = events.where("renames IS NOT NULL").select("renames").distinct()
-    renames = sorted(row.renames for row in told.toLocalIterator())
+    with_renames = events.where("renames IS NOT NULL").select("renames").distinct()
+    renames = sorted(row.renames for row in with_renames.toLocalIterator())
     changed = changed_names(renames)
-    found = names(renames, _links(spark, events, changed), _twins(spark, events, changed))
-    # Kept: a table of values of Python's is made by a Python worker each time that it is read.
-    meanings = keep(spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING))
+    found = meanings_of_names(renames, _links(spark, events, changed), _twins(spark, events, changed))
+    # Cached: a frame of Python's values is made by a Python worker each time that it is read.
+    meanings = cache(spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING))
     fields = spark.createDataFrame(list(map(_field_row, found.fields)), _FIELD)
-    of_dataset = identity(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
+    of_dataset = id_of(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
     twins = spark.createDataFrame([(*_parts(one.dataset), *one[1:]) for one in found.twins], _TWIN)
-    of_twin = identity(sf.col("t_namespace"), sf.col("t_dataset"), _text("t_begun"))
-    renamed = keep(fields.withColumn("f_id", of_dataset))
-    return Resolver(spark, found, meanings, renamed, keep(twins.withColumn("t_id", of_twin)))
+    of_twin = id_of(sf.col("t_namespace"), sf.col("t_dataset"), _text("t_begun"))
+    renamed = cache(fields.withColumn("f_id", of_dataset))
+    return Resolver(spark, found, meanings, renamed, cache(twins.withColumn("t_id", of_twin)))
 
 
 def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Links]:
-    told = events.select("at", sf.explode("links").alias("told")).select("at", "told.*")
+    links = events.select("at", sf.explode("links").alias("one")).select("at", "one.*")
     key = ["namespace", "name", "links"]
     epoch: Column = sf.lit(BEGINNING)
     moment: Column = sf.lit(0)
     if changed:
         named = sf.concat(sf.array(sf.struct("namespace", "name")), _only_names("links"))
-        cuts = cuts_of(spark, told.select(*key).distinct(), named, key, changed)
-        told = told.join(sf.broadcast(cuts), key, "left")
+        cuts = cuts_of(spark, links.select(*key).distinct(), named, key, changed)
+        links = links.join(sf.broadcast(cuts), key, "left")
         epoch, moment = epoch_at("at"), sf.when(sf.col("cuts").isNull(), 0).otherwise(sf.col("at"))
-    first = told.groupBy(*key, epoch.alias("epoch")).agg(sf.min(moment).alias("at"))
+    first = links.groupBy(*key, epoch.alias("epoch")).agg(sf.min(moment).alias("at"))
     for row in first.toLocalIterator():
         others = tuple((Dataset(one.namespace, one.name), one.type) for one in row.links)
         yield Links(Dataset(row.namespace, row.name), others, row.at)
@@ -197,7 +206,7 @@ def _twins(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Tw
 
 
 def cuts_of(spark: SparkSession, frame: DataFrame, named: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:
-    """By key the moments at which one of its names changes its meaning: the list ``cuts``, no row without any."""
+    """The moments by key at which one of its names changes its meaning: the list ``cuts``, no row without any."""
     rows = [(one.namespace, one.name, moment) for one, moments in cuts.items() for moment in moments]
     moments = sf.broadcast(spark.createDataFrame(rows, _CUT))
     exploded = frame.select(*key, sf.explode(named).alias("one"))
@@ -206,7 +215,7 @@ def cuts_of(spark: SparkSession, frame: DataFrame, named: Column, key: Sequence[
 
 
 def epoch_at(at: str) -> Column:
-    """The last of ``cuts`` at or before a moment: until the next one the names mean the same."""
+    """The last of ``cuts`` at or before a moment; until the next one the meanings stay the same."""
     before = sf.filter("cuts", lambda one: one <= sf.col(at))
     return sf.coalesce(sf.array_max(before), sf.lit(BEGINNING))
 

@@ -1,9 +1,9 @@
-"""Fields that are made of one another: the strongly connected components of the graph of fields, with Spark.
+"""Strongly connected components of the graph of fields, with Spark.
 
-What no circle goes through falls off first: fields that nothing stands before, or that nothing is made of, again and
-again. In what is left each field takes the least id of those that lead to it; fields that the owner of such an id is
-made of in turn, by way of fields with that id only, are its component (Fleischer, Hendrickson and Pinar 2000; coloring
-as in Orzan 2004). Components are taken out, and it begins anew. As soon as few links are left the driver does the rest.
+Fields without an incoming or without an outgoing link are in no cycle: they are removed, again and again. Then each
+field takes the least id of those that lead to it, its color; the component of a field whose own id is its color are the
+fields of that color that lead to it over fields of that color (Fleischer, Hendrickson and Pinar 2000; coloring as in
+Orzan 2004). Components are removed, and all is repeated. As soon as few links are left the driver does the rest.
 """
 
 from functools import reduce
@@ -11,23 +11,24 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
-from headwater.archive.questions.closure import cut
+from headwater.archive.questions.closure import materialized
 from headwater.graph import components as components_of
 
 _MEMBER = "field_id string, component string"
-_FEW = 200_000  # links: some 100 MB on the driver
+DRIVER_LINKS = 200_000
+"""The number of links at most whose components the driver finds: some 100 MB of its memory."""
 
 
 def components(links: DataFrame) -> DataFrame:
-    """The fields of circles as rows (field_id, component, size); ``component`` is the least id in it.
+    """The fields in cycles as rows (field_id, component, size); ``component`` is the least id in it.
 
-    ``links`` are rows (source, target), each once. A field that is made of itself is a circle of one.
+    ``links`` are rows (source, target), each once. A field with a link to itself is a cycle of one.
     """
     found = []
-    left = _trimmed(cut(links))
-    while left.count() > _FEW:
+    left = _trimmed(materialized(links))
+    while left.count() > DRIVER_LINKS:
         found.append(_members(left, _least(left)))
-        left = _trimmed(cut(_without(left, found[-1])))
+        left = _trimmed(materialized(_without(left, found[-1])))
     found.append(links.sparkSession.createDataFrame(_of_few(left), _MEMBER))
     every = reduce(DataFrame.union, found)
     size = sf.count("*").over(Window.partitionBy("component")).alias("size")
@@ -36,11 +37,11 @@ def components(links: DataFrame) -> DataFrame:
 
 
 def _trimmed(links: DataFrame) -> DataFrame:
-    """The links that are left when those are gone that nothing leads to, or that lead to nothing; or few are left."""
+    """The links that may be in cycles: each ends where another begins. It stops early when few are left."""
     count = links.count()
-    while count > _FEW:
+    while count > DRIVER_LINKS:
         ends = links.select(sf.col("target").alias("source")), links.select(sf.col("source").alias("target"))
-        links = cut(links.join(ends[0], "source", "left_semi").join(ends[1], "target", "left_semi"))
+        links = materialized(links.join(ends[0], "source", "left_semi").join(ends[1], "target", "left_semi"))
         before, count = count, links.count()
         if count == before:
             break
@@ -63,36 +64,39 @@ def adjacent(links: DataFrame) -> dict[str, list[str]]:
 
 
 def _least(links: DataFrame) -> DataFrame:
-    """Of each field the least id of those that lead to it, its own among them: rows (field_id, component)."""
-    known = new = cut(links.select(sf.col("source").alias("field_id"), sf.col("source").alias("component")).distinct())
+    """The least id of the fields that lead to a field and its own: rows (field_id, component)."""
+    best = new = materialized(
+        links.select(sf.col("source").alias("field_id"), sf.col("source").alias("component")).distinct()
+    )
     while True:
         least = sf.min("component").alias("least")
-        told = links.join(new.withColumnRenamed("field_id", "source"), "source").groupBy("target").agg(least)
-        less = told.withColumnRenamed("target", "field_id").join(known, "field_id").where("least < component")
-        new = cut(less.select("field_id", sf.col("least").alias("component")))
+        lowest = links.join(new.withColumnRenamed("field_id", "source"), "source").groupBy("target").agg(least)
+        less = lowest.withColumnRenamed("target", "field_id").join(best, "field_id").where("least < component")
+        new = materialized(less.select("field_id", sf.col("least").alias("component")))
         if new.isEmpty():
-            return known
+            return best
         better = new.withColumnRenamed("component", "least")
-        known = known.join(better, "field_id", "left").select("field_id", sf.coalesce("least", "component"))
-        known = cut(known.toDF("field_id", "component"))
+        best = best.join(better, "field_id", "left").select("field_id", sf.coalesce("least", "component"))
+        best = materialized(best.toDF("field_id", "component"))
 
 
 def _members(links: DataFrame, least: DataFrame) -> DataFrame:
-    """The fields from which links lead to the owner of their id, by way of fields with that id."""
+    """The fields that lead to the field of their color, over fields of that color."""
     source, target = (_at(side, least) for side in ("source", "target"))
-    within = cut(links.join(source, "source").join(target, ["target", "component"]))
-    known = new = cut(least.where("field_id = component"))
+    within = materialized(links.join(source, "source").join(target, ["target", "component"]))
+    members = new = materialized(least.where("field_id = component"))
     while True:
         before = _at("target", new).join(within, ["target", "component"])
         found = before.select(sf.col("source").alias("field_id"), "component").distinct()
-        new = cut(found.join(known, "field_id", "left_anti"))
+        new = materialized(found.join(members, "field_id", "left_anti"))
         if new.isEmpty():
-            return known
-        known = cut(known.union(new))
+            return members
+        members = materialized(members.union(new))
 
 
 def _at(side: str, members: DataFrame) -> DataFrame:
-    """Members by one side of links; with new columns: Spark 3.5 fails where both sides of a join have the same one."""
+    """Members by one side of links."""
+    # New columns, because Spark 3.5 fails where both sides of a join have the same one.
     return members.select(sf.col("field_id").alias(side), sf.col("component").alias("component"))
 
 

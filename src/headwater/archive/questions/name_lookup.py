@@ -1,4 +1,4 @@
-"""Fields of an archive by their names as people type them."""
+"""Fields of an archive by names as people type them."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from headwater.model import Dataset
 from headwater.model.field_names import caseless
 from headwater.store.questions.lookup.typed_names import fit, tail, typed
 
-_MOST = 1_000  # datasets whose names end so
+_MOST = 1_000  # datasets whose names end in the text
 _SHOWN = 5
 
 
@@ -32,8 +32,8 @@ def find_fields(archive: Mapping[str, DataFrame], name: str) -> DataFrame:
             shown = ", ".join(sorted(str(one) for one in found.values())[:_SHOWN])
             raise AmbiguousName(f"{name!r} fits several datasets of the archive: {shown}. Write more of the name.")
         for dataset_id in found:
-            wanted = fields.where(sf.col("dataset_id") == dataset_id)
-            return _same_name(wanted, field) if field else _lasting(archive, wanted)
+            of_dataset = fields.where(sf.col("dataset_id") == dataset_id)
+            return _same_name(of_dataset, field) if field else _lasting(archive, of_dataset)
     raise UnknownName(f"No dataset or column of the archive has a name that ends in {name!r}.")
 
 
@@ -44,13 +44,13 @@ def _lasting(archive: Mapping[str, DataFrame], fields: DataFrame) -> DataFrame:
 
 
 def _same_name(fields: DataFrame, name: str) -> DataFrame:
-    """The fields of that name: those that are spelled so, else those that differ in case only."""
+    """The fields with a name: those of this spelling, else those that differ in case only."""
     same = fields.where(sf.col("name") == name)
     return fields.where(sf.lower("name") == caseless(name)) if same.isEmpty() else same
 
 
 def _ending(fields: DataFrame, ending: str) -> dict[str, Dataset]:
-    """The datasets of fields whose names end so, those that fit best."""
+    """The datasets of fields whose names end in a text, those that fit best."""
     full = sf.lower(sf.replace(sf.concat_ws(":", "namespace", "dataset"), sf.lit("/"), sf.lit(".")))
     rows = fields.where(full.endswith(sf.lit(tail(ending)))).select("dataset_id", "namespace", "dataset").distinct()
     named = {row.dataset_id: Dataset(row.namespace, row.dataset) for row in rows.limit(_MOST).collect()}

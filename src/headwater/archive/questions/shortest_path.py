@@ -1,4 +1,4 @@
-"""A shortest path between fields, found back from its end in the distances of a walk from its start."""
+"""A shortest path between fields, traced back from its end by the distances of a walk from its start."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,8 +9,9 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.questions.closure import DOWN, UP, Edges, edges_at, reach, steps_inside, then
+from headwater.archive.questions.closure import Edges, edges_at, reach, steps_inside, valid_at
 from headwater.archive.tables import EDGES
+from headwater.store.questions import Direction
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN
 
 _EDGE = (
@@ -26,15 +27,15 @@ class _Field(NamedTuple):
 
 
 def paths(archive: Mapping[str, DataFrame], one: DataFrame, other: DataFrame, at: datetime | None = None) -> DataFrame:
-    """A shortest path from some fields to others in the direction of the data, or back when nothing flows that way.
+    """A shortest path from some fields to others in the direction of data, or against it when there is none.
 
     Rows are the edges of each step, in order: (step, input_namespace, input_dataset, input_field, output_namespace,
     output_dataset, output_field, job_namespace, job_name, type, subtype, masking, opaque, whole_dataset). ``step``
-    counts from 1; one may have several edges, of several jobs. ``whole_dataset`` is true of edges to all fields of a
-    dataset. There is no row where nothing flows either way, or a field is in both.
+    counts from 1; one may have several edges, of several jobs. ``whole_dataset`` is true for an edge to all fields of
+    a dataset. There is no row where no path leads either way, or a field is in both.
 
     Args:
-        archive: its tables, as `headwater.archive.build` and `headwater.archive.read` give them.
+        archive: tables as `headwater.archive.build` and `headwater.archive.read` return them.
         one: rows with ``field_id`` and ``dataset_id``, such as some of the table ``fields``.
         other: the same.
         at: the lineage of that moment; of now without it.
@@ -46,14 +47,14 @@ def paths(archive: Mapping[str, DataFrame], one: DataFrame, other: DataFrame, at
 
 def _path(edges: Edges, start: DataFrame, end: DataFrame) -> list[_Field]:
     """The fields of a path, empty when there is none; of several the one with the least ids from its end on."""
-    reached = reach(start, edges, DOWN, until=end)
+    reached = reach(start, edges, Direction.DOWN, until=end)
     row = reached.join(end.select("field_id"), "field_id", "left_semi").orderBy("distance", "field_id").first()
     if row is None:
         return []
     path = [_Field(row.field_id, row.dataset_id)]
     for distance in range(row.distance - 1, -1, -1):
         last = reached.where(sf.col("field_id") == path[-1].field_id)
-        before = edges.steps(last, UP).select("field_id")
+        before = edges.steps(last, Direction.UP).select("field_id")
         near = before.join(reached.where(sf.col("distance") == distance), "field_id")
         found = near.orderBy("field_id").select("field_id", "dataset_id").first()
         path.append(_Field(*found))
@@ -64,20 +65,20 @@ def _named(archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | 
     pairs = enumerate(pairwise(path), start=1)
     rows = [(step, source.field_id, *target) for step, (source, target) in pairs]
     steps = sf.broadcast(archive["fields"].sparkSession.createDataFrame(rows, _STEP))
-    apart = archive["column_edges"].where(then(at)).drop("output_dataset_id")
-    over = apart.join(steps, ["input_field_id", "output_field_id"]).withColumn("whole_dataset", sf.lit(False))
+    between = archive["column_edges"].where(valid_at(at)).drop("output_dataset_id")
+    over = between.join(steps, ["input_field_id", "output_field_id"]).withColumn("whole_dataset", sf.lit(False))
     names = archive["fields"].select(sf.col("field_id").alias("output_field_id"), sf.col("name").alias("output_field"))
     ends = steps.join(names, "output_field_id").drop("output_field_id")
-    whole = archive["dataset_edges"].where(then(at)).join(ends, ["input_field_id", "output_dataset_id"])
+    whole = archive["dataset_edges"].where(valid_at(at)).join(ends, ["input_field_id", "output_dataset_id"])
     every = over.select("step", *_EDGE).union(whole.withColumn("whole_dataset", sf.lit(True)).select("step", *_EDGE))
     every = every.union(_inside(archive, steps, at))
     return every.distinct().orderBy("step", *_EDGE)
 
 
 def _inside(archive: Mapping[str, DataFrame], steps: DataFrame, at: datetime | None) -> DataFrame:
-    """The steps between fields of one dataset, by each job that reads the latter."""
+    """The steps between fields of one dataset, with each job that reads the latter."""
     ids = ("input_field_id", "input_namespace", "input_dataset", "job_namespace", "job_name")
-    read = reduce(DataFrame.union, (archive[name].where(then(at)).select(*ids) for name in EDGES))
+    read = reduce(DataFrame.union, (archive[name].where(valid_at(at)).select(*ids) for name in EDGES))
     of = archive["fields"].select("field_id", sf.col("name").alias("field"))
     found = steps.join(steps_inside(archive, at), ["input_field_id", "output_field_id", "output_dataset_id"])
     for end in ("input", "output"):

@@ -1,4 +1,4 @@
-"""What a process and all that it starts take: CPU, and memory at its peak, step by step."""
+"""CPU and peak memory of a process and all that it starts, step by step."""
 
 import threading
 import time
@@ -38,17 +38,17 @@ class Watch:
     _used: dict[tuple[int, float], float] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """What was before does not count."""
+        """Begin to count."""
         self._last = self._now()
 
     def step(self, name: str) -> None:
-        """A step is done."""
+        """End a step."""
         (wall, cpu), self._last = self._last, self._now()
         self.steps.append(Step(name, self._last[0] - wall, self._last[1] - cpu, self._in_step))
         self._in_step = 0
 
     def look(self) -> None:
-        """Looks at the memory and the CPU of each process."""
+        """Look at the memory and the CPU of each process."""
         java = python = 0.0
         own = psutil.Process()
         for one in (own, *own.children(recursive=True)):
@@ -57,7 +57,7 @@ class Watch:
                 java, python = (java + used, python) if one.name() == "java" else (java, python + used)
             except psutil.Error:  # it has ended meanwhile
                 continue
-            # Of workers that have ended nobody else knows: Spark's daemon passes on no times.
+            # Remembered, because the times of workers that have ended are lost: Spark's daemon passes on none.
             self._used[one.pid, one.create_time()] = times.user + times.system
         self.java, self.python = max(self.java, java), max(self.python, python)
         self.memory = max(self.memory, java + python)
