@@ -85,7 +85,7 @@ Event = dict[str, Any]
 class Both(NamedTuple):
     """A store and an archive of what it exported, where that is.
 
-    They took in ``archived``; ``later`` goes on with some of its ``worlds``.
+    They ingested ``archived``; ``later`` has the rest of some of its ``worlds``.
     ``fields`` are those of the store by id, of the worlds in which each name has one meaning: tests know them by name.
     """
 

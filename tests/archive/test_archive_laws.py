@@ -1,4 +1,4 @@
-"""The archive says what the store says: both are told the same events, and compared row by row."""
+"""An archive has what a store has: both are made of the same events, and compared row by row."""
 
 import json
 import os
@@ -81,8 +81,8 @@ def of_store(store: Store) -> dict[str, list[str]]:
 def of_archive(archive: Archive, name: str) -> list[str]:
     """The same of an archive."""
     types = dict(archive[name].dtypes)
-    asked = [f"unix_micros({one})" if types.get(one) == "timestamp" else one for one in COLUMNS[name]]
-    return sorted(shown(row) for row in archive[name].selectExpr(*asked).collect())
+    columns = [f"unix_micros({one})" if types.get(one) == "timestamp" else one for one in COLUMNS[name]]
+    return sorted(shown(row) for row in archive[name].selectExpr(*columns).collect())
 
 
 def shown(row: Any) -> str:
@@ -180,13 +180,13 @@ def worlds(how_many: int) -> list[list[dict[str, Any]]]:
     return [*found, *(moved(one, len(found) + at) for at, one in enumerate(BY_HAND))]
 
 
-def test_the_archive_says_what_the_store_says(both: Both) -> None:
+def test_the_archive_has_the_rows_of_the_store(both: Both) -> None:
     """Reruns, failures, late and repeated events, streams, replacements, other names and changes of names, at once."""
     agree(of_store(both.store), both.archive, both.worlds)
 
 
 @pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="a build of many more worlds: half a minute")
-def test_it_does_so_of_many_more(built: Build) -> None:
+def test_it_has_them_for_many_more_worlds(built: Build) -> None:
     many = worlds(400)
     events = [one for world in many for one in world]
     with tempfile.TemporaryDirectory() as folder:
@@ -250,8 +250,8 @@ def test_a_field_that_a_replacement_left_out_is_no_column_of_its_dataset_any_mor
     assert [row.name for row in find_fields(both.archive, "out.old").collect()] == ["old"]
 
 
-def test_a_run_is_counted_in_the_span_of_its_edges(both: Both) -> None:
-    """Runs that tell the same are one span with their number, and the first and the last of them."""
+def test_a_run_is_counted_in_the_span_of_its_lineage(both: Both) -> None:
+    """Runs with the same lineage are one span with their number, and the first and the last of them."""
     events = both.archive.events.where("job_name = 'c'").orderBy("at").collect()
     first, second, third, fourth = (row.run for row in events)
     found = both.archive.column_edges.where("output_dataset = '/counted'").orderBy("valid_from")

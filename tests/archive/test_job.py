@@ -1,4 +1,4 @@
-"""The job of Spark that clusters run, and the files that tell clusters of it."""
+"""The job of Spark that clusters run, and the files for clusters."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_it_fails_with_a_reason(tmp_path: Path) -> None:
 
 
 def arguments() -> Iterator[Any]:
-    """What each file gives the job."""
+    """The arguments of the job in each file."""
     bundle = yaml.safe_load((FOLDER / "databricks.yml").read_text())
     (task,) = bundle["resources"]["jobs"]["headwater_archive"]["tasks"]
     yield pytest.param(task["spark_python_task"]["parameters"], id="databricks")
@@ -71,8 +71,8 @@ def arguments() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("words", list(arguments()))
-def test_the_files_give_the_job_what_its_command_takes(words: list[str]) -> None:
-    """What the vendors' names of settings are is checked by hand: docs/archive-clusters.md says with what."""
+def test_the_arguments_in_the_files_are_those_of_the_command(words: list[str]) -> None:
+    """The vendors' names of settings were checked by hand: see docs/archive-clusters.md."""
     archive: Any = vars(get_command(app))["commands"]["archive"]
     command = archive.commands[words[0]]
     context = command.make_context("archive", list(words[1:]), resilient_parsing=False)

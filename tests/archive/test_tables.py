@@ -48,8 +48,8 @@ def edges(spark: Any, output: str, how_many: int = 1) -> Any:
         "current": "id % 3 > 0",
     }
     table = TABLES["column_edges"]
-    given = (f"{values.get(name, 'NULL')} AS {one.of or name}" for name, one in table.columns.items())
-    return table.select_from(spark.range(how_many).selectExpr(*given))
+    expressions = (f"{values.get(name, 'NULL')} AS {one.source or name}" for name, one in table.columns.items())
+    return table.select_from(spark.range(how_many).selectExpr(*expressions))
 
 
 def place(spark: Any, folder: Path, format: str) -> tuple[Lake, str]:
@@ -70,7 +70,7 @@ def adaptive(spark: Any) -> Iterator[None]:
 
 
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:
-    """What is kept has as few parts as it needs: else it had as many as shuffles have, each a task at each reading."""
+    """Cached frames have as few partitions as they need, not as many as shuffles, each a task at each reading."""
     text = DOCUMENT.read_text()
     with build(spark, events(tmp_path, "raw")) as archive:
         assert set(archive) == set(TABLES)
@@ -84,7 +84,7 @@ def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path,
     assert spark.conf.get("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", None) in {None, "false"}
 
 
-def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path: Path) -> None:
+def test_an_interrupted_build_leaves_the_tables_before_it(spark: Any, tmp_path: Path) -> None:
     """The command says on standard output what there is, on the other one how far it is and what was no event."""
     source, into = events(tmp_path, "one"), str(tmp_path / "lineage")
     with Path(source).open("a") as file:
@@ -107,7 +107,7 @@ def test_a_build_that_is_interrupted_leaves_what_was_there(spark: Any, tmp_path:
     assert sources(read(spark, into)) == sources(before) == ["/one"]
 
 
-def test_the_command_says_errors_in_one_line(spark: Any, tmp_path: Path) -> None:
+def test_the_command_prints_errors_in_one_line(spark: Any, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["archive", "build", str(tmp_path / "nothing"), "--into", str(tmp_path)])
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.endswith(" as kafka://HOST:PORT/TOPIC.\n")
@@ -115,7 +115,7 @@ def test_the_command_says_errors_in_one_line(spark: Any, tmp_path: Path) -> None
 
 
 @every_format
-def test_what_is_written_counts_when_all_of_it_is(spark: Any, tmp_path: Path, format: str) -> None:
+def test_tables_are_current_when_all_are_published(spark: Any, tmp_path: Path, format: str) -> None:
     """Also what another session writes, in a session that has seen what was there before."""
     table, other = TABLES["column_edges"], spark.newSession()
     assert place(spark, tmp_path, format)[0].manifest().tables == {}
@@ -134,7 +134,7 @@ def test_what_is_written_counts_when_all_of_it_is(spark: Any, tmp_path: Path, fo
 
 
 def test_a_file_is_there_while_it_is_replaced(spark: Any, tmp_path: Path) -> None:
-    """Who is killed at any moment leaves one of the two, and who reads meets one of them."""
+    """A process that is killed at any moment leaves one of the two texts, and readers find one of them."""
     folder, file = Folder(spark, str(tmp_path)), tmp_path / "it"
     folder.replace("it", "0")
     with ThreadPoolExecutor(1) as pool:
@@ -145,7 +145,7 @@ def test_a_file_is_there_while_it_is_replaced(spark: Any, tmp_path: Path) -> Non
     assert folder.text("it") == "99"
 
 
-def test_a_namespace_that_is_not_there_is_made(spark: Any) -> None:
+def test_a_missing_namespace_is_created(spark: Any) -> None:
     """In a catalog that wants it made; that of the other tests makes folders as it goes."""
     session = spark.newSession()
     session.conf.set("spark.sql.catalog.kept", "org.apache.iceberg.spark.SparkCatalog")
@@ -162,9 +162,9 @@ def test_lineage_of_one_dataset_reads_a_part_of_the_edges(spark: Any, tmp_path: 
         mark = lake.write("column_edges", edges(spark, "out", 6400), TABLES["column_edges"])
     found = lake.read("column_edges", mark)
     dataset = found.where("output_dataset = 'out7'").first().output_dataset_id
-    asked = f"output_dataset_id = '{dataset}' AND valid_from <= timestamp '2026-01-02'"
-    assert {row.output_dataset for row in found.where(asked).collect()} == {"out7"}
-    assert 100 <= rows_read(found.where(asked)) <= 6400 / 4
+    condition = f"output_dataset_id = '{dataset}' AND valid_from <= timestamp '2026-01-02'"
+    assert {row.output_dataset for row in found.where(condition).collect()} == {"out7"}
+    assert 100 <= rows_read(found.where(condition)) <= 6400 / 4
 
 
 def rows_read(frame: Any) -> int:
@@ -190,7 +190,7 @@ def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monke
         read(spark, into, format=format)
 
 
-def test_nothing_is_done_where_a_newer_version_has_built(spark: Any, tmp_path: Path) -> None:
+def test_a_place_of_a_newer_version_is_refused(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "headwater.json").write_text('{"version": 2, "format": "new", "tables": {"a": "b"}}')
     for use in (lambda: read(spark, str(tmp_path)), lambda: build(spark, "nothing", str(tmp_path))):
         with pytest.raises(ArchiveTooNew, match="have version 2: expected 1 at most"):

@@ -1,4 +1,4 @@
-"""Tables that take in what comes are those of one build of everything, whatever is cut where, late or interrupted."""
+"""Updated tables are those of one build of everything, also when events are late or an update is interrupted."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def put(folder: Path, name: str, events: list[dict[str, Any]]) -> None:
     (folder / name).write_text("".join(f"{line}\n" for line in lines))
 
 
-def tells_names(event: dict[str, Any]) -> bool:
+def concerns_names(event: dict[str, Any]) -> bool:
     names = "symlinks" in json.dumps(event) or "headwater_names" in json.dumps(event)
     return names or read_event(event).twins
 
@@ -59,20 +59,20 @@ def only_replaces(event: dict[str, Any]) -> bool:
 
 
 def parts(seed: int) -> list[list[dict[str, Any]]]:
-    """Events of many worlds, cut at random: the last part tells no names, and all repeat something.
+    """Events of many worlds, cut at random: the last part concerns no names, and all repeat some events.
 
-    What replaces rows and says no lineage is in the last part.
+    Events that replace rows and have no lineage are in the last part.
     """
     chance = random.Random(seed)
     events = [one for world in worlds(12) for one in world]
     chance.shuffle(events)
-    plain = [one for one in events if not tells_names(one)]
+    plain = [one for one in events if not concerns_names(one)]
     last = sorted(plain, key=only_replaces, reverse=True)[: len(events) // 4]
     others = [one for one in events if one not in last]
     cut = chance.randrange(len(others) // 3, len(others) * 2 // 3)
     found = [others[:cut], others[cut:], last]
-    assert any(map(tells_names, found[0]))
-    assert any(map(tells_names, found[1]))
+    assert any(map(concerns_names, found[0]))
+    assert any(map(concerns_names, found[1]))
     assert any(map(only_replaces, last))
     return [[*one, *chance.choices(events, k=3)] for one in found[:2]] + [[*last, *chance.choices(last, k=3)]]
 
@@ -111,7 +111,7 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
     put(other, "three.json", third)
     (other / "README.txt").write_text("no events")
     os.utime(other / "three.json", (OLD, OLD))
-    result = said("update", str(other), "--into", into, "--format", "parquet")
+    result = invoked("update", str(other), "--into", into, "--format", "parquet")
     assert "Outputs whose edges are looked at: all" not in result.stderr
     assert "Outputs whose edges are looked at: " in result.stderr
     with build(spark, str(tmp_path / "events*")) as whole:
@@ -120,7 +120,7 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
     marks = manifest_of(folder).tables
     put(source, "four.ndjson", first)
     with signalled_after("five.ndjson", source, Path(into)):
-        result = said("update", str(source), "--into", into, "--follow", "1s")
+        result = invoked("update", str(source), "--into", into, "--follow", "1s")
     after = manifest_of(folder).tables
     assert [name for name in TABLES if after[name] != marks[name]] == ["quarantine"], "only what changed is written"
     assert {"no event of four.ndjson", "no event of .five.ndjson"} <= {
@@ -152,7 +152,7 @@ def test_overwrites_count_as_the_environment_of_each_update_believes(
     assert current(update(spark, str(source), into)) == ({"a", "b", "c"} if first == "on" else {"c"})
 
 
-def said(*words: str) -> Result:
+def invoked(*words: str) -> Result:
     result = CliRunner().invoke(app, ["archive", *words], env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     return result
@@ -186,7 +186,7 @@ def signalled_after(name: str, source: Path, into: Path) -> Iterator[None]:
 
 
 @every_format
-def test_what_differs_is_merged_and_can_be_taken_back(spark: Any, tmp_path: Path, format: str) -> None:
+def test_differences_are_merged_and_can_be_reverted(spark: Any, tmp_path: Path, format: str) -> None:
     table, name = TABLES["column_edges"], "column_edges"
     lake, _ = place(spark, tmp_path, format)
     before = edges(spark, "out", 8)

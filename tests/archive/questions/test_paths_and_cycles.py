@@ -1,4 +1,4 @@
-"""Paths and circles in the tables of an archive are those of the store's graph."""
+"""Paths and cycles in the tables of an archive are those of the store's graph."""
 
 import random
 from collections import defaultdict
@@ -17,9 +17,9 @@ from headwater.archive.questions.components import components
 from headwater.cli.main import app
 from headwater.store.questions.lookup.find import Exact
 from headwater.store.questions.paths import paths_between
+from tests.archive.conftest import Both, Named
 
-from .conftest import Both, Named
-from .test_questions import downstream
+from .test_lineage import downstream
 
 pytestmark = pytest.mark.spark
 
@@ -29,7 +29,7 @@ LINKS = (
 )
 
 
-def circles(links: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
+def components_of(links: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
     """The strongly connected components of a graph that have a link in them, by scipy."""
     links = set(links)
     nodes = sorted({node for link in links for node in link})
@@ -43,8 +43,8 @@ def circles(links: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
 
 
 @pytest.mark.parametrize("few", [0, 1_000], ids=["workers", "driver"])
-def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any, monkeypatch: Any, few: int) -> None:
-    """Thirty random graphs at once: circles in a row, beside and within one another, and of one field."""
+def test_cycles_are_the_strongly_connected_components_of_any_graph(spark: Any, monkeypatch: Any, few: int) -> None:
+    """Thirty random graphs at once: cycles in a row, beside and within one another, and of one field."""
     monkeypatch.setattr("headwater.archive.questions.components.DRIVER_LINKS", few)
     chance = random.Random(3)
     links = set()
@@ -55,26 +55,26 @@ def test_circles_are_the_strongly_connected_components_of_any_graph(spark: Any, 
     found = defaultdict(set)
     for row in rows:
         found[row.component].add(row.field_id)
-    assert {frozenset(one) for one in found.values()} == circles(links)
+    assert {frozenset(one) for one in found.values()} == components_of(links)
     assert all(row.size == len(found[row.component]) and row.component == min(found[row.component]) for row in rows)
     assert components(spark.createDataFrame([("a", "b")], "source string, target string")).isEmpty()
 
 
-def test_circles_of_an_archive_are_those_of_the_store(both: Both) -> None:
+def test_cycles_of_an_archive_are_those_of_the_store(both: Both) -> None:
     with both.store.read() as connection:
         ids = [row for row in connection.execute(text(LINKS)) if both.fields.keys() >= set(row)]
     links = [(both.fields[one], both.fields[other]) for one, other in ids]
-    known = set(both.fields.values())
+    compared = set(both.fields.values())
     found = defaultdict(set)
     for row in cycles(both.archive).collect():
         found[row.component].add((row.namespace, row.dataset, row.field))
-    assert {frozenset(one) for one in found.values() if one <= known} == circles(links)
+    assert {frozenset(one) for one in found.values() if one <= compared} == components_of(links)
     assert {len(one) for one in found.values()} >= {1, 3}
 
 
 def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
-    """From the fields with the longest ways, one of them asked for backward; and between fields without a path."""
-    far = [(way[0], key, name) for key in sorted(both.fields) for name, way in _down(both, key).items()]
+    """Between the fields that are farthest apart, once backward; and between fields without a path."""
+    far = [(down[0], key, name) for key in sorted(both.fields) for name, down in _down(both, key).items()]
     ends = [(both.fields[key], name) for _, key, name in sorted(far, reverse=True)[:40:20]]
     for one, other in [*ends, ends[0][::-1]]:
         (store,) = paths_between(both.store, Exact(*one), Exact(*other), most=1).paths
@@ -113,17 +113,17 @@ def _steps(archive: Archive, one: Named, other: Named) -> list[tuple[Named, Name
 
 
 def test_the_commands_print_paths_and_cycles(both: Both) -> None:
-    def said(*words: str) -> list[str]:
+    def printed(*words: str) -> list[str]:
         command = ["archive", *words, "--into", both.into, "--format", "parquet"]
         result = CliRunner().invoke(app, command, env={"COLUMNS": "250"})
         assert result.exit_code == 0, result.output
         return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
-    path = said("paths", "k.x", "l1.x")[1:]
+    path = printed("paths", "k.x", "l1.x")[1:]
     assert [line.split()[:7] for line in path] == [
         ["1", "file", "/l1", "x", "file", "/l2", "x"],
         ["2", "file", "/l2", "x", "file", "/k", "x"],
     ]
-    path = said("paths", "raw.f1", "kfiles.x")[1:]
+    path = printed("paths", "raw.f1", "kfiles.x")[1:]
     assert [line.split()[5:7] for line in path] == [["/lfiles", "_c0"], ["/lfiles", "value"], ["/kfiles", "x"]]
-    assert sum(line.endswith(" 3") and "file /l" in line for line in said("cycles")) == 3
+    assert sum(line.endswith(" 3") and "file /l" in line for line in printed("cycles")) == 3

@@ -15,8 +15,7 @@ from headwater.store.questions import Bounds, Direction, roots_of
 from headwater.store.questions.answers import Origin
 from headwater.store.questions.lookup.find import Exact
 from headwater.store.questions.walk.closure import reach
-
-from .conftest import MOMENT, NOW, THEN, Both, Named
+from tests.archive.conftest import MOMENT, NOW, THEN, Both, Named
 
 pytestmark = pytest.mark.spark
 
@@ -74,18 +73,18 @@ def test_the_values_of_a_whole_dataset_lead_to_each_of_its_columns(both: Both) -
 
 @pytest.mark.parametrize("at", [None, MOMENT], ids=["now", "then"])
 def test_the_roots_of_all_fields_are_those_of_each(both: Both, at: datetime | None) -> None:
-    """In many worlds at once, circles among them: what the store says of each field by itself.
+    """In many worlds at once, cycles among them: the answers of the store for each field.
 
     Those of now were written by the build.
     """
     assert "column_roots" in both.archive
     every = column_roots(both.archive, at).collect()
     assert len({(row.field_id, row.root_field_id) for row in every}) == len(every)
-    known = set(both.fields.values())
+    compared = set(both.fields.values())
     answers: dict[Named, dict[Named, tuple[Any, ...]]] = {}
     for row in every:
         field, root = (row.namespace, row.dataset, row.field), (row.root_namespace, row.root_dataset, row.root_field)
-        if field in known:
+        if field in compared:
             answers.setdefault(field, {})[root] = (row.distance, row.cycle)
     bounds = Bounds(as_of=NOW if at is None else THEN)
     assert answers == {name: upstream(both, [key], bounds) for key, name in both.fields.items()}
@@ -100,7 +99,7 @@ def test_names_are_found_by_what_they_end_in(both: Both) -> None:
         find_fields(both.archive, "z.x")
 
 
-def test_what_came_and_went_between_two_times(both: Both) -> None:
+def test_changes_are_the_edges_of_only_one_of_two_times(both: Both) -> None:
     rows = changes(both.archive, MOMENT).where("output_dataset = '/gold/z'").collect()
     assert sorted((row.change, row.output_field, row.input_dataset) for row in rows) == [
         ("added", "x", "/raw/c"),
@@ -110,7 +109,7 @@ def test_what_came_and_went_between_two_times(both: Both) -> None:
 
 
 def test_the_commands_print_a_table_or_write_one(spark: Any, both: Both, tmp_path: Path) -> None:
-    def said(*words: str) -> list[str]:
+    def printed(*words: str) -> list[str]:
         command = ["archive", *words, "--into", both.into, "--format", "parquet"]
         result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
         assert result.exit_code == 0, result.output
@@ -118,10 +117,10 @@ def test_the_commands_print_a_table_or_write_one(spark: Any, both: Both, tmp_pat
         assert ("Only lineage that holds now is followed" in result.stderr) is of_now
         return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
-    assert said("roots", "gold/z.x") == ["namespace dataset field distance cycle", "file /raw/c x 1"]
-    assert said("roots", "gold/z.x", "--at", "2026-01-01T00:04:00")[1:] == ["file /raw/b x 1"]
-    assert any("file /gold/z y" in line and line.endswith("file /raw/b y 1") for line in said("roots", "--all"))
-    assert said("impact", "raw/c") == ["namespace dataset field distance", "file /gold/z x 1"]
-    assert "added file /gold/z x file /raw/c x demo gold DIRECT IDENTITY" in said("diff", "2026-01-01T00:04:00")
-    assert said("impact", "raw/c.x", "--write", str(tmp_path / "answer")) == []
+    assert printed("roots", "gold/z.x") == ["namespace dataset field distance cycle", "file /raw/c x 1"]
+    assert printed("roots", "gold/z.x", "--at", "2026-01-01T00:04:00")[1:] == ["file /raw/b x 1"]
+    assert any("file /gold/z y" in line and line.endswith("file /raw/b y 1") for line in printed("roots", "--all"))
+    assert printed("impact", "raw/c") == ["namespace dataset field distance", "file /gold/z x 1"]
+    assert "added file /gold/z x file /raw/c x demo gold DIRECT IDENTITY" in printed("diff", "2026-01-01T00:04:00")
+    assert printed("impact", "raw/c.x", "--write", str(tmp_path / "answer")) == []
     assert [row.field for row in spark.read.parquet(str(tmp_path / "answer")).collect()] == ["x"]

@@ -1,4 +1,4 @@
-"""What is read, and what becomes of what cannot be."""
+"""Sources of all kinds are read, and lines that are no events are reported."""
 
 import gzip
 import json
@@ -48,7 +48,7 @@ def test_a_packed_file_gives_its_lines(packing: str) -> None:
 
 @pytest.mark.parametrize("packing", sorted(PACK))
 @pytest.mark.parametrize("share", [0, 0.001, 0.5, 0.999])
-def test_one_that_is_cut_off_gives_its_whole_lines(packing: str, share: float) -> None:
+def test_a_truncated_file_gives_its_whole_lines(packing: str, share: float) -> None:
     whole = long_text()
     packed = PACK[packing](whole)
     *found, last = packed_lines(packing, packed[: max(1, int(len(packed) * share))])
@@ -58,12 +58,12 @@ def test_one_that_is_cut_off_gives_its_whole_lines(packing: str, share: float) -
 
 
 @pytest.mark.parametrize("packing", sorted(PACK))
-def test_one_that_is_damaged_says_so(packing: str) -> None:
+def test_a_damaged_file_gives_the_reason(packing: str) -> None:
     (line,) = packed_lines(packing, b"this is no packed file")
     assert "is damaged" in line.broken
 
 
-def test_padding_after_a_gzip_file_is_nothing() -> None:
+def test_zeros_after_a_gzip_file_are_ignored() -> None:
     assert [line.text for line in packed_lines("gz", gzip.compress(b"a\nb") + bytes(600))] == [b"a", b"b"]
 
 
@@ -84,7 +84,7 @@ def mixed(spark: Any, tmp_path: Path) -> Path:
     return folder
 
 
-def test_all_kinds_of_files_are_read_and_what_is_no_event_is_named(spark: Any, mixed: Path) -> None:
+def test_all_kinds_of_files_are_read_and_lines_that_are_no_events_are_named(spark: Any, mixed: Path) -> None:
     with build(spark, str(mixed)) as archive:
         minutes = [row.at.minute for row in archive.events.orderBy("at").collect()]
         rejected = sorted(
@@ -132,7 +132,7 @@ def test_parquet_without_a_column_of_events_is_an_error(spark: Any, tmp_path: Pa
         lines(spark, str(tmp_path / "numbers"))
 
 
-def test_parquet_of_types_that_do_not_go_together_is_an_error(spark: Any, tmp_path: Path) -> None:
+def test_parquet_of_different_types_is_an_error(spark: Any, tmp_path: Path) -> None:
     spark.range(2).selectExpr("id AS payload").write.parquet(str(tmp_path / "p" / "numbers"))
     spark.sql("SELECT 'x' AS payload").write.parquet(str(tmp_path / "p" / "texts"))
     with pytest.raises(ArchiveError, match=r"cannot be read together .*CANNOT_MERGE"):

@@ -1,6 +1,6 @@
-"""A store that is loaded from an archive is one that heard the events itself, and goes on as such.
+"""A store that is loaded from an archive is the same as one to which the events were sent, also afterwards.
 
-The archive is built of what another store exported: the way there and back.
+The archive is built of the export of another store.
 """
 
 import random
@@ -41,14 +41,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def hearer(tmp_path: Path) -> Iterator[Store]:
-    """A store that hears everything itself."""
-    with open_store(str(tmp_path / "heard.db")) as opened:
+def direct(tmp_path: Path) -> Iterator[Store]:
+    """A store to which all events are sent."""
+    with open_store(str(tmp_path / "direct.db")) as opened:
         yield opened
 
 
-def held(store: Store) -> dict[str, list[str]]:
-    """All that a store says, the same of either kind of database."""
+def rows_of(store: Store) -> dict[str, list[str]]:
+    """All rows of a store, the same for each kind of database."""
     of_intake = {name: [re.sub("True|False", _number, row) for row in rows] for name, rows in contents(store).items()}
     return {f"of intake: {name}": sorted(rows) for name, rows in of_intake.items()} | of_store(store)
 
@@ -58,11 +58,11 @@ def _number(word: re.Match[str]) -> str:
 
 
 def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
-    """What some columns are made of in the end, and what depends on them: now, and at another time."""
+    """The roots and the impact of some columns: now, and at another time."""
     found = {}
     for name in random.Random(2).sample(sorted(clear_fields(store).values()), 12):
         for at in (None, THEN):
-            up, down = (ask(store, Exact(*name), Bounds(as_of=at)) for ask in (roots_of, impact_of))
+            up, down = (question(store, Exact(*name), Bounds(as_of=at)) for question in (roots_of, impact_of))
             roots = [(str(one.column.dataset.dataset), one.column.name, one.distance) for one in up.roots]
             impact = [
                 (str(one.dataset.dataset), [(field.column.name, field.distance) for field in one.columns])
@@ -72,31 +72,31 @@ def answers(store: Store) -> dict[tuple[str, ...], list[str]]:
     return found
 
 
-def test_the_store_is_as_after_its_own_intake_and_goes_on(
-    archive: Archive, both: Both, hearer: Store, store: Store, small: None
+def test_a_loaded_store_equals_one_that_ingested_the_events_and_takes_later_ones(
+    archive: Archive, both: Both, direct: Store, store: Store, small: None
 ) -> None:
-    """Of SQLite and PostgreSQL."""
+    """On SQLite and PostgreSQL."""
     done = load(archive, store)
-    hearer.ingest(both.archived)
+    direct.ingest(both.archived)
     assert (done.added, done.known, done.rejected) == (archive.events.count(), 0, ())
-    assert held(store) == held(hearer)
-    assert answers(store) == answers(hearer)
+    assert rows_of(store) == rows_of(direct)
+    assert answers(store) == answers(direct)
     store.ingest(both.later)
-    hearer.ingest(both.later)
-    assert held(store) == held(hearer)
-    assert answers(store) == answers(hearer)
+    direct.ingest(both.later)
+    assert rows_of(store) == rows_of(direct)
+    assert answers(store) == answers(direct)
 
 
-def test_what_is_interrupted_goes_on(archive: Archive, both: Both, hearer: Store, store: Store, small: None) -> None:
-    """After any transaction; what was told is not told again."""
+def test_an_interrupted_load_continues(archive: Archive, both: Both, direct: Store, store: Store, small: None) -> None:
+    """After any transaction, and without events that were ingested before."""
     chance = random.Random(9)
     many = archive.events.count()
     while (done := load_until(chance.randint(1, 3), archive, store)) is None:
         pass
     assert done.known + done.added == many
     assert done.known > 0
-    hearer.ingest(both.archived)
-    assert held(store) == held(hearer)
+    direct.ingest(both.archived)
+    assert rows_of(store) == rows_of(direct)
     again = load(archive, store)
     assert (again.added, again.known) == (0, many)
 
@@ -123,19 +123,19 @@ def load_until(last: int, archive: Archive, store: Store) -> Any:
         return None
 
 
-def test_a_store_with_other_lineage_is_refused(archive: Archive, both: Both, hearer: Store, tmp_path: Path) -> None:
+def test_a_store_with_other_lineage_is_refused(archive: Archive, both: Both, direct: Store, tmp_path: Path) -> None:
     with open_store(str(tmp_path / "other.db")) as other:
         other.ingest([told("j", written("out", {"x": ["raw.x"]}), run="other")])
         with pytest.raises(ArchiveError, match=r"holds other lineage: of its first 1 events 1 are not in the archive"):
             load(archive, other)
         assert load(archive, other, add=True).added == archive.events.count()
-    hearer.ingest(both.archived[:3])
-    hearer.ingest(both.later)
+    direct.ingest(both.archived[:3])
+    direct.ingest(both.later)
     with pytest.raises(ArchiveError, match="holds other lineage"):
-        load(archive, hearer)
+        load(archive, direct)
 
 
-def test_the_command_says_what_became_of_the_events(archive: Archive, both: Both, tmp_path: Path) -> None:
+def test_the_command_prints_the_numbers_of_events(archive: Archive, both: Both, tmp_path: Path) -> None:
     many = archive.events.count()
     command = ["archive", "load", "--into", both.into, "--format", "parquet", "--store", str(tmp_path / "new.db")]
     for added, known in ((many, 0), (0, many)):

@@ -1,4 +1,4 @@
-"""Until when lineage holds of a dataset whose rows others replace, held against a look at each moment."""
+"""Lineage ends when another run replaces all rows, compared with a look at each moment."""
 
 import random
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ MOMENTS = range(9)
 WORLDS = range(300)
 
 
-class Told(NamedTuple):
-    """What a run told of the one dataset of a world: since when, and when it can have written last."""
+class Lineage(NamedTuple):
+    """The lineage of a run for the one dataset of a world: since when, and when it can have written last."""
 
     job: str
     run: str
@@ -32,26 +32,26 @@ class Replaced(NamedTuple):
     certain: bool
 
 
-World = tuple[list[Told], list[Replaced]]
+World = tuple[list[Lineage], list[Replaced]]
 
 
 def world(chance: random.Random) -> World:
-    """Runs of two jobs, of which some tell lineage, some replace, and some are streams that go on."""
-    tellings, replaced = [], []
+    """Runs of two jobs, of which some have lineage, some replace all rows, and some are streams that are running."""
+    lineage, replaced = [], []
     for run in "abcdef":
         since = chance.choice(MOMENTS)
         last = chance.choice([since, since, chance.choice(MOMENTS[since:]), FOREVER])
         if chance.random() < 0.7:
-            tellings.append(Told(chance.choice(["j", "k"]), run, since, last, chance.choice("xyz")))
+            lineage.append(Lineage(chance.choice(["j", "k"]), run, since, last, chance.choice("xyz")))
         if last != FOREVER and chance.random() < 0.6:
             replaced.append(Replaced(last, run, chance.random() < 0.6))
-    return tellings, replaced
+    return lineage, replaced
 
 
 def lineage_at(world: World, job: str, moment: int) -> str | None:
-    """The lineage of a job at a moment: of its latest run, unless another one replaced all rows after it."""
-    tellings, replaced = world
-    runs = [one for one in tellings if one.job == job and one.since <= moment]
+    """The lineage of a job at a moment: of its latest run, unless another run replaced all rows after it."""
+    lineage, replaced = world
+    runs = [one for one in lineage if one.job == job and one.since <= moment]
     if not runs:
         return None
     latest = max(runs, key=lambda one: (one.since, one.run))
@@ -59,22 +59,22 @@ def lineage_at(world: World, job: str, moment: int) -> str | None:
     return None if ends else latest.lineage
 
 
-def after(run: Told, replaced: list[Replaced]) -> Iterator[Replaced]:
+def after(run: Lineage, replaced: list[Replaced]) -> Iterator[Replaced]:
     return (one for one in replaced if (one.moment, one.by) > (run.last, run.run))
 
 
 def mark(world: World, job: str) -> str | None:
     """The last run that may have replaced what a job's latest run wrote, of lineage that holds now."""
-    tellings, replaced = world
+    lineage, replaced = world
     if lineage_at(world, job, MOMENTS[-1]) is None:
         return None
-    latest = max((one for one in tellings if one.job == job), key=lambda one: (one.since, one.run))
+    latest = max((one for one in lineage if one.job == job), key=lambda one: (one.since, one.run))
     return max(((one.moment, one.by) for one in after(latest, replaced)), default=(0, None))[1]
 
 
 @pytest.mark.spark
-def test_lineage_holds_until_another_run_replaced_all_rows(spark: Any) -> None:
-    """At each moment, and it says which run may have; whatever runs tell the same, or end at one moment."""
+def test_lineage_is_current_until_another_run_replaced_all_rows(spark: Any) -> None:
+    """At each moment, also where runs have the same lineage or end; and it names a run that may have replaced it."""
     chance = random.Random(11)
     worlds = [world(chance) for _ in WORLDS]
     found = spans(with_ends(*frames(spark, worlds))).collect()
@@ -95,7 +95,7 @@ def holds(row: Any, moment: int) -> bool:
 
 def frames(spark: Any, worlds: list[World]) -> tuple[Any, Any]:
     """The rows of worlds as the steps of a build have them; each is a dataset."""
-    tellings = [
+    lineage = [
         (one.run, "n", one.job, str(number), "file", "out", one.lineage, one.since, one.last)
         for number, (runs, _) in enumerate(worlds)
         for one in runs
@@ -104,7 +104,7 @@ def frames(spark: Any, worlds: list[World]) -> tuple[Any, Any]:
     columns = ", ".join(f"{name} string" for name in names)
     replaced = [(str(number), *one) for number, (_, some) in enumerate(worlds) for one in some]
     return (
-        spark.createDataFrame(tellings, f"{columns}, since long, last long"),
+        spark.createDataFrame(lineage, f"{columns}, since long, last long"),
         spark.createDataFrame(replaced, "dataset_id string, moment long, by string, certain boolean"),
     )
 
@@ -114,7 +114,7 @@ def frames(spark: Any, worlds: list[World]) -> tuple[Any, Any]:
 def test_runs_that_succeeded_replace_at_their_end_and_overwrites_count_where_they_are_believed(
     spark: Any, believe: bool
 ) -> None:
-    """The run says the columns when one of its events does; who failed replaced nothing."""
+    """A run has a schema when one of its events does; a run that failed replaced nothing."""
     described = [
         ("all", "d", "ALL_ROWS", None, None),
         ("all", "d", "ALL_ROWS", "columns", None),
