@@ -34,7 +34,7 @@ class Batch:
     """The state of a batch that is applied to the tables of a place.
 
     ``marks`` and ``before`` are those of the place when the batch began; ``believe_overwrite`` is as for
-    `headwater.archive.fold.replacements.replacements`.
+    `headwater.archive.fold.replacements.replacements_of`.
     """
 
     spark: SparkSession
@@ -90,11 +90,11 @@ def restore(place: Lake) -> None:
         place.publish(restored, replace(updates, staged=staged))
 
 
-def _write(batch: Batch, read: DataFrame) -> tuple[Marks, Marks, str]:
-    """Write the lines that were read; returns the marks of the tables and of staged ones, and the digest of names."""
+def _write(batch: Batch, parsed: DataFrame) -> tuple[Marks, Marks, str]:
+    """Write lines that were parsed; returns the marks of the tables and of staged ones, and the digest of names."""
     before = _parsed_before(batch)
-    new = distinct_events(read, batch.cache).new_to(before, batch.cache)
-    rejected = _new_rejected(batch, quarantine_table(read))
+    new = distinct_events(parsed, batch.cache).new_to(before, batch.cache)
+    rejected = _new_rejected(batch, quarantine_table(parsed))
     first = not batch.before.staged
     if not first and new.events.isEmpty():
         marks = {**batch.marks, "quarantine": _added(batch, "quarantine", rejected)}

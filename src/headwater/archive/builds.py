@@ -64,15 +64,15 @@ def _fold(spark: SparkSession, source: str, progress: Progress, *, believe_overw
     """The tables of a source, made when they are read."""
     progress(f"Reading {source}")
     cache = CachedFrames()
-    read = cache(parse(lines(spark, source)).select("event.*", "rejected"))
-    distinct = distinct_events(read, cache)
+    parsed = cache(parse(lines(spark, source)).select("event.*", "rejected"))
+    distinct = distinct_events(parsed, cache)
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
-    repeated = ParsedEvents(read.where("digest IS NOT NULL"), distinct.shapes, distinct.schemas)
+    repeated = ParsedEvents(parsed.where("digest IS NOT NULL"), distinct.shapes, distinct.schemas)
     resolver = name_resolver(spark, repeated.events, cache)
     progress(f"Names that mean more than themselves: {len(resolver.names.meanings):,}")
     shared = shared_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
     tables = folded_tables(repeated, resolver, cache, shared)
-    tables |= {"events": events_table(distinct), "quarantine": quarantine_table(read)}
+    tables |= {"events": events_table(distinct), "quarantine": quarantine_table(parsed)}
     return Archive({name: tables[name] for name in TABLES}, cache)
 
 

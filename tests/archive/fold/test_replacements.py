@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from headwater.archive.fold.replacements import replacements, with_ends
+from headwater.archive.fold.replacements import replacements_of, with_ends
 from headwater.archive.fold.run_lineage import spans
 from headwater.model.time import FOREVER
 
@@ -125,7 +125,7 @@ def test_runs_that_succeeded_replace_at_their_end_and_overwrites_count_where_the
     ]
     runs = [("all", "COMPLETE", 3), ("jar", "COMPLETE", 5), ("failed", "FAIL", 4), ("append", "COMPLETE", 6)]
     runs.append(("restore", "COMPLETE", 7))
-    found = replacements(
+    found = replacements_of(
         spark.createDataFrame(
             described, "run string, dataset_id string, replaces string, schema string, restores string"
         ),

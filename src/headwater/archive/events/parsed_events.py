@@ -81,13 +81,13 @@ class ParsedEvents:
         return ParsedEvents(*(other[name].unionByName(mine[name]) for name in STAGED))
 
 
-def distinct_events(read: DataFrame, cache: Cache) -> ParsedEvents:
+def distinct_events(parsed: DataFrame, cache: Cache) -> ParsedEvents:
     """The distinct events, lineage and schemas in rows of `headwater.archive.events.schema.EVENT`.
 
     Lineage is in the first row of its partition that refers to it. So of two equal rows the one that is dropped may be
     the one that has it, and lineage is looked for in all rows.
     """
-    events = read.where("digest IS NOT NULL")
+    events = parsed.where("digest IS NOT NULL")
     apart = {
         name: cache(events.select(sf.explode(name).alias("one")).select("one.*").dropDuplicates([key]))
         for name, key in zip(_APART, ("shape", "schema"), strict=True)

@@ -52,14 +52,14 @@ def dataset_descriptions(parsed: DataFrame, resolver: Resolver) -> DataFrame:
     return resolver.datasets(parsed.select("run", sf.explode("datasets").alias("one")).select("run", "one.*"), "at")
 
 
-def datasets(described: DataFrame, fields: DataFrame, resolver: Resolver) -> DataFrame:
+def datasets(described: DataFrame, all_fields: DataFrame, resolver: Resolver) -> DataFrame:
     """The datasets by their present names, with all their names and the latest values of their attributes."""
     with_descriptions = described.groupBy(*_DATASET).agg(
         *(latest(name) for name in ("source", "lifecycle", "version", "description")),
         sf.min("at").alias("first_at"),
         sf.max("at").alias("last_at"),
     )
-    others = fields.select(*_DATASET).distinct()
+    others = all_fields.select(*_DATASET).distinct()
     others = others.join(with_descriptions.select("dataset_id"), "dataset_id", "left_anti")
     every = with_descriptions.unionByName(others, allowMissingColumns=True)
     own = sf.array(
@@ -123,10 +123,10 @@ def _spelled(whole: DataFrame, resolver: Resolver) -> DataFrame:
     return whole.withColumn("field", sf.coalesce("current", best["spelled"], "own"))
 
 
-def coverage(parsed: DataFrame, runs: DataFrame) -> DataFrame:
+def coverage(parsed: DataFrame, runs_with_events: DataFrame) -> DataFrame:
     """The gaps in the lineage of runs, each once for a run."""
     gaps = parsed.select("run", sf.explode("gaps").alias("gap")).select("run", "gap.*").distinct()
-    return gaps.join(runs.select("run", *JOB), "run")
+    return gaps.join(runs_with_events.select("run", *JOB), "run")
 
 
 def quarantine(rejected: DataFrame) -> DataFrame:

@@ -19,7 +19,7 @@ ENDS = ("ended_at", *MARKS)
 _REPLACEMENT = ("moment", "by", "certain")
 
 
-def replacements(described: DataFrame, runs: DataFrame, *, believe_overwrite: bool) -> DataFrame:
+def replacements_of(described: DataFrame, runs: DataFrame, *, believe_overwrite: bool) -> DataFrame:
     """The replacements by runs that succeeded, at their ends: rows (dataset_id, moment, by, certain, has_schema).
 
     ``has_schema`` is true of a run whose events contain the schema of the dataset.
@@ -46,7 +46,7 @@ def with_ends(lineage: DataFrame, replacements: DataFrame) -> DataFrame:
 
     Args:
         lineage: with ``dataset_id``, ``run`` and ``last``, the last moment at which the run can have written.
-        replacements: rows of the function `replacements`.
+        replacements: rows of `replacements_of`.
     """
     mine = lineage.withColumns({"moment": sf.col("last"), "by": sf.col("run")})
     both = mine.unionByName(replacements.select("dataset_id", *_REPLACEMENT), allowMissingColumns=True)

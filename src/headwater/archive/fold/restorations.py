@@ -101,7 +101,7 @@ def with_restored(
 
     Args:
         lineage: rows of `headwater.archive.fold.run_lineage.counted_lineage`.
-        replacements: rows of `headwater.archive.fold.replacements.replacements`.
+        replacements: rows of `headwater.archive.fold.replacements.replacements_of`.
         described: rows of `headwater.archive.fold.descriptions.dataset_descriptions`.
         runs: rows of `headwater.archive.fold.run_lineage.runs_of`.
     """

@@ -30,14 +30,14 @@ class SharedFrames(NamedTuple):
 def shared_frames(parsed: ParsedEvents, resolver: Resolver, cache: Cache, *, believe_overwrite: bool) -> SharedFrames:
     """The frames that `folded_tables` makes several tables of; its arguments are the same.
 
-    ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements` takes it.
+    ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements_of` takes it.
     """
     runs = run_lineage.runs_of(parsed.events)
     lineage = cache(run_lineage.counted_lineage(parsed.events, runs, parsed.shapes, resolver))
     described = cache(descriptions.dataset_descriptions(parsed.events, resolver))
     of_lineage = edges.lineage_fields(lineage, parsed.shapes, resolver)
     fields = cache(descriptions.fields(described, parsed.schemas, of_lineage, resolver))
-    replaced = replacements.replacements(described, runs, believe_overwrite=believe_overwrite)
+    replaced = replacements.replacements_of(described, runs, believe_overwrite=believe_overwrite)
     lineage, replaced = restorations.with_restored(lineage, replaced, described, runs)
     return SharedFrames(runs, lineage, described, fields, replaced)
 
@@ -78,9 +78,9 @@ def events_table(parsed: ParsedEvents) -> DataFrame:
     return TABLES["events"].select_from(descriptions.events(parsed.events))
 
 
-def quarantine_table(read: DataFrame) -> DataFrame:
-    """The table ``quarantine``, of all lines that were read."""
-    return TABLES["quarantine"].select_from(descriptions.quarantine(read))
+def quarantine_table(parsed: DataFrame) -> DataFrame:
+    """The table ``quarantine``, of all lines that were parsed."""
+    return TABLES["quarantine"].select_from(descriptions.quarantine(parsed))
 
 
 def outputs_of(parsed: ParsedEvents, some: DataFrame, resolver: Resolver) -> DataFrame:
