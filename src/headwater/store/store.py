@@ -15,11 +15,8 @@ from headwater.errors import EventError
 from headwater.openlineage.reading.events import Event, read_event
 from headwater.store import schema
 from headwater.store.graph.index import OPTION, require_arrays
-from headwater.store.ingest.current_lineage import recompute_current_lineage
-from headwater.store.ingest.ids import Writer
-from headwater.store.ingest.pipeline import record
+from headwater.store.ingest.pipeline import ingest
 from headwater.store.ingest.replacements import believes_overwrite
-from headwater.store.ingest.run_summary import update_run_summary
 from headwater.store.migrations.upgrade import require_current, revision_of, upgrade
 from headwater.store.read_model.visibility import OPTION as SIGHT
 from headwater.store.read_model.visibility import Sees
@@ -114,11 +111,7 @@ class Store:
         """
         with self.write() as connection:
             self._database.prefer_indexes(connection)
-            writer = Writer(connection, self._believe_overwrite)
-            added = record(writer, events)
-            recompute_current_lineage(writer)
-            update_run_summary(writer)
-        return added
+            return ingest(connection, events, believe_overwrite=self._believe_overwrite)
 
     def events(self, run: str) -> list[dict[str, Any]]:
         """The events of a run as they came, in the order of their times; none when nothing is known of it."""

@@ -12,7 +12,6 @@ from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, Text, Updat
 
 from headwater.model.name_keys import keys_of
 from headwater.store import schema
-from headwater.store.ingest.statements import DatedSchema
 from headwater.store.sql.bulk import BoundValues, Change
 from headwater.store.sql.rows import rows_for
 
@@ -21,6 +20,31 @@ MENTIONED, READ, WRITTEN, CURRENT = range(-1, 3)
 
 _FIELD = schema.field
 _DATASET = schema.dataset
+
+
+Place = tuple[str, int]
+"""The type of a field, and its place in the schema."""
+
+
+class DatedSchema(NamedTuple):
+    """The fields of a dataset in their order, as ids with types and names, and the moment and digest of the schema.
+
+    A field that has another name by now has an empty one here.
+    """
+
+    at: int
+    digest: bytes
+    fields: tuple[tuple[int, str, str], ...]
+
+    @property
+    def places(self) -> dict[int, Place]:
+        """The type and the place of each field, by id."""
+        return {field: (kind, place) for place, (field, kind, _) in enumerate(self.fields)}
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The name of each field, by id."""
+        return {field: name for field, _, name in self.fields if name}
 
 
 class Spelling(NamedTuple):

@@ -9,29 +9,29 @@ from headwater.model.field_names import FieldRename
 from headwater.openlineage.reading.dataset_facets import twins_of
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.store import schema
-from headwater.store.ingest.ids import Writer
+from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.retraction import pairs_of_dataset
-from headwater.store.ingest.symlinks import claim, dataset_id, end, meanings, name_by_location
+from headwater.store.ingest.symlinks import claim, dataset_id, end, name_by_location
 
 _EVENT = schema.event.c
 
 
-def name(writer: Writer, events: Sequence[Event]) -> None:
+def resolve_names(ids: IdResolver, events: Sequence[Event]) -> None:
     """Makes the names of an event's datasets known, or the changes of names of all events that tell some of one moment.
 
     What happens at one moment happens at once: former names are those of just before it, whoever tells them first.
     """
     changes = [(output, event.at) for event in events if event.state in SUCCESSFUL for output in event.outputs]
     if any(event.renames for event in events):
-        formers = [_former(writer, output, at) for output, at in changes]
+        formers = [_former(ids, output, at) for output, at in changes]
         for output, at in changes:
-            _end(writer, output, at)
+            _end(ids, output, at)
         for former, (output, at) in zip(formers, changes, strict=True):
-            _begin(writer, former, output, at)
+            _begin(ids, former, output, at)
         return
     for event in events:
         for seen in (*event.inputs, *(output.description for output in event.outputs)):
-            dataset_id(writer, seen.dataset, event.at, seen.symlinks)
+            dataset_id(ids, seen.dataset, event.at, seen.symlinks)
 
 
 def moment_of(output: WrittenDataset, at: int) -> int:
@@ -39,20 +39,20 @@ def moment_of(output: WrittenDataset, at: int) -> int:
     return at - 1 if any(change.present is None for change in output.description.names) else at
 
 
-def datasets_across_renames(writer: Writer, event: Event) -> set[int]:
+def datasets_across_renames(ids: IdResolver, event: Event) -> set[int]:
     """The datasets of which events are known that are later than a change of names that is told only now."""
     if not event.renames or event.state not in SUCCESSFUL:
         return set()
-    owners = {one.dataset for named in _changed(event) for one in meanings(writer, named) if one.spans(event.at)}
+    owners = {one.dataset for named in _changed(event) for one in ids.meanings(named) if one.spans(event.at)}
     for output in event.outputs:
         if output.description.fields:
-            known = meanings(writer, output.description.dataset)
+            known = ids.meanings(output.description.dataset)
             # What has the name from that very moment on is the dataset whose fields are renamed, too.
             owners |= {one.dataset for one in known if one.covers(event.at - 1) or one.covers(event.at)}
-    return {owner for owner in owners if _has_later(writer, owner, event)}
+    return {owner for owner in owners if _has_later(ids, owner, event)}
 
 
-def joined_twins(writer: Writer, event: Event) -> set[int]:
+def joined_twins(ids: IdResolver, event: Event) -> set[int]:
     """The datasets whose fields were taken for one so far, though an event shows that they differ in case only.
 
     Of datasets without fields it is noted at once, so that nothing has to be read again.
@@ -63,42 +63,42 @@ def joined_twins(writer: Writer, event: Event) -> set[int]:
     seen += [(one.description.dataset, moment_of(one, event.at), one.twins) for one in event.outputs]
     joined: set[int] = set()
     for named, at, twins in seen:
-        owner = dataset_id(writer, named, at)
-        if twins <= writer.twins(owner):
+        owner = dataset_id(ids, named, at)
+        if twins <= ids.fields.twins(owner):
             continue
-        if writer.has_fields(owner):
+        if ids.fields.has_any(owner):
             joined.add(owner)
         else:
-            writer.add_twins(owner, twins)
+            ids.fields.add_twins(owner, twins)
     return joined
 
 
-def _former(writer: Writer, output: WrittenDataset, at: int) -> Dataset:
+def _former(ids: IdResolver, output: WrittenDataset, at: int) -> Dataset:
     """A name of the dataset just before, which all its former names mean."""
     described = output.description
     former_of = {change.present: change.former for change in described.names}
     former = former_of.get(described.dataset, described.dataset)
-    dataset_id(writer, former, at - 1, [Symlink(change.former) for change in described.names])
+    dataset_id(ids, former, at - 1, [Symlink(change.former) for change in described.names])
     return former
 
 
-def _end(writer: Writer, output: WrittenDataset, at: int) -> None:
+def _end(ids: IdResolver, output: WrittenDataset, at: int) -> None:
     for change in output.description.names:
         for ended in filter(None, (change.former, change.present)):
-            end(writer, ended, at)
+            end(ids, ended, at)
 
 
-def _begin(writer: Writer, former: Dataset, output: WrittenDataset, at: int) -> None:
+def _begin(ids: IdResolver, former: Dataset, output: WrittenDataset, at: int) -> None:
     described = output.description
     for change in described.names:
         if change.present is not None:
-            claim(writer, change.present, at, dataset_id(writer, former, at - 1))
+            claim(ids, change.present, at, dataset_id(ids, former, at - 1))
     if moment_of(output, at) == at:
-        dataset_id(writer, described.dataset, at, described.symlinks)
-    owner = dataset_id(writer, former, at - 1)
-    name_by_location(writer, owner)
+        dataset_id(ids, described.dataset, at, described.symlinks)
+    owner = dataset_id(ids, former, at - 1)
+    name_by_location(ids, owner)
     for renamed in described.fields:
-        writer.rename_field(owner, FieldRename(at, renamed.former, renamed.present))
+        ids.fields.rename(owner, FieldRename(at, renamed.former, renamed.present))
 
 
 def _changed(event: Event) -> Iterator[Dataset]:
@@ -107,9 +107,9 @@ def _changed(event: Event) -> Iterator[Dataset]:
             yield from filter(None, (change.former, change.present))
 
 
-def _has_later(writer: Writer, owner: int, event: Event) -> bool:
+def _has_later(ids: IdResolver, owner: int, event: Event) -> bool:
     """Whether another event from that moment on, or lineage told from then on, is about a dataset."""
-    writer.flush()
+    ids.flush()
     lineage, touched, changed = schema.lineage.c, schema.run_dataset.c, schema.dataset_change.c
     later = select(_EVENT.id).where(_EVENT.at >= event.at, _EVENT.digest != event.digest)
     questions = [
@@ -119,6 +119,6 @@ def _has_later(writer: Writer, owner: int, event: Event) -> bool:
             (schema.dataset_change, changed.run_id, changed.dataset_id),
         )
     ]
-    outputs = {output for _, output in pairs_of_dataset(writer.connection, owner)}
+    outputs = {output for _, output in pairs_of_dataset(ids.connection, owner)}
     questions.append(select(lineage.run_id).where(lineage.output_id.in_(outputs), lineage.at >= event.at))
-    return any(writer.connection.execute(question.limit(1)).first() for question in questions)
+    return any(ids.connection.execute(question.limit(1)).first() for question in questions)

@@ -89,8 +89,8 @@ def believes_overwrite(environment: Mapping[str, str] | None = None) -> bool:
     return _FLAGS[value.lower()]
 
 
-def known_replacements(connection: Connection, runs: Collection[int]) -> dict[int, dict[int, Replacement]]:
-    """The replacements that the store has of runs: by run and dataset."""
+def stored_replacements(connection: Connection, runs: Collection[int]) -> dict[int, dict[int, Replacement]]:
+    """Return the replacements that the store has of runs: by run and dataset."""
     found: dict[int, dict[int, Replacement]] = {}
     question = select(_REPLACEMENT)
     for row in rows_for(connection, runs, lambda some: question.where(_REPLACEMENT.c.run_id.in_(some))):
@@ -106,7 +106,7 @@ def add_replacements(connection: Connection, rows: Iterable[tuple[int, int, Repl
 
 
 def any_replacement(connection: Connection) -> bool:
-    """Whether a run is known to have replaced all rows of any dataset."""
+    """Whether a run has certainly replaced all rows of any dataset."""
     question = select(_REPLACEMENT.c.run_id).where(_REPLACEMENT.c.certain).limit(1)
     return connection.execute(question).first() is not None
 
@@ -124,9 +124,9 @@ Writers = dict[int, tuple[int, Run]]
 
 
 def with_writer(writers: Writers, at: int, run: Run) -> None:
-    """Add a run to the writers of a dataset, unless a later one of its job is known."""
-    known = writers.get(run.job_id)
-    if known is None or (known[0], known[1].uuid) < (at, run.uuid):
+    """Add a run to the writers of a dataset, unless a later one of its job is there."""
+    last = writers.get(run.job_id)
+    if last is None or (last[0], last[1].uuid) < (at, run.uuid):
         writers[run.job_id] = (at, run)
 
 
@@ -167,6 +167,6 @@ def first_after(connection: Connection, dataset: int, run: Run) -> int:
 
 
 def jobs_of(connection: Connection, dataset: int) -> list[int]:
-    """The jobs of which lineage of a dataset is known."""
+    """The jobs that have lineage of a dataset."""
     question = select(_LINEAGE.job_id).where(_LINEAGE.output_id == dataset).distinct()
     return list(connection.execute(question).scalars())

@@ -45,7 +45,7 @@ def earlier_writers(connection: Connection, dataset: int, before: int) -> list[t
     return [(row.id, row.state_at) for row in connection.execute(question.order_by(_RUN.state_at.desc()))]
 
 
-def edges_again(
+def restored_edges(
     connection: Connection, dataset: int, by: Run, moment: int | None
 ) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
     """The edges into a dataset that a run brings back: to its fields, and to the whole of it.

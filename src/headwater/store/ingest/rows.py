@@ -1,131 +1,174 @@
-"""What a batch of events has to write, kept until it is needed: one statement for many rows, not one for each."""
+"""The rows that a batch of events adds or changes, until they are written; no database is needed to make them.
 
-from collections.abc import Iterator, Mapping
+Where several events of a batch name one row, the rule that the statements of `headwater.store.ingest.write` follow
+decides between them, so that it does not matter which events come in one batch.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Table
 
-from headwater.model import Gap
-from headwater.model.name_keys import key_of, keys_of, touched_digest
+from headwater.model import Dataset, Gap, Job
+from headwater.model.name_keys import folded, key_of, keys_of, touched_digest
 from headwater.openlineage.reading.grants import shown_run
 from headwater.openlineage.reading.version_schema import VersionSchema
 from headwater.store import schema
-from headwater.store.ingest.field_spelling import Spellings
-from headwater.store.ingest.statements import (
-    ADD_RUN_DATASET,
-    ATTRIBUTES,
-    LATEST_FACET,
-    NEW_FIELD_NAME,
-    NEW_GAP,
-    PLACE,
-    RUN_COLUMNS,
-    UPDATE_RUN,
-    DatedSchema,
-    Place,
-    Values,
-    add_schemas,
-    field_name,
-    later,
-    set_later_schemas,
-    spanning,
-    with_moments,
-)
-from headwater.store.ingest.tags import FacetTags, Owner, write_tags
-from headwater.store.sql.bulk import add_rows
+from headwater.store.ingest.field_spelling import DatedSchema, Place, Spellings
+from headwater.store.ingest.tags import FacetTags, Owner
 
-Tags = dict[Owner, FacetTags]
+Values = dict[str, Any]
+Row = tuple[Any, ...]
 RunDataset = tuple[int, int, bool]
-"""A run, a dataset, and whether it wrote it."""
-EventRow = tuple[bytes, int, int, str, bool, bytes]
-OF_EVENT = ("digest", "run_id", "at", "type", "has_lineage", "payload")
-"""The columns of an event's row."""
+"""A run, a dataset, and whether the run wrote it."""
 
-_MOST_BYTES = 1 << 26  # of payloads, which take twice that as text
-_OF_NEW_RUN = ("id", "uuid", *RUN_COLUMNS, "touched", "shown")
-_OF_JOB = ("id", "key", "namespace", "name", *with_moments(schema.job))
-_OF_DATASET = ("id", "namespace", "name", *with_moments(schema.dataset), "schema_digest", "schema_at")
-_OF_DATASET += ("written_digest", "written_at")
-_OF_NAME = ("id", "key", "namespace", "name", "folded", "dataset_id")
-_OF_FIELD = ("id", "dataset_id", "key", "name", "folded_key", "spelling", "spelled_by", "type", "ordinal")
+ATTRIBUTES = {
+    schema.job: ("type", "sql", "description", "location"),
+    schema.dataset: ("source", "lifecycle", "version", "description"),
+}
+"""The columns whose latest value counts; beside each is one with the moment of the value."""
+
+RUN_COLUMNS = ("job_id", "parent_id", "state", "state_at", "started_at", "engine")
+"""The columns of a run's row that events change."""
+
+
+def with_moments(table: Table) -> tuple[str, ...]:
+    """Return the attributes of a table, each with the column of its moment, and the first and the last moment."""
+    return (*chain.from_iterable((name, f"{name}_at") for name in ATTRIBUTES[table]), "first_at", "last_at")
 
 
 @dataclass(slots=True)
 class Rows:
-    """Rows to be written. What several events say of one row is settled here, by the same rule as in the database."""
+    """Rows to be added or changed, and the runs that have to be looked at again after they are written."""
 
-    runs: dict[int, Values] = field(default_factory=dict)
-    new_runs: dict[int, tuple[str, Values]] = field(default_factory=dict)
-    new_jobs: dict[int, tuple[bytes, str, str]] = field(default_factory=dict)
-    new_datasets: dict[int, tuple[str, str]] = field(default_factory=dict)
-    new_names: list[tuple[Any, ...]] = field(default_factory=list)
-    events: list[EventRow] = field(default_factory=list)
-    _proposed: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
+    _runs: dict[int, Values] = field(default_factory=dict)
+    _new_runs: dict[int, tuple[str, Values]] = field(default_factory=dict)
+    _new_jobs: dict[int, Job] = field(default_factory=dict)
+    _new_datasets: dict[int, tuple[int, Dataset]] = field(default_factory=dict)
+    _events: list[Row] = field(default_factory=list)
+    _attributes: dict[tuple[Table, str], dict[int, tuple[int, str]]] = field(default_factory=dict)
     _schemas: dict[int, DatedSchema] = field(default_factory=dict)
     _run_datasets: dict[RunDataset, bool] = field(default_factory=dict)
     _schema_of: dict[RunDataset, tuple[int, bytes]] = field(default_factory=dict)
     _version_schemas: dict[bytes, str] = field(default_factory=dict)
-    _gaps: dict[tuple[int, bytes], tuple[Any, ...]] = field(default_factory=dict)
+    _gaps: dict[tuple[int, bytes], Row] = field(default_factory=dict)
     _facets: dict[tuple[int, int, str], tuple[int, bytes]] = field(default_factory=dict)
-    _tags: Tags = field(default_factory=dict)
-    _seen: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
-    spellings: Spellings = field(default_factory=Spellings)
+    _tags: dict[Owner, FacetTags] = field(default_factory=dict)
+    _spans: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
     _field_names: set[str] = field(default_factory=set)
     _fields: dict[int, tuple[int, str]] = field(default_factory=dict)
-    _placed: dict[int, Place] = field(default_factory=dict)
+    _places: dict[int, Place] = field(default_factory=dict)
+    _added_runs: set[int] = field(default_factory=set)
+    _runs_to_recompute: set[int] = field(default_factory=set)
+    _runs_to_summarize: set[int] = field(default_factory=set)
+    spellings: Spellings = field(default_factory=Spellings)
 
-    def propose_attribute(self, column: tuple[Table, str], row: int, value: str, at: int) -> None:
-        """An attribute of a row, which the latest word decides; of equal times the greater value."""
-        known = self._proposed.setdefault(column, {})
-        known[row] = max(known.get(row, (at, value)), (at, value))
+    def add_runs(self, runs: Mapping[int, tuple[str, Values]]) -> None:
+        """Add new runs by their ids: the UUID of each, and its columns that events change, which may change still."""
+        self._new_runs |= runs
+        self._added_runs |= runs.keys()
 
-    def schema(self, dataset: int, told: DatedSchema, *, written: bool) -> None:
-        """The schema of a dataset, as one who reads it has it or one who writes it."""
+    @property
+    def last_run(self) -> int:
+        """The id of the last new run, 0 when there is none."""
+        return next(reversed(self._new_runs), 0)
+
+    def change_run(self, run: int, values: Values) -> None:
+        """Change the columns of a run."""
+        self._runs[run] = values
+
+    def add_jobs(self, jobs: Mapping[int, Job]) -> None:
+        """Add new jobs by their ids."""
+        self._new_jobs |= jobs
+
+    def add_dataset(self, dataset: int, name_id: int, name: Dataset) -> None:
+        """Add a new dataset and its name, which means it at all times."""
+        self._new_datasets[dataset] = (name_id, name)
+
+    def add_event(self, row: Row) -> None:
+        """Add an event: its digest, its run, its moment, its type, whether it is about rows, and its packed text."""
+        self._events.append(row)
+
+    def recompute(self, runs: Iterable[int]) -> None:
+        """Have the lineage of runs computed again."""
+        self._runs_to_recompute.update(runs)
+
+    def take_runs_to_recompute(self) -> tuple[set[int], set[int]]:
+        """Return the runs to recompute, and forget them: those that were there before, and those that are new."""
+        present, new = self._runs_to_recompute - self._added_runs, self._runs_to_recompute & self._added_runs
+        self._runs_to_recompute.clear()
+        self._added_runs.clear()
+        return present, new
+
+    def summarize(self, runs: Iterable[int]) -> None:
+        """Have the summaries of runs made again, whose state, datasets or lineage may have changed."""
+        self._runs_to_summarize.update(runs)
+
+    def summarize_no_new_runs(self) -> None:
+        """Leave out the runs that are not written yet: they will be with all their datasets."""
+        self._runs_to_summarize -= self._new_runs.keys()
+
+    def take_runs_to_summarize(self) -> set[int]:
+        """Return the runs to summarize, and forget them."""
+        runs, self._runs_to_summarize = self._runs_to_summarize, set()
+        return runs
+
+    def propose_attribute(self, column: tuple[Table, str], row: int, value: str | None, at: int | None) -> None:
+        """Set an attribute of a row unless it has a later value; of equal times the greater counts, an empty never."""
+        if value and at is not None:
+            latest = self._attributes.setdefault(column, {})
+            latest[row] = max(latest.get(row, (at, value)), (at, value))
+
+    def propose_schema(self, dataset: int, proposed: DatedSchema, *, written: bool) -> None:
+        """Set the schema of a dataset, as one who reads or writes it has it, unless it has a later one."""
         if written:
-            self.spellings.schema(dataset, told)
-        known = self._schemas.get(dataset, told)
-        self._schemas[dataset] = told if (told.at, told.digest) >= (known.at, known.digest) else known
+            self.spellings.schema(dataset, proposed)
+        latest = self._schemas.get(dataset, proposed)
+        self._schemas[dataset] = proposed if (proposed.at, proposed.digest) >= (latest.at, latest.digest) else latest
 
     def add_run_dataset(self, place: RunDataset, *, has_lineage: bool) -> None:
-        """That a run read or wrote a dataset, and whether it said how."""
+        """Add that a run read or wrote a dataset, and whether lineage of that is there, or none is owed."""
+        self._runs_to_summarize.add(place[0])
         self._run_datasets[place] = self._run_datasets.get(place, False) or has_lineage
 
-    def version_schema(self, place: RunDataset, at: int, version: VersionSchema) -> None:
-        """The schema of what a run wrote, as an event at a moment has it."""
-        self.keep_schema(version)
-        self.add_version_schema(place, at, version.digest)
+    def add_version_schema(self, place: RunDataset, at: int, version: VersionSchema) -> None:
+        """Set the schema of the version that a run wrote, as an event at a moment has it."""
+        self.add_schema(version)
+        self.set_version_schema(place, at, version.digest)
 
-    def keep_schema(self, version: VersionSchema) -> None:
-        """A schema that some version has."""
+    def add_schema(self, version: VersionSchema) -> None:
+        """Add a schema that some version has."""
         self._version_schemas[version.digest] = version.fields
 
-    def add_version_schema(self, place: RunDataset, at: int, digest: bytes) -> None:
-        """The same of a schema that is there."""
+    def set_version_schema(self, place: RunDataset, at: int, digest: bytes) -> None:
+        """Set the schema of the version that a run wrote to one that is there."""
         self._schema_of[place] = max(self._schema_of.get(place, (at, digest)), (at, digest))
 
-    def gap(self, run: int, gap: Gap) -> None:
-        """What a run says is missing."""
+    def add_gap(self, run: int, gap: Gap) -> None:
+        """Add a gap of the lineage of a run."""
         key = key_of(gap.kind, gap.what, gap.why, gap.output)
         self._gaps[run, key] = (run, key, gap.kind, gap.what, gap.why, gap.output)
 
-    def facet(self, owner: tuple[int, int], name: str, at: int, event: bytes) -> None:
-        """That an event tells a facet of a dataset (first) or a job (second)."""
+    def add_facet(self, owner: Owner, name: str, at: int, event: bytes) -> None:
+        """Add that an event has a facet of a dataset or a job."""
         key = (*owner, name)
         self._facets[key] = max(self._facets.get(key, (at, event)), (at, event))
 
-    def tags(self, owner: Owner, told: FacetTags) -> None:
-        """The tags that a facet gives a dataset or a job."""
-        self._tags[owner] = told.after(self._tags.get(owner))
+    def set_tags(self, owner: Owner, tags: FacetTags) -> None:
+        """Set the tags of a dataset or a job to those of a facet."""
+        self._tags[owner] = tags.after(self._tags.get(owner))
 
-    def seen(self, table: Table, row: int, at: int) -> None:
-        """That an event speaks of a dataset or a job."""
-        rows = self._seen.setdefault(table, {})
+    def span(self, table: Table, row: int, at: int) -> None:
+        """Stretch the time from the first to the last event that names a dataset or a job."""
+        rows = self._spans.setdefault(table, {})
         first, last = rows.get(row, (at, at))
         rows[row] = (min(first, at), max(last, at))
 
-    def fields(self, new: Mapping[int, tuple[int, str]]) -> None:
-        """New fields by their ids: the dataset of each, and its own name."""
-        self._fields |= new
+    def add_fields(self, fields: Mapping[int, tuple[int, str]]) -> None:
+        """Add new fields by their ids: the dataset of each, and its own name."""
+        self._fields |= fields
 
     @property
     def last_field(self) -> int:
@@ -133,122 +176,183 @@ class Rows:
         return next(reversed(self._fields), 0)
 
     def spell(self, field_id: int, by: int, name: str) -> None:
-        """That readers or writers of a field spell its name so."""
+        """Add how readers or writers of a field spell its name."""
         self.spellings.propose(field_id, by, name)
         self._field_names.add(name)
 
-    def flush(self, connection: Connection) -> None:
-        """Writes all of it."""
-        self.write_fields(connection)
-        write_tags(connection, self._tags)
-        since = {row: values["state_at"] for row, values in self.runs.items()}
-        new_runs = set(self.new_runs)
-        self.write_runs(connection)
-        UPDATE_RUN(connection, [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self.runs.items()])
-        for some in _parts(self.events):
-            add_rows(connection, schema.event, OF_EVENT, some)
-        for column, proposed in self._proposed.items():
-            later(*column)(connection, [(row, value, at) for row, (at, value) in proposed.items()])
-        add_schemas(connection, self._version_schemas)
-        run_datasets = [
-            self._run_dataset(place, since.get(place[0]) if place[2] else None) for place in self._run_datasets
+    def take_jobs(self) -> list[Row]:
+        """Return the rows of new jobs, with all that is there of them by now, and forget them."""
+        rows = [
+            (row, key_of(job.namespace, job.name), job.namespace, job.name, *self._with_attributes(schema.job, row))
+            for row, job in self._new_jobs.items()
         ]
-        add_rows(
-            connection,
-            ADD_RUN_DATASET.table,
-            ADD_RUN_DATASET.columns,
-            [row for row in run_datasets if row[0] in new_runs],
-        )
-        ADD_RUN_DATASET(connection, [row for row in run_datasets if row[0] not in new_runs])
-        NEW_GAP(connection, list(self._gaps.values()))
-        LATEST_FACET(connection, [(*key, *told) for key, told in self._facets.items()])
-        NEW_FIELD_NAME(connection, [field_name(name) for name in sorted(self._field_names)])
-        for table, rows in self._seen.items():
-            spanning(table)(connection, [(row, *span) for row, span in rows.items()])
-        for name in self.__slots__:
-            getattr(self, name).clear()
+        self._new_jobs.clear()
+        return rows
 
-    def _run_dataset(self, place: RunDataset, since: int | None) -> tuple[Any, ...]:
-        at, digest = self._schema_of.get(place, (None, None))
-        return (*place, self._run_datasets[place], since, digest, at)
-
-    def write_names(self, connection: Connection) -> None:
-        """New jobs, new datasets and what these are called, with all that is known of them by now."""
-        jobs = [(row, *key, *self._with_attributes(schema.job, row)) for row, key in self.new_jobs.items()]
-        add_rows(connection, schema.job, _OF_JOB, jobs)
-        datasets = [
+    def take_datasets(self) -> tuple[list[Row], list[Row]]:
+        """Return the rows of new datasets, and those of their names, and forget them."""
+        rows = [
             (
                 row,
-                *name,
+                name.namespace,
+                name.name,
                 *self._with_attributes(schema.dataset, row),
                 *self._schema(row),
                 *self.spellings.of_new_dataset(row),
             )
-            for row, name in self.new_datasets.items()
+            for row, (_, name) in self._new_datasets.items()
         ]
-        add_rows(connection, schema.dataset, _OF_DATASET, datasets)
-        add_rows(connection, schema.dataset_name, _OF_NAME, self.new_names)
-        for written in (self.new_jobs, self.new_datasets, self.new_names):
+        names = [
+            (name_id, key_of(name.namespace, name.name), name.namespace, name.name, folded(name), row)
+            for row, (name_id, name) in self._new_datasets.items()
+        ]
+        self._new_datasets.clear()
+        return rows, names
+
+    def take_new_runs(self) -> list[Row]:
+        """Return the rows of new runs, with all that is there of them by now, and forget them.
+
+        To change a row later would cost as much as to add it. A run whose parent comes after it is written without,
+        and changed afterwards.
+        """
+        datasets: dict[int, tuple[list[int], list[int]]] = {row: ([], []) for row in self._new_runs}
+        for run, dataset, written in self._run_datasets:
+            if run in datasets:
+                datasets[run][written].append(dataset)
+        rows: dict[int, Row] = {}
+        for row, (uuid, values) in self._new_runs.items():
+            parent = values["parent_id"]
+            waits = parent in self._new_runs and parent != row and parent not in rows
+            now = values | {"parent_id": None} if waits else values
+            columns = map(now.__getitem__, RUN_COLUMNS)
+            rows[row] = (row, uuid, *columns, touched_digest(*datasets[row]), shown_run(uuid))
+            if not waits:
+                self._runs.pop(row, None)
+        self._new_runs.clear()
+        return list(rows.values())
+
+    def take_fields(self, later: Mapping[int, Place]) -> tuple[list[Row], list[Row]]:
+        """Return the rows of new fields, and the places of those that are there, and forget them.
+
+        ``later`` are the places by schemas that turned out to be later than those of datasets that are there.
+        """
+        places = {**self._places, **later}
+        rows = []
+        for field_id, (dataset, own) in self._fields.items():
+            name, best, by = self.spellings.of_new_field(field_id)
+            key, folded_key = keys_of(own)[0], keys_of(name)[1]
+            rows.append((field_id, dataset, key, name, folded_key, best, by, *places.pop(field_id, ("", None))))
+        for written in (self._places, self._fields):
+            written.clear()
+        return rows, [(field_id, *place) for field_id, place in places.items()]
+
+    def take_schemas(self) -> dict[int, DatedSchema]:
+        """Return the schemas of datasets that are there, and forget them."""
+        schemas, self._schemas = self._schemas, {}
+        return schemas
+
+    @property
+    def new_fields(self) -> Collection[int]:
+        """The ids of new fields."""
+        return self._fields.keys()
+
+    @property
+    def tags(self) -> Mapping[Owner, FacetTags]:
+        """The tags of facets by dataset or job."""
+        return self._tags
+
+    @property
+    def new_runs(self) -> set[int]:
+        """The ids of new runs."""
+        return set(self._new_runs)
+
+    @property
+    def end_of_runs(self) -> dict[int, int]:
+        """The moment of the state of each run that changes."""
+        return {row: values["state_at"] for row, values in self._runs.items()}
+
+    @property
+    def changed_runs(self) -> list[Row]:
+        """The runs that change, with their columns."""
+        return [(row, *map(values.__getitem__, RUN_COLUMNS)) for row, values in self._runs.items()]
+
+    @property
+    def events(self) -> list[Row]:
+        """The rows of events."""
+        return self._events
+
+    @property
+    def attributes(self) -> Iterator[tuple[tuple[Table, str], list[Row]]]:
+        """The attributes by column: row, value and moment of each."""
+        for column, latest in self._attributes.items():
+            yield column, [(row, value, at) for row, (at, value) in latest.items()]
+
+    @property
+    def version_schemas(self) -> Mapping[bytes, str]:
+        """The schemas of versions by their digests."""
+        return self._version_schemas
+
+    def run_datasets(self, end_of_runs: Mapping[int, int]) -> list[Row]:
+        """Return the rows of the datasets of runs; what a run wrote is there since it ended."""
+        return [
+            (
+                *place,
+                has_lineage,
+                end_of_runs.get(place[0]) if place[2] else None,
+                *reversed(self._schema_of.get(place, (None, None))),
+            )
+            for place, has_lineage in self._run_datasets.items()
+        ]
+
+    @property
+    def gaps(self) -> list[Row]:
+        """The rows of gaps."""
+        return list(self._gaps.values())
+
+    @property
+    def facets(self) -> list[Row]:
+        """The rows of facets."""
+        return [(*key, *latest) for key, latest in self._facets.items()]
+
+    @property
+    def field_names(self) -> list[str]:
+        """The names of fields, sorted."""
+        return sorted(self._field_names)
+
+    @property
+    def spans(self) -> Iterator[tuple[Table, list[Row]]]:
+        """The first and last moments by table and row."""
+        for table, rows in self._spans.items():
+            yield table, [(row, *span) for row, span in rows.items()]
+
+    def clear(self) -> None:
+        """Forget all rows; the runs to recompute and to summarize stay."""
+        for written in (
+            self._runs,
+            self._events,
+            self._attributes,
+            self._run_datasets,
+            self._schema_of,
+            self._version_schemas,
+            self._gaps,
+            self._facets,
+            self._tags,
+            self._spans,
+            self._field_names,
+            self.spellings,
+        ):
             written.clear()
 
     def _with_attributes(self, table: Table, row: int) -> Iterator[Any]:
-        """The attributes of a new row, each with its moment, and when events named it first and last."""
+        """The attributes of a new row, each with its moment, and the first and last moment of its events."""
         for name in ATTRIBUTES[table]:
-            at, value = self._proposed.get((table, name), {}).pop(row, (None, None))
+            at, value = self._attributes.get((table, name), {}).pop(row, (None, None))
             yield from (value, at)
-        yield from self._seen.get(table, {}).pop(row, (None, None))
+        yield from self._spans.get(table, {}).pop(row, (None, None))
 
     def _schema(self, dataset: int) -> tuple[bytes | None, int | None]:
-        told = self._schemas.pop(dataset, None)
-        if told is None:
+        latest = self._schemas.pop(dataset, None)
+        if latest is None:
             return None, None
-        self._placed |= told.places
-        return told.digest, told.at
-
-    def write_runs(self, connection: Connection) -> None:
-        """New runs, with all that is known of them by now: to change a row takes as long as to add it."""
-        self.write_names(connection)
-        touched: dict[int, tuple[list[int], list[int]]] = {row: ([], []) for row in self.new_runs}
-        for run, dataset, written in self._run_datasets:
-            if run in touched:
-                touched[run][written].append(dataset)
-        rows: dict[int, tuple[Any, ...]] = {}
-        for row, (uuid, values) in self.new_runs.items():
-            parent = values["parent_id"]
-            waits = parent in self.new_runs and parent != row and parent not in rows
-            now = values | {"parent_id": None} if waits else values
-            told = map(now.__getitem__, RUN_COLUMNS)
-            rows[row] = (row, uuid, *told, touched_digest(*touched[row]), shown_run(uuid))
-            if not waits:
-                self.runs.pop(row, None)
-        add_rows(connection, schema.run, _OF_NEW_RUN, list(rows.values()))
-        self.new_runs.clear()
-
-    def write_fields(self, connection: Connection) -> None:
-        """New fields, with their places where a schema gives them one; and the places of those that are there."""
-        self.write_names(connection)
-        placed = self._placed | set_later_schemas(connection, self._schemas)
-        self.spellings.write(connection, self._fields)
-        add_rows(connection, schema.field, _OF_FIELD, self._new_fields(placed))
-        PLACE(connection, [(field_id, *place) for field_id, place in placed.items()])
-        for written in (self._schemas, self._placed, self._fields):
-            written.clear()
-
-    def _new_fields(self, placed: dict[int, Place]) -> Iterator[tuple[Any, ...]]:
-        for field_id, (dataset, own) in self._fields.items():
-            name, best, by = self.spellings.of_new_field(field_id)
-            key, folded = keys_of(own)[0], keys_of(name)[1]
-            yield (field_id, dataset, key, name, folded, best, by, *placed.pop(field_id, ("", None)))
-
-
-def _parts(events: list[EventRow]) -> Iterator[list[EventRow]]:
-    """The rows of events, so many at once that their text takes little memory."""
-    part: list[EventRow] = []
-    left = _MOST_BYTES
-    for row in events:
-        left -= len(row[-1])
-        if left < 0 and part:
-            yield part
-            part, left = [], _MOST_BYTES - len(row[-1])
-        part.append(row)
-    yield part
+        self._places |= latest.places
+        return latest.digest, latest.at

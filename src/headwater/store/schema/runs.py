@@ -89,7 +89,7 @@ dataset_schema = Table(
     Column("digest", LargeBinary, primary_key=True),
     Column("fields", Text, nullable=False),
 )
-"""Every schema that a version of a dataset has, once: the JSON of its fields (`headwater.store.ingest.statements`)."""
+"""Every schema that a version of a dataset has, once: the JSON of its fields (`headwater.store.ingest.write`)."""
 
 gap = Table(
     "gap",
