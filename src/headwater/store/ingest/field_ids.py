@@ -38,7 +38,7 @@ class DatasetFields:
         return self.read if by == READ else self.written
 
     def spelled(self, by: int, name: str, field_id: int) -> None:
-        """Adds a spelling; what a writer uses need not be looked at for a reader."""
+        """Add a spelling; what a writer uses need not be looked at for a reader."""
         if by == MENTIONED:
             self.mentioned[name] = field_id
             return

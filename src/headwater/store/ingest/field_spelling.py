@@ -78,15 +78,15 @@ class Spellings:
     _current: dict[int, str] = field(default_factory=dict)
 
     def propose(self, field_id: int, by: int, name: str) -> None:
-        """Notes that a reader or a writer spells the name of a field so."""
-        known = self._proposed.get(field_id)
-        if known is None or known < (by, name):
+        """Add that a reader or a writer spells the name of a field so."""
+        best = self._proposed.get(field_id)
+        if best is None or best < (by, name):
             self._proposed[field_id] = (by, name)
 
     def schema(self, dataset: int, latest: DatedSchema) -> None:
-        """Notes the schema that a writer has of a dataset."""
-        known = self._schemas.get(dataset, latest)
-        self._schemas[dataset] = max(known, latest, key=_moment_of)
+        """Set the schema of a writer of a dataset, unless a later one is there."""
+        before = self._schemas.get(dataset, latest)
+        self._schemas[dataset] = max(before, latest, key=_moment_of)
 
     def of_new_dataset(self, dataset: int) -> tuple[bytes | None, int | None]:
         """The digest and the moment for the row of a new dataset; its fields are spelled so."""
@@ -104,12 +104,12 @@ class Spellings:
         return spelling if current is None else spelling.called(current)
 
     def write(self, connection: Connection, new: Collection[int]) -> None:
-        """Writes the spellings of fields that are there; those of ``new`` ones are for `of_new_field`."""
+        """Write the spellings of fields that are there; those of ``new`` ones are for `of_new_field`."""
         left = self._changed_schemas(connection)
-        known = [one for one in {**self._proposed, **self._current} if one not in new]
-        if not known and not left:
+        present = [one for one in {**self._proposed, **self._current} if one not in new]
+        if not present and not left:
             return
-        rows = {row.id: row for row in rows_for(connection, known, lambda some: _ROWS.where(_FIELD.c.id.in_(some)))}
+        rows = {row.id: row for row in rows_for(connection, present, lambda some: _ROWS.where(_FIELD.c.id.in_(some)))}
         for row in rows_for(connection, left, lambda some: _CURRENT_ROWS.where(_FIELD.c.dataset_id.in_(some))):
             rows[row.id] = row
         changed = []
@@ -121,7 +121,7 @@ class Spellings:
         _SPELL(connection, changed)
 
     def clear(self) -> None:
-        """Forgets all of it."""
+        """Forget all of it."""
         for one in (self._proposed, self._schemas, self._current):
             one.clear()
 
@@ -143,7 +143,7 @@ class Spellings:
                 if latest.digest != digest:
                     left.add(dataset)
                     self._current |= latest.names
-        _NOTE(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
+        _SET_WRITTEN(connection, [(dataset, one.digest, one.at) for dataset, one in later.items()])
         self._schemas.clear()
         return left
 
@@ -163,18 +163,18 @@ _CURRENT_ROWS = _ROWS.where(_FIELD.c.spelled_by == CURRENT)
 _LATEST = select(_DATASET.c.id, _DATASET.c.written_at, _DATASET.c.written_digest)
 
 
-def _spell(given: BoundValues) -> Update:
-    values = {name: given[name] for name in ("name", "folded_key", "spelling", "spelled_by")}
-    return update(_FIELD).where(_FIELD.c.id == given["row"]).values(values)
+def _spell(bound: BoundValues) -> Update:
+    values = {name: bound[name] for name in ("name", "folded_key", "spelling", "spelled_by")}
+    return update(_FIELD).where(_FIELD.c.id == bound["row"]).values(values)
 
 
-def _note(given: BoundValues) -> Update:
-    dataset = update(_DATASET).where(_DATASET.c.id == given["dataset"])
-    return dataset.values(written_digest=given["digest"], written_at=given["moment"])
+def _set_written(bound: BoundValues) -> Update:
+    dataset = update(_DATASET).where(_DATASET.c.id == bound["dataset"])
+    return dataset.values(written_digest=bound["digest"], written_at=bound["moment"])
 
 
 _SPELL = Change(
     {"row": BigInteger(), "name": Text(), "folded_key": LargeBinary(), "spelling": Text(), "spelled_by": Integer()},
     _spell,
 )
-_NOTE = Change({"dataset": BigInteger(), "digest": LargeBinary(), "moment": BigInteger()}, _note)
+_SET_WRITTEN = Change({"dataset": BigInteger(), "digest": LargeBinary(), "moment": BigInteger()}, _set_written)

@@ -1,4 +1,4 @@
-"""What an event says of names: other names of a dataset, and that from its time on a name means another dataset."""
+"""The names that an event has of a dataset, and its changes of names: from then on a name means another dataset."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,9 +17,9 @@ _EVENT = schema.event.c
 
 
 def resolve_names(ids: IdResolver, events: Sequence[Event]) -> None:
-    """Makes the names of an event's datasets known, or the changes of names of all events that tell some of one moment.
+    """Add the names of an event's datasets, or the changes of names in all events of one moment.
 
-    What happens at one moment happens at once: former names are those of just before it, whoever tells them first.
+    Changes at one moment happen at once: former names are those of just before it, whichever event comes first.
     """
     changes = [(output, event.at) for event in events if event.state in SUCCESSFUL for output in event.outputs]
     if any(event.renames for event in events):
@@ -35,20 +35,20 @@ def resolve_names(ids: IdResolver, events: Sequence[Event]) -> None:
 
 
 def moment_of(output: WrittenDataset, at: int) -> int:
-    """When the name of an event's output means that dataset: of one that is dropped, until just before."""
+    """Return when the name of an event's output means that dataset: of one that is dropped, until just before."""
     return at - 1 if any(change.present is None for change in output.description.names) else at
 
 
 def datasets_across_renames(ids: IdResolver, event: Event) -> set[int]:
-    """The datasets of which events are known that are later than a change of names that is told only now."""
+    """Return the datasets that events in the store name which are later than this event's changes of names."""
     if not event.renames or event.state not in SUCCESSFUL:
         return set()
     owners = {one.dataset for named in _changed(event) for one in ids.meanings(named) if one.spans(event.at)}
     for output in event.outputs:
         if output.description.fields:
-            known = ids.meanings(output.description.dataset)
+            meanings = ids.meanings(output.description.dataset)
             # What has the name from that very moment on is the dataset whose fields are renamed, too.
-            owners |= {one.dataset for one in known if one.covers(event.at - 1) or one.covers(event.at)}
+            owners |= {one.dataset for one in meanings if one.covers(event.at - 1) or one.covers(event.at)}
     return {owner for owner in owners if _has_later(ids, owner, event)}
 
 
@@ -108,14 +108,14 @@ def _changed(event: Event) -> Iterator[Dataset]:
 
 
 def _has_later(ids: IdResolver, owner: int, event: Event) -> bool:
-    """Whether another event from that moment on, or lineage told from then on, is about a dataset."""
+    """Whether another event from that moment on, or lineage that holds from then on, is about a dataset."""
     ids.flush()
-    lineage, touched, changed = schema.lineage.c, schema.run_dataset.c, schema.dataset_change.c
+    lineage, in_run, changed = schema.lineage.c, schema.run_dataset.c, schema.dataset_change.c
     later = select(_EVENT.id).where(_EVENT.at >= event.at, _EVENT.digest != event.digest)
     questions = [
         later.join(table, of_run == _EVENT.run_id).where(of_dataset == owner)
         for table, of_run, of_dataset in (
-            (schema.run_dataset, touched.run_id, touched.dataset_id),
+            (schema.run_dataset, in_run.run_id, in_run.dataset_id),
             (schema.dataset_change, changed.run_id, changed.dataset_id),
         )
     ]

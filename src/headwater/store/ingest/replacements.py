@@ -56,9 +56,9 @@ class Run(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """The replacement of a dataset's rows by a run; ``certain`` where the run said so, or its producer is believed.
+    """The replacement of a dataset's rows by a run; ``certain`` where its event has it, or its producer is believed.
 
-    ``restores`` says that they are those of an earlier version, which is known where it is ``certain``.
+    ``restores`` says that they are those of an earlier version, which was found where it is ``certain``.
     """
 
     at: int

@@ -64,7 +64,7 @@ def _weight(state: str, at: int) -> tuple[bool, int, str]:
 
 
 def _describe_job(ids: IdResolver, event: Event, run_id: int) -> None:
-    """Notes what an event says of its job and its run, beside the run's state."""
+    """Add what an event contains of its job and its run, beside the run's state."""
     about, job_id = event.about, ids.job(event.job)
     ids.rows.propose_attribute((schema.job, "type"), job_id, about.job_type, event.at)
     ids.rows.propose_attribute((schema.job, "sql"), job_id, about.sql[:_LONGEST_TEXT], event.at)

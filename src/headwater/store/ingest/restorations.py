@@ -1,6 +1,6 @@
 """Runs that restored a version of a dataset: which lineage holds again from their end on.
 
-A restored version has the lineage that held when the run which made it had ended. Where that run is not known, all
+A restored version has the lineage that held when the run which made it had ended. Where that run cannot be found, all
 lineage that the dataset ever had may hold again. Whose turn it is follows `headwater.store.ingest.replacements`.
 """
 

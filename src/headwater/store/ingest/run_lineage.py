@@ -100,7 +100,7 @@ def replacements_by_dataset(
 
 
 def restored_versions(ids: IdResolver, run: Run, events: Iterable[LineageEvent]) -> dict[int, str]:
-    """Return the versions that a run restored, by dataset; empty where the version is not known."""
+    """Return the versions that a run restored, by dataset; empty where the event has none."""
     outputs = [(one, event.at) for event in events for one in event.outputs if run.state in SUCCESSFUL]
     return {
         dataset_id(ids, one.description.dataset, moment_of(one, at)): one.restores

@@ -137,7 +137,7 @@ _UPDATE_RUN = Change({"row": _ID, **{name: _RUN.c[name].type for name in RUN_COL
 
 @cache
 def _later_attribute(table: Table, name: str) -> Change:
-    """Sets an attribute unless what is there was said _later_attribute; of equal times the greater value stays."""
+    """Set an attribute unless the row has a later value; of equal times the greater value stays."""
     present, present_at = table.c[name], table.c[f"{name}_at"]
 
     def set_latest(bound: BoundValues) -> Update:
@@ -186,7 +186,7 @@ _NEW_FIELD_NAME = Addition(schema.field_name, ("key", "folded_key", "name"), _un
 """A row for each name of a field that is not there yet."""
 
 _LATEST_FACET = Addition(_FACET, ("dataset_id", "job_id", "name", "at", "event_digest"), _latest_facet)
-"""The event that tells a facet, unless a _later_attribute one is present."""
+"""The event that has a facet, unless a later one is there."""
 
 
 @cache
