@@ -20,7 +20,7 @@ from headwater.store.questions.lookup.find import Exact, find_exact
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
 from tests.store.conftest import told, written
-from tests.store.test_ingest_laws import empty_store
+from tests.store.ingest.test_pipeline_laws import empty_store
 
 SMALL = {
     **SETTINGS,

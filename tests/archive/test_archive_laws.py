@@ -19,7 +19,7 @@ from headwater.store import Store, open_store, schema
 from headwater.store.questions.hops import overwrites
 from headwater.store.read_model.fields import ended_fields
 from tests.store.conftest import Words, renamed, told, written
-from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
+from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
 from .conftest import Both, Build, reads_whole
 

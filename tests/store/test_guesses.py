@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.test_ingest_laws import EVENT, OF_STREAM, event, told_to
+from tests.store.ingest.test_pipeline_laws import EVENT, OF_STREAM, event, told_to
 
 from headwater.model import Subtype
 from headwater.store import Store

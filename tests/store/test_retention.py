@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
-from tests.store.test_ingest_laws import CHANGE, EVENT, OF_STREAM, change, event, told_to
+from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, event, told_to
 
 from headwater.errors import HeadwaterError
 from headwater.store import Store, open_store

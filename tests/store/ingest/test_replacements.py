@@ -210,7 +210,7 @@ EMPTY = _Empty()
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs=histories(), seed=st.randoms(use_true_random=False), believed=st.booleans())
-def test_what_is_current_follows_from_the_events_whatever_their_order(
+def test_current_lineage_follows_from_the_events_whatever_their_order(
     words: Any, opened: Opener, runs: list[Write], seed: random.Random, believed: bool
 ) -> None:
     events = [event for one in runs for event in one.events(words)]
@@ -232,13 +232,13 @@ def night(words: Any, day: int, columns: dict[str, list[str]], write: str = "ALL
     return found
 
 
-def test_the_night_before_is_no_longer_current(words: Any, store: Store) -> None:
+def test_a_replacement_ends_the_lineage_of_the_night_before(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"], "old": ["people.id"]})])
     store.ingest([night(words, 24, {"v": ["shop.name"]})])
     assert words.edges(store) == {"out.v <- shop.name IDENTITY"}
 
 
-def test_what_only_adds_rows_ends_nothing(words: Any, store: Store) -> None:
+def test_an_append_ends_no_lineage(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]})])
     store.ingest([night(words, 24, {"v": ["shop.name"]}, write="SOME_ROWS")])
     assert words.edges(store) == {"out.v <- people.email IDENTITY", "out.v <- shop.name IDENTITY"}
@@ -343,7 +343,7 @@ def _roots(store: Store, name: str) -> list[str]:
     return sorted(str(root.column).rpartition("/")[2] for root in roots_of(store, name).roots)
 
 
-def test_what_was_made_of_rows_that_are_gone_leads_to_their_sources(words: Any, store: Store) -> None:
+def test_columns_made_of_rows_that_are_gone_lead_to_their_sources(words: Any, store: Store) -> None:
     """A stage is filled, read, and emptied or used for something else."""
     store.ingest(
         [
@@ -393,7 +393,7 @@ def test_a_restored_version_has_the_lineage_that_it_had(words: Any, store: Store
     assert words.edges(store) == {"out.v <- shop.name IDENTITY"}
 
 
-def test_whatever_a_dataset_had_may_be_in_a_version_that_nobody_knows(words: Any, store: Store) -> None:
+def test_all_former_lineage_may_be_in_a_restored_version_without_a_name(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]}), night(words, 24, {"v": ["shop.name"]})])
     restoring = words.told("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS <?"), minute=25)
     store.ingest([restoring])
@@ -404,7 +404,7 @@ def test_whatever_a_dataset_had_may_be_in_a_version_that_nobody_knows(words: Any
     assert marks == {"restore": None, "nightly_2026-11-24": by}
 
 
-def test_of_appends_of_one_job_the_latest_application_counts_with_all_that_it_wrote(words: Any, store: Store) -> None:
+def test_the_latest_application_of_appends_of_one_job_counts_with_all_its_writes(words: Any, store: Store) -> None:
     """What the application has appended before comes with the last run (``earlier``)."""
 
     def append(minute: int, source: str, before: str = "") -> dict[str, Any]:

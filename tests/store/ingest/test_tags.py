@@ -98,7 +98,7 @@ def test_a_later_facet_replaces_tags_of_earlier_ones_and_not_those_of_people(sto
 
 
 @pytest.mark.parametrize("change", ["rename", "join"])
-def test_what_people_say_stays_with_a_dataset(store: Store, words: Any, change: str) -> None:
+def test_tags_of_people_stay_with_a_dataset(store: Store, words: Any, change: str) -> None:
     store.ingest(
         [words.told("j", tagged(words, "a", None), minute=1), words.told("j", tagged(words, "a", None), minute=9)]
     )

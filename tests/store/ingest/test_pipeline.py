@@ -56,7 +56,7 @@ def adding(words: Any, column: str, earlier: Sequence[str] = (), **facets: Any) 
     return {**output, "outputFacets": {"headwater_write": write}}
 
 
-def test_what_a_job_wrote_before_in_its_application_counts_too(store: Store, words: Any) -> None:
+def test_lineage_of_earlier_writes_of_an_application_counts_too(store: Store, words: Any) -> None:
     store.ingest([words.told("j", adding(words, "raw.x"), minute=1)])
     store.ingest([words.told("j", adding(words, "raw.y", ["raw.x", "raw.z TRANSFORMATION"]), minute=2)])
     now = {"gold.a <- raw.x IDENTITY", "gold.a <- raw.y IDENTITY", "gold.a <- raw.z TRANSFORMATION"}
@@ -65,7 +65,7 @@ def test_what_a_job_wrote_before_in_its_application_counts_too(store: Store, wor
     assert words.edges(store) == {"gold.a <- raw.y IDENTITY"}
 
 
-def test_what_a_job_wrote_before_counts_beside_explicit_lineage(store: Store, words: Any) -> None:
+def test_lineage_of_earlier_writes_counts_beside_explicit_lineage(store: Store, words: Any) -> None:
     explicit = {"fields": {"a": {"inputs": [{"namespace": "file", "name": "/raw", "field": "e"}]}}}
     store.ingest([words.told("j", adding(words, "raw.y", ["raw.x"], lineage=explicit))])
     assert {one.partition(" <- ")[2].split()[0] for one in words.edges(store)} == {"raw.e", "raw.x", "flag.f"}
@@ -202,7 +202,7 @@ def test_names_of_ten_thousand_characters_are_names(store: Store, words: Any) ->
     assert roots_of(store, f"{long}.{long}").roots[0].column.name == long
 
 
-def test_what_is_known_of_a_run_is_listed(store: Store, words: Any) -> None:
+def test_state_parent_engine_and_error_of_a_run_are_listed(store: Store, words: Any) -> None:
     parent = {"parent": {"run": {"runId": "app"}, "job": {"namespace": "demo", "name": "app"}}}
     facets = parent | {"processing_engine": {"name": "spark", "version": "4.1.4"}, "errorMessage": {"message": "boom"}}
     store.ingest([words.told("j", state="START", run="r", minute=1)])

@@ -121,7 +121,7 @@ def test_no_source_is_dropped_in_silence(store: Store, words: Words, name: str, 
     assert (words.edges(store), gaps(store)) == (expected, missing)
 
 
-def test_what_feeds_a_job_by_its_own_entry_feeds_what_the_job_writes(store: Store, words: Words) -> None:
+def test_an_input_of_the_jobs_own_entry_feeds_all_outputs_of_the_job(store: Store, words: Words) -> None:
     event = words.told("j", words.written("gold"), inputs=["raw", "unused"])
     target = {"namespace": "file", "name": "/gold", "type": "DATASET", "inputs": [OWN_JOB]}
     event["job"]["facets"]["lineage"] = {"entries": [{"type": "JOB", "inputs": [whole("raw")]}, target]}
@@ -129,7 +129,7 @@ def test_what_feeds_a_job_by_its_own_entry_feeds_what_the_job_writes(store: Stor
     assert words.edges(store) == {"gold.* <- raw.* TRANSFORMATION"}
 
 
-def test_what_headwater_says_of_its_own_statements_is_whole(store: Store, words: Words) -> None:
+def test_lineage_of_headwaters_own_events_is_whole(store: Store, words: Words) -> None:
     """It lists what `count(*)` reads, of which no value goes in."""
     store.ingest([explicit(words, {"inputs": [whole("raw")]}, run_facets={"headwater_coverage": {"gaps": []}})])
     assert words.edges(store) == set()

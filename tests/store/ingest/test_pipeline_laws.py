@@ -101,7 +101,7 @@ def test_order_batches_and_repetition_do_not_matter(
     changes=st.lists(CHANGE, min_size=1, max_size=4),
     seed=st.randoms(use_true_random=False),
 )
-def test_nor_do_they_where_names_change(
+def test_order_does_not_matter_where_names_change(
     words: Any, parts: list[dict[str, Any]], changes: list[tuple[dict[str, Any], int, str]], seed: random.Random
 ) -> None:
     agree(words, [*(event(words, one) for one in parts), *(change(words, one) for one in changes)], seed)
@@ -120,7 +120,7 @@ def agree(words: Any, events: list[dict[str, Any]], seed: random.Random) -> None
         assert words.contents(together) == words.contents(apart)
 
 
-def test_nor_do_they_where_a_table_takes_the_name_of_another_at_once(words: Any, tmp_path: Path) -> None:
+def test_order_does_not_matter_where_a_table_takes_the_name_of_another_at_once(words: Any, tmp_path: Path) -> None:
     """One is dropped, and at the same moment another gets its name, and its column one that is told again later."""
     events = [
         words.told("ddl", words.renamed("a", None), minute=1, run="1"),

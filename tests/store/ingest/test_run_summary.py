@@ -1,4 +1,4 @@
-"""What is kept with runs for lists of versions is what their rows say, however they came to be."""
+"""The summaries of runs, for lists of versions, agree with the rows of their datasets, however these came to be."""
 
 from collections import defaultdict
 from typing import Any
@@ -14,7 +14,7 @@ LEFT JOIN lineage l ON l.run_id = r.id AND l.job_id = r.job_id AND l.output_id =
 """
 
 
-def require_stamps(store: Store) -> None:
+def require_summaries(store: Store) -> None:
     """Equal digests stand for equal datasets, and each moment is that of the lineage or the state."""
     touch, run = schema.run_dataset, schema.run
     sets: defaultdict[int, set[Any]] = defaultdict(set)
@@ -29,22 +29,22 @@ def require_stamps(store: Store) -> None:
     assert [row for row in moments if row[0] != (row[1] if row.written else None)] == []
 
 
-def test_as_runs_go_on_and_end(store: Store, words: Any) -> None:
+def test_summaries_follow_runs_that_go_on_and_end(store: Store, words: Any) -> None:
     gold = words.written("gold", {"a": ["raw.x"]})
     for number, state in enumerate(("START", "RUNNING", "COMPLETE")):
         outputs = [gold] if number else []
         store.ingest([words.told("daily", *outputs, minute=number, state=state, run="one", inputs=["raw"])])
-        require_stamps(store)
+        require_summaries(store)
     store.ingest([words.told("daily", minute=5, state="ABORT", run="one")])
-    require_stamps(store)
+    require_summaries(store)
 
 
-def test_when_datasets_turn_out_to_be_one(store: Store, words: Any) -> None:
+def test_summaries_follow_datasets_that_turn_out_to_be_one(store: Store, words: Any) -> None:
     store.ingest([words.told("by path", words.written("gold", {"a": ["raw.x"]}), minute=1)])
     by_name = {"namespace": "hive", "name": "db.gold"}
     store.ingest([words.told("by name", minute=2) | {"inputs": [by_name]}])
     store.ingest([words.told("both", words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"]), minute=3)])
-    require_stamps(store)
+    require_summaries(store)
     with store.read() as connection:
         assert len(connection.execute(select(schema.dataset.c.id)).all()) == 2
 
@@ -53,13 +53,13 @@ def test_a_rename_that_arrives_late_counts_from_its_time(store: Store, words: An
     for minute in (1, 5):
         store.ingest([words.told("daily", words.written("gold", {"a": ["raw.x"]}), minute=minute, inputs=["raw"])])
     store.ingest([words.told("move", words.renamed("gold", "old"), minute=3)])
-    require_stamps(store)
+    require_summaries(store)
     with store.read() as connection:
         assert len(connection.execute(select(schema.dataset.c.id)).all()) == 3
 
 
 @pytest.mark.parametrize("alters", [False, True])
-def test_when_all_of_it_comes_at_once(store: Store, words: Any, *, alters: bool) -> None:
+def test_summaries_are_right_in_one_batch(store: Store, words: Any, *, alters: bool) -> None:
     gold, silver = (words.written(name, {"a": ["raw.x"]}) for name in ("gold", "silver"))
     altered = {**silver, "facets": {"lifecycleStateChange": {"lifecycleStateChange": "ALTER"}}}
     streaming = {"jobType": {"processingType": "STREAMING"}}
@@ -75,14 +75,14 @@ def test_when_all_of_it_comes_at_once(store: Store, words: Any, *, alters: bool)
             words.told("late", gold, minute=6, state="RUNNING", run="five"),
         ]
     )
-    require_stamps(store)
+    require_summaries(store)
     store.ingest([words.told("late", minute=7, run="five", inputs=["raw"])])
-    require_stamps(store)
+    require_summaries(store)
 
 
-def test_when_all_of_it_comes_at_once_with_another_name(store: Store, words: Any) -> None:
+def test_summaries_are_right_in_one_batch_with_another_name(store: Store, words: Any) -> None:
     linked = words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"])
     by_name = {"namespace": "hive", "name": "db.gold"}
     before = words.told("by name", minute=1, run="one") | {"inputs": [by_name]}
     store.ingest([before, words.told("both", linked, minute=2, run="two", inputs=["raw"])])
-    require_stamps(store)
+    require_summaries(store)

@@ -15,7 +15,7 @@ from headwater.errors import UnknownName
 from headwater.store import Store, open_store
 from headwater.store.questions import UNBOUNDED, Direction, Exact, find_columns, impact_of, roots_of, walk_from
 
-from .test_ingest_laws import COLUMNS, NAMES, empty_store
+from .test_pipeline_laws import COLUMNS, NAMES, empty_store
 
 SPELLED = [str.lower, str.upper, str.title]
 STEP = st.tuples(NAMES, st.dictionaries(COLUMNS.map(str.lower), st.lists(st.tuples(NAMES, COLUMNS), max_size=2)))
@@ -83,7 +83,7 @@ def test_spelling_changes_no_closure(words: Any, steps: list[Any], chance: rando
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_nor_does_it_on_either_database(words: Any, store: Store, seed: int) -> None:
+def test_spelling_changes_no_closure_on_either_database(words: Any, store: Store, seed: int) -> None:
     chance = random.Random(seed)
 
     steps = [("a", {"x": [("raw", "x")], "y": [("raw", "y")]}), ("b", {"x": [("a", "x")], "y": [("a", "y")]})]
@@ -97,7 +97,7 @@ def test_nor_does_it_on_either_database(words: Any, store: Store, seed: int) -> 
     assert found["file:/raw.x"][1] == ["file:/a.z", "file:/b.x", "file:/c.y"]
 
 
-def test_what_is_shown_is_the_tables_own_spelling(words: Any, tmp_path: Path) -> None:
+def test_names_are_shown_in_the_tables_own_spelling(words: Any, tmp_path: Path) -> None:
     """A writer's goes before a reader's, that of its latest schema before all, in any order of events."""
     told = [
         words.told("read", words.written("gold", {"k": ["mid.ID"], "n": ["mid.nAmE"]}), minute=9, run="1"),
@@ -116,7 +116,7 @@ def test_what_is_shown_is_the_tables_own_spelling(words: Any, tmp_path: Path) ->
             assert str(root.column) == "file:/raw.x"
 
 
-def test_columns_that_stand_side_by_side_are_two(words: Any, store: Store) -> None:
+def test_columns_of_one_event_that_differ_in_case_are_two(words: Any, store: Store) -> None:
     """A schema with ``a`` and ``A`` was made by a case-sensitive session, also when that is told late."""
     read = words.told("read", words.written("gold", {"k": ["mid.a"], "m": ["mid.A"]}), minute=2, run="1")
     store.ingest([read])
