@@ -47,7 +47,7 @@ def test_fields_are_those_of_writers_before_those_of_readers(words: Any) -> None
     read = {"namespace": "file", "name": "/raw", "facets": schema}
     one = read_event(json.dumps(words.told("write", words.written("gold", {"a": ["raw.x"]})) | {"inputs": [read]}))
     fields = read_batch([one]).fields
-    assert [(of.by, of.dataset, of.names) for of in fields] == [
+    assert [(of.by, of.dataset, tuple(of.names)) for of in fields] == [
         (WRITTEN, dataset("/gold"), ("a",)),
         (READ, dataset("/raw"), ("X",)),
     ]

@@ -92,10 +92,11 @@ class IdResolver:
 
     def meanings(self, name: Dataset) -> list[Meaning]:
         """All datasets that a name has meant."""
-        if name not in self._meanings:
+        found = self._meanings.get(name)  # one look-up: a name is hashed anew each time
+        if found is None:
             rows = self.connection.execute(_NAMED, {"the_key": key_of(name.namespace, name.name)})
-            self._meanings[name] = [Meaning(*row) for row in rows]
-        return self._meanings[name]
+            found = self._meanings[name] = [Meaning(*row) for row in rows]
+        return found
 
     @property
     def named_datasets(self) -> set[int]:

@@ -91,9 +91,9 @@ def _add_datasets(ids: IdResolver, names: Iterable[Dataset]) -> None:
 def _add_fields(ids: IdResolver, batch: Batch) -> None:
     """Add the fields that events describe of datasets that are there."""
     missing: dict[int, dict[int, dict[str, None]]] = {WRITTEN: {}, READ: {}}
-    for by, dataset, at, names in batch.fields:
-        for meaning in ids.meanings(dataset):
-            if meaning.covers(at) and not ids.fields.renames(meaning.dataset):
-                missing[by].setdefault(meaning.dataset, {}).update(dict.fromkeys(names))
+    for one in batch.fields:
+        for meaning in ids.meanings(one.dataset):
+            if meaning.covers(one.at) and not ids.fields.renames(meaning.dataset):
+                missing[one.by].setdefault(meaning.dataset, {}).update(dict.fromkeys(one.names))
     for by, of_role in missing.items():
         ids.fields.add(of_role, by)

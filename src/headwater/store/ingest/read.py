@@ -3,18 +3,23 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from headwater.model import Dataset, DatasetDescription, Job, Transformation
+from headwater.model import Dataset, DatasetDescription, Job, SchemaField, Transformation
 from headwater.openlineage.reading.events import Event
 from headwater.store.ingest.field_spelling import READ, WRITTEN
 
 
 class DescribedFields(NamedTuple):
-    """The fields of a dataset as an event has them: whether a reader's or a writer's, when, and their names."""
+    """The fields of a dataset as an event has them: whether a reader's or a writer's, and when."""
 
     by: int
     dataset: Dataset
     at: int
-    names: tuple[str, ...]
+    schema: Sequence[SchemaField]
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names of the fields, in their order."""
+        return (field.name for field in self.schema)
 
 
 class Batch(NamedTuple):
@@ -77,4 +82,4 @@ def _fields(event: Event) -> Iterator[DescribedFields]:
     described = [(WRITTEN, output.description) for output in event.outputs]
     for by, one in (*described, *((READ, one) for one in event.inputs)):
         if one.schema:
-            yield DescribedFields(by, one.dataset, event.at, tuple(field.name for field in one.schema))
+            yield DescribedFields(by, one.dataset, event.at, one.schema)
