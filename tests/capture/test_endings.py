@@ -1,6 +1,7 @@
 """How a program ends is how its application's run ends, whichever way headwater came in."""
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from headwater.capture.hooks.endings import Ending
 ending = Ending()
 atexit.register(lambda: print(repr(ending.error)))
 """
+MONITORED = "The program exited with status 3." if sys.version_info >= (3, 12) else ""
 ERRORS = {
     "": "",
     "sys.exit(0)": "",
@@ -77,9 +79,10 @@ ERRORS = {
     "code = 0\nraise SystemExit(code)": "",
     "class Stop(SystemExit): pass\nraise Stop(3) from None": "The program exited with status 3.",
     "class Stop(SystemExit):\n    def __init__(self, number): super().__init__(0)\nraise Stop(3)": "",
-    # Python shows nobody the status of these:
-    "def main():\n    return 3\nraise SystemExit(main())": "",
-    "def main():\n    raise SystemExit(3)\nmain()": "",
+    # Before Python 3.12 nothing shows the status of these:
+    "def main():\n    return 3\nraise SystemExit(main())": MONITORED,
+    "def main():\n    raise SystemExit(3)\nmain()": MONITORED,
+    "def main():\n    raise SystemExit(3)\ntry:\n    main()\nexcept SystemExit:\n    pass": "",
 }
 NOTHING = "class ending:\n    passing = id\n"
 
