@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from headwater.ext import InputRelation, NodeLineage, OutputRelation
 from headwater.extract import writes
 from headwater.extract.relations import leaves, naming, rdds, streams
-from headwater.extract.scope import Extraction
+from headwater.extract.scope import Extraction, merged
 from headwater.model import DatasetDescription
 from headwater.plan import Node, Operator, Plan
 
-RELATIONS = {**leaves.OPERATORS, **rdds.OPERATORS, **streams.OPERATORS}
+RELATIONS = merged(leaves.OPERATORS, rdds.OPERATORS, streams.OPERATORS)
 """The rules of operators where columns begin."""
 
 

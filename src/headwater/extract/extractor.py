@@ -12,29 +12,27 @@ from headwater.extract.delegates import RELATIONS, only_written
 from headwater.extract.edges import lineage
 from headwater.extract.extension_rows import extension_outputs, extension_rows
 from headwater.extract.interfaces import FIELD, interface_answers
-from headwater.extract.operators import aggregate, generate, joins, merge, opaque, rows, sets
+from headwater.extract.operators import generate, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
 from headwater.extract.relations import leaves
-from headwater.extract.scope import Extraction, ExtractSettings, Rows
-from headwater.extract.sinks import kind_of
+from headwater.extract.relations.streams import kind_of
+from headwater.extract.scope import Extraction, ExtractSettings, Rows, merged
 from headwater.extract.trace import Placeholder, Trace, flat, union
 from headwater.extract.variables import assigned, loop_columns
 from headwater.extract.writes import WRITES, outputs
 from headwater.model import ColumnLineage, Gap, Output, Statement
 from headwater.plan import Operator, Plan
 
-OPERATORS: Mapping[str, Visitor] = {
-    **rows.OPERATORS,
-    **aggregate.OPERATORS,
-    **joins.OPERATORS,
-    **sets.OPERATORS,
-    **generate.OPERATORS,
-    **merge.OPERATORS,
-    **opaque.OPERATORS,
-    **RELATIONS,
-    **variables.OPERATORS,
-}
+OPERATORS: Mapping[str, Visitor] = merged(
+    rows.OPERATORS,
+    sets.OPERATORS,
+    generate.OPERATORS,
+    merge.OPERATORS,
+    opaque.OPERATORS,
+    RELATIONS,
+    variables.OPERATORS,
+)
 
 _DEFAULTS = ExtractSettings()
 _NO_ORIGINS: Mapping[OriginKey, Origin] = MappingProxyType({})

@@ -1,7 +1,8 @@
 """The scope that an expression or an operator may look at while its lineage is worked out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
 from headwater.ext import NodeLineage, Transformation
 from headwater.ext.runtime import NO_EXTENSIONS, Extensions
@@ -24,6 +25,9 @@ class ExtractSettings:
     trimming: Trimming = field(default_factory=Trimming)
     extensions: Extensions = NO_EXTENSIONS
     names: ConfiguredNames = field(default_factory=ConfiguredNames)
+
+
+_T = TypeVar("_T")
 
 
 # Not frozen, as nodes are not: a wide plan has thousands.
@@ -103,3 +107,24 @@ def attribute(node: Expression) -> Attribute:
     """The column that a named expression puts out."""
     values = node.values
     return Attribute(values.get("id", -1), values.get("name", ""), values.get("type") or values.get("dataType") or "")
+
+
+Visitor: TypeAlias = Callable[[Expression, tuple[Trace, ...], Scope], Trace]
+"""From an expression, the traces of its children and its scope to its own trace."""
+
+Visitors: TypeAlias = Mapping[str, Visitor]
+
+
+def merged(*tables: Mapping[str, _T]) -> Mapping[str, _T]:
+    """One table of all visitors, by the class that each is for.
+
+    Raises:
+        ValueError: two tables claim the same class.
+    """
+    result: dict[str, _T] = {}
+    for table in tables:
+        twice = result.keys() & table.keys()
+        if twice:
+            raise ValueError(f"Two visitors claim {sorted(twice)}: leave it to one of them.")
+        result.update(table)
+    return result

@@ -12,9 +12,9 @@ from headwater.extract.procedures import call, convert, restore
 from headwater.extract.rdd_actions import READ, SAVED, TAKEN, to_function, to_hadoop, to_program
 from headwater.extract.relations import connector_names, naming
 from headwater.extract.relations.positions import also_by_position, written_names
+from headwater.extract.relations.streams import sink_target, writes_a_dataset
 from headwater.extract.replaced_rows import with_replaced_rows
 from headwater.extract.scope import Extraction, Rows
-from headwater.extract.sinks import sink_target, writes_a_dataset
 from headwater.extract.written import completed, mode, query, with_columns, written
 from headwater.model import ColumnLineage, Output, SchemaField
 from headwater.plan import Operator

@@ -9,7 +9,7 @@ from headwater.capture.runs.job_names import JobNamer
 from headwater.extract import ExtractSettings, Origins, Stream, statement, stream
 from headwater.extract.alterations import ALTERATIONS
 from headwater.extract.origins import OriginKey, batch_of
-from headwater.extract.sinks import FOREACH_BATCH
+from headwater.extract.relations.streams import FOREACH_BATCH
 from headwater.model import Dataset, DatasetDescription, Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 from headwater.plan import Plan
 

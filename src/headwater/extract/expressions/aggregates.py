@@ -4,8 +4,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from headwater.extract.expressions.functions import function
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import (
     AGGREGATED,
     CONDITION,

@@ -8,8 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import zip_longest
 
 from headwater.extract.expressions.functions import function
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import (
     ANY_ITEM,
     EACH,

@@ -1,7 +1,6 @@
 """Expressions that choose between values: what they test is CONDITIONAL, what they choose from TRANSFORMATION."""
 
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import CONDITION, TRANSFORMED, Trace, decided, flat, merge, shaped, step, union
 from headwater.plan import Expression, Node
 

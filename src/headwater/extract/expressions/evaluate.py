@@ -10,8 +10,7 @@ from headwater.extract.expressions import (
     structs,
     subqueries,
 )
-from headwater.extract.expressions.table import Visitor, Visitors, merged
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitor, Visitors, merged
 from headwater.extract.trace import NOTHING, OPAQUE, SAME, Trace, flat, step, union
 from headwater.plan import Expression, Node
 

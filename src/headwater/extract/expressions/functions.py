@@ -1,7 +1,6 @@
 """Functions in general: every argument is a TRANSFORMATION; some functions hide the value."""
 
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import OPAQUE, TRANSFORMED, Trace, flat, step, union
 from headwater.model import Subtype, Transformation
 from headwater.plan import Expression

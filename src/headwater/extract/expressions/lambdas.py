@@ -5,8 +5,7 @@ from typing import TypeAlias
 
 from headwater.extract.expressions.collections import all_of, opened, zipped
 from headwater.extract.expressions.functions import function
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import (
     EACH,
     EXTENT,

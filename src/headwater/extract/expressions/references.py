@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.extract.expressions.functions import function
-from headwater.extract.expressions.table import Visitors
 from headwater.extract.origins import Origin, has_variables, variable_of
-from headwater.extract.scope import Extraction, Scope
+from headwater.extract.scope import Extraction, Scope, Visitors
 from headwater.extract.trace import (
     NOTHING,
     Elements,

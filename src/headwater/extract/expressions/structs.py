@@ -1,7 +1,6 @@
 """Structs: packed leaves keep their own traces until something looks at the struct as a whole."""
 
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Scope
+from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import (
     TRANSFORMED,
     Elements,

@@ -1,7 +1,6 @@
 """Subqueries used as a value: what happens inside touches only the column that uses it."""
 
-from headwater.extract.expressions.table import Visitors
-from headwater.extract.scope import Rows, Scope
+from headwater.extract.scope import Rows, Scope, Visitors
 from headwater.extract.trace import (
     NOTHING,
     TRANSFORMED,

@@ -1,6 +1,7 @@
-"""Operators that keep or compute columns row by row, and choose, order or repeat rows."""
+"""Operators that keep, compute, group and join columns, and that choose, order or repeat rows."""
 
 from headwater.extract.expressions.evaluate import evaluate
+from headwater.extract.expressions.subqueries import inner
 from headwater.extract.operators.predicates import correlation, predicate
 from headwater.extract.operators.table import (
     Visitors,
@@ -10,10 +11,12 @@ from headwater.extract.operators.table import (
     row_effects,
     scope_of,
 )
-from headwater.extract.operators.watermarks import columns_of, watermark, without_late
-from headwater.extract.scope import Extraction, Rows, attribute
-from headwater.extract.trace import FILTER, GROUP_BY, NOTHING, SORT, Paths, flat, has_outer, merge, step, union
-from headwater.plan import Operator
+from headwater.extract.operators.watermarks import columns_of, joins_streams, watermark, without_late
+from headwater.extract.scope import Extraction, Rows, Scope, attribute
+from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths, flat, has_outer, merge, step, union
+from headwater.plan import Expression, Node, Operator
+
+_LEFT_ONLY = ("LeftSemi", "LeftAnti")
 
 
 def project(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -82,6 +85,73 @@ def _decided(rows: Rows, by: Paths) -> Rows:
     return Rows(rows.output, rows.columns, union((rows.deciding, by)))
 
 
+def aggregate(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``SELECT k, sum(x) … GROUP BY k``."""
+    scope = scope_of(children, extraction)
+    output, columns = computed(node.expressions("aggregateExpressions"), scope)
+    grouped = row_effects(GROUP_BY, node.expressions("groupingExpressions"), scope)
+    below = _below_pivot(node, extraction) if _is_pivot(node) else row_dependencies(children)
+    rows = Rows(output, columns, union((below, grouped)))
+    return without_late(node, rows, (grouped,), extraction)
+
+
+def window(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``f(x) OVER (…)``: the child's columns, then the window functions'."""
+    output, columns = computed(node.expressions("windowExpressions"), scope_of(children, extraction))
+    return Rows((*children[0].output, *output), {**children[0].columns, **columns}, row_dependencies(children))
+
+
+def _is_pivot(node: Operator) -> bool:
+    """Spark rewrites PIVOT into two aggregates, the upper one of PivotFirst (Analyzer, ResolvePivot)."""
+    return any(_holds_pivot(expression) for expression in node.expressions("aggregateExpressions"))
+
+
+def _holds_pivot(expression: Expression) -> bool:
+    node: Node = expression
+    while node.children:
+        if node.name == "PivotFirst":
+            return True
+        node = node.children[0]
+    return False
+
+
+def _below_pivot(node: Operator, extraction: Extraction) -> Paths:
+    """The lower aggregate of a PIVOT groups by the pivot column too, which nobody wrote: pass it over."""
+    return row_dependencies(extraction.rows(below) for inner in node.inputs for below in inner.inputs)
+
+
+def join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``a JOIN b ON …``: the columns of both sides, or of the left for a semi and an anti join."""
+    rows = _joined(node, children, scope_of(children, extraction))
+    if not extraction.watermarks or not joins_streams(node):
+        return rows
+    return without_late(node, rows, columns_of(children), extraction)
+
+
+def as_of_join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """The join behind ``merge_asof`` of the pandas API: nearest rows by ``asOfCondition``."""
+    scope = scope_of(children, extraction)
+    rows = _joined(node, children, scope)
+    nearest = union(predicate(node.expression(name), JOIN, scope) for name in ("asOfCondition", "orderExpression"))
+    return Rows(rows.output, rows.columns, union((rows.deciding, nearest)))
+
+
+def lateral_join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
+    """``a, LATERAL (SELECT … a.x …)``: the subquery's rows, its outer references resolved in the left side."""
+    subquery = node.expression("right")
+    if subquery is None:
+        return join(node, children, extraction)
+    sides = (children[0], inner(subquery, Scope(children[0].columns, extraction)))
+    return _joined(node, sides, scope_of(sides, extraction))
+
+
+def _joined(node: Operator, sides: tuple[Rows, ...], scope: Scope) -> Rows:
+    condition = predicate(node.expression("condition"), JOIN, scope)
+    shown = sides[:1] if node.values.get("joinType") in _LEFT_ONLY else sides
+    output = tuple(column for rows in shown for column in rows.output)
+    return Rows(output, scope.columns, union((row_dependencies(sides), condition)))
+
+
 OPERATORS: Visitors = {
     "Project": project,
     "Filter": filter_,
@@ -92,6 +162,11 @@ OPERATORS: Visitors = {
     "DeduplicateWithinWatermark": deduplicate,
     "EventTimeWatermark": watermark,
     "Expand": expand,
+    "Aggregate": aggregate,
+    "Window": window,
+    "Join": join,
+    "AsOfJoin": as_of_join,
+    "LateralJoin": lateral_join,
     "AttachDistributedSequence": numbered,
     **dict.fromkeys(
         (

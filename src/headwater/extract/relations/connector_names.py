@@ -11,9 +11,14 @@ from typing import Any
 
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Facet, Symlink
+from headwater.openlineage.naming.locations import path_dataset
 from headwater.plan import Operator
 
 Facts = Mapping[str, Any]
+PYTHON_TABLE = "PythonTable"
+"""The class of the table that Spark has for each data source written in Python (``spark.dataSource.register``)."""
+
+_PARTS = ("database", "dbtable", "table", "collection", "topic", "subscribe", "path")
 _UNNAMED = "inmemory://"
 
 
@@ -80,3 +85,21 @@ def facets_of_connector(text: object, of: str, what: str, extraction: Extraction
 def _dataset(identifier: Facts) -> Dataset | None:
     namespace, name = identifier.get("namespace"), identifier.get("name")
     return Dataset(str(namespace), str(name)) if namespace and name else None
+
+
+def python_dataset(short_name: str, options: Mapping[str, str]) -> Dataset:
+    """The dataset of a data source written in Python, by the options that say where data is; ``inmemory://`` without.
+
+    >>> python_dataset("crm", {"url": "https://shop.com/api", "table": "people"})
+    Dataset(namespace='crm://shop.com', name='api/people')
+    >>> python_dataset("crm", {"table": "people"}), python_dataset("crm", {})
+    (Dataset(namespace='crm', name='people'), Dataset(namespace='inmemory://', name='crm'))
+    """
+    address = options.get("url") or options.get("endpoint") or options.get("host") or ""
+    place = path_dataset(address if "://" in address or not address else f"{short_name}://{address}")
+    parts = [place.name, *(options.get(key, "") for key in _PARTS)] if address else [options.get(k, "") for k in _PARTS]
+    name = "/".join(part.strip("/") for part in parts if part.strip("/"))
+    host = place.namespace.partition("://")[2]
+    if not name and not host:
+        return Dataset("inmemory://", short_name)
+    return Dataset(f"{short_name}://{host}" if host else short_name, name or "/")

@@ -7,8 +7,13 @@ from typing import Any
 
 from headwater.extract.queries import is_query
 from headwater.extract.relations.catalog_facts import in_own_catalog, in_session_catalog, stored
-from headwater.extract.relations.connector_names import also_known_as, named_by, of_relation
-from headwater.extract.relations.python_sources import PYTHON_TABLE, python_dataset
+from headwater.extract.relations.connector_names import (
+    PYTHON_TABLE,
+    also_known_as,
+    named_by,
+    of_relation,
+    python_dataset,
+)
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
 from headwater.openlineage.naming.jdbc import jdbc_table
