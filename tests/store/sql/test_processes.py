@@ -7,7 +7,7 @@ from pathlib import Path
 from headwater.store import Store, open_store
 from headwater.store.questions import datasets, jobs
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WRITER = """
 import sys, uuid
 from headwater.store import open_store

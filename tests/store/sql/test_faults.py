@@ -18,7 +18,7 @@ from headwater.store import open_store, store_url
 from headwater.store.questions import datasets
 from headwater.store.schema import REVISIONS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NOBODY = 65534
 
 
