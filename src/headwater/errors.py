@@ -19,7 +19,7 @@
         ├── UnknownName           no dataset, column, job or run of that name
         └── AmbiguousName         several of that name
 
-A message says what was met, what was expected, and what to do.
+A message has what was found, what was expected, and what to do.
 """
 
 
@@ -56,7 +56,7 @@ class ArchiveTooNew(ArchiveError):
 
 
 class ExtensionError(HeadwaterError):
-    """An extension that cannot be used, or that broke while it was asked."""
+    """An extension that cannot be used, or that broke while it ran."""
 
 
 class StoreError(HeadwaterError):

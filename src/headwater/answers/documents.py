@@ -156,7 +156,7 @@ def of_dataset_graph(answer: DatasetGraph) -> Document:
 
 
 def of_sides(sides: Sides | None, id_: int) -> Document:
-    """Return the distances of a walk both ways, None on the side where the node is not; of another walk nothing."""
+    """Return the distances of a walk up and down, None on the side where the node is not; of another walk nothing."""
     return {} if sides is None else {"up": sides.up.get(id_), "down": sides.down.get(id_)}
 
 

@@ -42,7 +42,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterat
 
 
 def roots_sheet(answer: Roots, *, guess: bool = False) -> Sheet:
-    """A row for each root and each way in which it takes part."""
+    """A row for each root and each transformation on the path to it."""
     header = ("namespace", "dataset", "field", *_WAY, "origin", "distance", "jobs")
     rows = [
         (*_column(root.column), *_path(path), root.origin.value, root.distance, _jobs(root.jobs))
@@ -58,7 +58,7 @@ def graph_sheet(answer: Graph, *, guess: bool = False) -> Sheet:
 
 
 def impact_sheet(answer: Impact, *, guess: bool = False) -> Sheet:
-    """A row for each impacted column and each way in which it depends; no ``field`` where no column is known."""
+    """A row for each impacted column and each transformation on the path; no ``field`` where no column is known."""
     header = ("namespace", "dataset", "field", *_WAY, "distance", "jobs")
     rows: list[Row] = []
     for one in answer.datasets:

@@ -55,8 +55,8 @@ class FieldChange:
 class Facet:
     """A facet that somebody else knows the meaning of: its name, and its content as the text of a JSON object.
 
-    ``of`` says whose it is: that of a dataset wherever it is met (``dataset``), or of what this run reads (``input``)
-    or writes (``output``) of it.
+    ``of`` is ``dataset`` for a facet of the dataset in every event, ``input`` or ``output`` for one of what this
+    run reads or writes of it.
     """
 
     name: str
@@ -132,7 +132,7 @@ class DatasetDescription:
 
 
 def endings_apart(parts: Mapping[_Key, tuple[str, ...]], least: int = 1) -> dict[_Key, str]:
-    """As many of the last parts of each, ``least`` or more, as tell it from all others, with slashes between.
+    """As many of the last parts of each, ``least`` or more, as distinguish it from all others, with slashes between.
 
     >>> endings_apart({1: ("lake", "bronze", "orders"), 2: ("lake", "silver", "orders"), 3: ("lake", "gold", "sales")})
     {3: 'sales', 1: 'bronze/orders', 2: 'silver/orders'}

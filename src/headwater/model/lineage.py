@@ -47,10 +47,10 @@ _STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION
 
 @dataclass(frozen=True, slots=True)
 class Transformation:
-    """One way in which an input field reaches an output.
+    """How an input field reaches an output.
 
-    ``opaque`` marks a conservative edge: headwater could not see inside the step. ``guess`` marks one that nobody told,
-    ``reference`` one from a dataset that whoever told it only names, and does not own.
+    ``opaque`` marks a conservative edge: headwater could not see inside the step. ``guess`` marks one that no event
+    has, ``reference`` one from a dataset that the sender of the event only names, and does not own.
     """
 
     subtype: Subtype
@@ -128,7 +128,7 @@ class InputField:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """An input field and one way in which it takes part."""
+    """An input field and one transformation of it."""
 
     input: InputField
     transformation: Transformation
@@ -161,7 +161,7 @@ class ColumnLineage:
 
     @cached_property
     def transformations(self) -> tuple[Transformation, ...]:
-        """Every way in which an edge acts, once."""
+        """Every transformation of an edge, once."""
         return tuple(dict.fromkeys(one.transformation for one in self._dependencies()))
 
     @property

@@ -1,4 +1,4 @@
-"""Jobs and their runs, as one moment of a run is told to the world."""
+"""Jobs, their runs, and the state of a run at a moment."""
 
 from dataclasses import dataclass
 from datetime import datetime

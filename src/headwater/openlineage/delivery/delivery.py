@@ -82,7 +82,7 @@ class Delivery:
 
     @property
     def counts(self) -> dict[str, Counts]:
-        """What became of the events so far, by target."""
+        """Numbers of the events delivered, waiting, refused and lost so far, by target."""
         return {outbox.name: outbox.counts for outbox in self._all()}
 
     def folders_of_waiting(self) -> tuple[Path, ...]:

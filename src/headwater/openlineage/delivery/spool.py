@@ -24,7 +24,7 @@ MAX_BYTES = 256 * 1024 * 1024
 
 
 class Fate(Enum):
-    """What became of an event that was handed to its back end."""
+    """The outcome of an event that was handed to its back end."""
 
     DELIVERED = "delivered"
     UNAVAILABLE = "unavailable"

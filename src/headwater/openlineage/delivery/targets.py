@@ -1,6 +1,6 @@
-"""What an event can be delivered to: a back end of the OpenLineage client's, a file, a function.
+"""Targets of events: a back end of the OpenLineage client's, a file, a function.
 
-A target never raises from ``send``; it says what became of the event, in words without secrets.
+A target never raises from ``send``; it returns the outcome, in words without secrets.
 """
 
 import copy
@@ -45,8 +45,8 @@ _PLACES = (
 class Target(Protocol):
     """Where events go.
 
-    ``name`` and ``address`` tell its undelivered events from another target's, over restarts too. The address has no
-    secrets; an empty one stands for whatever has that name.
+    ``name`` and ``address`` distinguish its undelivered events from another target's, over restarts too. The address
+    has no secrets; an empty one stands for whatever has that name.
     """
 
     name: str
@@ -152,11 +152,11 @@ def client_targets(config: Mapping[str, Any] | None = None) -> tuple[ClientTarge
     file) has precedence. Each transport of a composite one is a target of its own, so that one that fails
     does not cost the others an event. Raises SettingError when the configuration cannot be used.
     """
-    given = copy.deepcopy(dict(config or {}))
+    merged = copy.deepcopy(dict(config or {}))
     with _environment_kept():
         try:
-            transports = _transports(given)
-            clients = [OpenLineageClient(transport=transport, config=given) for transport in transports]
+            transports = _transports(merged)
+            clients = [OpenLineageClient(transport=transport, config=merged) for transport in transports]
         except Exception as error:
             raise SettingError(
                 f"The OpenLineage transport cannot be used: {_reason(error)}. Correct it in openlineage.yml, in the "
@@ -186,11 +186,11 @@ def address_of(transport: Transport) -> str:
     if isinstance(transport, HttpTransport):
         return _place(urljoin(transport.url, transport.endpoint))
     config = getattr(transport, "config", None) or getattr(transport, f"{transport.kind}_config", None)
-    told = {name: getattr(config, name, None) for name in _PLACES}
-    inner = told.pop("config")
+    places = {name: getattr(config, name, None) for name in _PLACES}
+    inner = places.pop("config")
     if isinstance(inner, Mapping):
-        told["bootstrap.servers"] = inner.get("bootstrap.servers")
-    return _place(" ".join(str(value) for value in told.values() if value))
+        places["bootstrap.servers"] = inner.get("bootstrap.servers")
+    return _place(" ".join(str(value) for value in places.values() if value))
 
 
 def config_path(environment: Mapping[str, str]) -> Path | None:

@@ -197,12 +197,12 @@ def _without_parameters(text: str) -> str:
 
 
 def _properties(text: str) -> Mapping[str, str]:
-    """Connection properties by lower-case name; only those asked for by name ever leave this module."""
+    """Connection properties by lower-case name; only those read by name ever leave this module."""
     return {match[1].lower(): match[2] for match in _PROPERTY.finditer(text)}
 
 
 def _hosts_and_path(location: str, default_port: str) -> tuple[str, str]:
-    """What is between ``//`` and the parameters; a password may hold a slash that nobody escaped."""
+    """Text between ``//`` and the parameters; a password may hold a slash that nobody escaped."""
     if keyed := _KEYED_HOST.findall(location):
         hosts = ",".join(_with_port(f"{host}:{port}", default_port) for host, port in keyed)
         return hosts, _without_parameters(location.rpartition(")")[2]).strip("/")

@@ -56,7 +56,7 @@ class Catalog:
 
     ``metastore`` is ``hive.metastore.uris`` (empty for an embedded metastore), ``glue`` the ARN of a
     Glue catalog (``arn:aws:glue:region:account``), ``warehouse`` the root of its managed tables,
-    ``service`` the URI of a catalog that is asked over HTTP.
+    ``service`` the URI of a catalog that answers over HTTP.
     """
 
     metastore: str = ""
@@ -99,7 +99,7 @@ def location_dataset(uri: str) -> Dataset:
 
 
 def holds_paths(dataset: Dataset) -> bool:
-    """True when the dataset's name is a path, in which directories can be told apart."""
+    """True when the dataset's name is a path, which has directories."""
     return dataset.namespace.partition("://")[0] in FILE_SYSTEMS or dataset.name.startswith("/")
 
 
@@ -205,7 +205,7 @@ def _public_authority(scheme: str, authority: str) -> str:
 
 
 def _has_secret_parameter(path: str) -> bool:
-    """Whether a signature or a token is given with the path, as with a URL: ``?`` alone is a letter of a name."""
+    """Whether a path has a signature or a token, as with a URL: ``?`` alone is a letter of a name."""
     parameters = re.split(r"[?&]", path)[1:]
     return any("=" in one and is_secret(one.partition("=")[0]) for one in parameters)
 

@@ -111,10 +111,10 @@ def restored_version(output: Record) -> str | None:
 
 
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
-    """The changes of ``headwater_names``, else the one that the standard facet of a rename tells."""
-    told = records(facets, _NAMES, "names")
-    if told or text(facets, _LIFECYCLE, _LIFECYCLE) != "RENAME":
-        pairs = [(record(one, "previous"), record(one, "current")) for one in told]
+    """The changes of ``headwater_names``, else that of the standard facet of a rename."""
+    listed = records(facets, _NAMES, "names")
+    if listed or text(facets, _LIFECYCLE, _LIFECYCLE) != "RENAME":
+        pairs = [(record(one, "previous"), record(one, "current")) for one in listed]
         return [NameChange(dataset(former), dataset(present) if present else None) for former, present in pairs]
     former = record(facets, _LIFECYCLE, "previousIdentifier")
     if not text(former, "namespace") or not text(former, "name") or dataset(former) == named:
@@ -123,8 +123,8 @@ def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
 
 
 def _field_changes(facets: Record) -> list[FieldChange]:
-    told = [FieldChange(text(one, "previous"), text(one, "current")) for one in records(facets, _NAMES, "fields")]
-    return [change for change in told if change.former and change.present and change.former != change.present]
+    changes = [FieldChange(text(one, "previous"), text(one, "current")) for one in records(facets, _NAMES, "fields")]
+    return [change for change in changes if change.former and change.present and change.former != change.present]
 
 
 @remembered_by_content(4 << 20)

@@ -1,4 +1,4 @@
-"""What an event tells an output is made of, by places: what comes again and again is named once."""
+"""Lineage of an output as an event has it, by places: names that occur again and again are stored once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class EncodedLineage:
-    """The lineage of one output, as an event tells it.
+    """The lineage of one output of an event.
 
     ``fields`` are the output's; ``sources`` has the names of the fields that edges start from, by dataset; ``inputs``
     are the same fields, each as the place of its dataset in ``sources`` and its name. Each of the ``edges`` is the
     place of a field, of an input and of a transformation; those of ``dataset``, which act on all fields, have no field.
-    ``twins`` are the names in lower case that several of the fields have, ``references`` the datasets that whoever
-    tells it does not own.
+    ``twins`` are the names in lower case that several of the fields have, ``references`` the datasets that the
+    sender of the event does not own.
     """
 
     fields: tuple[str, ...]
@@ -42,7 +42,7 @@ class EncodedLineage:
     def _named(self) -> Iterator[Named]:
         datasets = tuple(self.sources)
         inputs = [InputField(datasets[place], name) for place, name in self.inputs]
-        for field, source, way in self.edges:
-            yield Named(self.fields[field], inputs[source], self.transformations[way])
-        for source, way in self.dataset:
-            yield Named(None, inputs[source], self.transformations[way])
+        for field, source, step in self.edges:
+            yield Named(self.fields[field], inputs[source], self.transformations[step])
+        for source, step in self.dataset:
+            yield Named(None, inputs[source], self.transformations[step])

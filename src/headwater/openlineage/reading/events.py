@@ -19,10 +19,10 @@ from headwater.openlineage.reading.run_and_job import LONGEST_RUN_ID, About, abo
 from headwater.openlineage.reading.shared_parts import in_parts
 
 DECLARED = "DECLARED"
-"""The state of the run that stands for a job event or a dataset event: lineage told without running."""
+"""The state of the run that stands for a job event or a dataset event: lineage without a run."""
 
 NO_JOB = Job("", "")
-"""The job of lineage that a dataset event tells."""
+"""The job of the lineage in a dataset event."""
 
 SUCCESSFUL = ("COMPLETE", DECLARED)
 FINAL = ("ABORT", "COMPLETE", "FAIL")
@@ -77,7 +77,7 @@ class WrittenDataset:
 
     @property
     def renamed(self) -> bool:
-        """True when the event gives the dataset or its fields other names: then it tells of no rows."""
+        """True when the event renames the dataset or its fields: then it is about no rows."""
         return bool(self.description.names or self.description.fields)
 
     @property
@@ -110,7 +110,7 @@ class Event:
 
     @property
     def tells_lineage(self) -> bool:
-        """True when it says of an output what it is made of."""
+        """True when it has the lineage of an output."""
         return any(output.lineage is not None for output in self.outputs)
 
     @property
@@ -120,7 +120,7 @@ class Event:
 
     @property
     def concerns_rows(self) -> bool:
-        """True when it says what rows of an output are made of, or which of them were replaced."""
+        """True when it has lineage of an output, or replaces rows of one."""
         return self.tells_lineage or self.replaces
 
     @property
@@ -190,7 +190,7 @@ def _limited(event: Event, grant: Grant) -> Event:
             for one in event.outputs
         ),
         about=own_about(event.about, grant),
-        facets={named: told for named, told in event.facets.items() if named not in references},
+        facets={named: names for named, names in event.facets.items() if named not in references},
         references=references,
     )
 
@@ -269,9 +269,9 @@ def _outputs(value: Record) -> tuple[tuple[WrittenDataset, ...], list[Gap]]:
             gaps.append(Gap("facet", "columnLineage", str(fault), str(described.dataset)))
         gaps += whole_sources(lineage, described.dataset)
         restores = facets.restored_version(item)
-        told = WrittenDataset(described, lineage, *facets.replaced_rows(item), restores)
-        # What a renamed column is made of is its former self: in the store they are one.
-        written.append(replace(told, lineage=None) if told.renamed else told)
+        output = WrittenDataset(described, lineage, *facets.replaced_rows(item), restores)
+        # A rename creates no edge: both names are one column in the store.
+        written.append(replace(output, lineage=None) if output.renamed else output)
     return tuple(written), [*gaps, *explicit.gaps]
 
 

@@ -25,7 +25,7 @@ _WHY = "the event names the dataset as a source, and no column of it: each colum
 
 @dataclass(slots=True)
 class ExplicitLineage:
-    """What one event says in explicit ``lineage`` facets; ``gaps`` are of the outputs that were asked for.
+    """The explicit ``lineage`` facets of one event; ``gaps`` are of the outputs whose entries were read.
 
     Events of headwater list in theirs also datasets of which no column goes in: they have gaps of their own, in the
     coverage facet, and nothing is added to them.
@@ -35,25 +35,25 @@ class ExplicitLineage:
     gaps: list[Gap] = field(default_factory=list)
 
     def entry(self, item: Record, output: Dataset) -> Record:
-        """What the facets say of an output, each source as a column; empty where they say nothing.
+        """The entry of an output, each source as a column; empty where no facet has one.
 
         The facet of the dataset goes before that of the job.
         """
-        told = record(item, "facets", "lineage") or self._entries().get(output, {})
-        if not told or record(self.event, "run", "facets", "headwater_coverage"):
-            return told
-        fields = record(told, "fields")
+        entry = record(item, "facets", "lineage") or self._entries().get(output, {})
+        if not entry or record(self.event, "run", "facets", "headwater_coverage"):
+            return entry
+        fields = record(entry, "fields")
         of_fields = {text(name): self._sources(records(one, "inputs"), output) for name, one in fields.items()}
-        whole = self._sources(records(told, "inputs"), output)
+        whole = self._sources(records(entry, "inputs"), output)
         named = {_place(one) for some in (whole, *of_fields.values()) for one in some if one["field"] != WHOLE}
-        # What is named as a whole beside columns of it is told more finely by these.
+        # Columns of a dataset are finer than the dataset as a whole beside them.
         of_dataset = [one for one in whole if one["field"] != WHOLE or _place(one) not in named]
         return {"inputs": of_dataset, "fields": {name: {"inputs": some} for name, some in of_fields.items()}}
 
     def _entries(self) -> dict[Dataset, Record]:
-        """What the facet of the job says of each dataset."""
-        told = records(self.event, "job", "facets", "lineage", "entries")
-        return {Dataset(text(one, "namespace"), text(one, "name")): one for one in told if not _is_job(one)}
+        """The entries of the job's facet by dataset."""
+        entries = records(self.event, "job", "facets", "lineage", "entries")
+        return {Dataset(text(one, "namespace"), text(one, "name")): one for one in entries if not _is_job(one)}
 
     def _sources(self, inputs: Iterable[Record], output: Dataset) -> list[Record]:
         return [source for one in inputs for source in self._columns(one, output)]
@@ -75,8 +75,10 @@ class ExplicitLineage:
     def _read(self) -> list[Record]:
         """The datasets that feed the event's job: those that its own entry names, else all inputs."""
         entries = records(self.event, "job", "facets", "lineage", "entries")
-        told = [one for entry in entries if _is_job(entry) and self._is_own(entry) for one in records(entry, "inputs")]
-        return [one for one in told if not _is_job(one)] or records(self.event, "inputs")
+        sources = [
+            one for entry in entries if _is_job(entry) and self._is_own(entry) for one in records(entry, "inputs")
+        ]
+        return [one for one in sources if not _is_job(one)] or records(self.event, "inputs")
 
 
 def whole_sources(lineage: EncodedLineage | None, output: Dataset) -> list[Gap]:

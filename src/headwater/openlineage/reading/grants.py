@@ -45,12 +45,12 @@ def granted(value: Mapping[str, Any], namespaces: Collection[str]) -> dict[str, 
 
 def grant_of(value: Record) -> Grant | None:
     """The grant that an event was sent under, None for one without limits."""
-    told = value.get(GRANT)
-    return None if told is None else Grant(tuple(map(str, told if isinstance(told, list) else ())))
+    patterns = value.get(GRANT)
+    return None if patterns is None else Grant(tuple(map(str, patterns if isinstance(patterns, list) else ())))
 
 
 def run_within(run: str, namespace: str) -> str:
-    """The identity of a run that a key with limits tells of: its id is unique among the jobs of one namespace alone.
+    """The identity of a run in an event of a key with limits: its id is unique among the jobs of one namespace alone.
 
     Whoever knows the id of another's run, or sends it first, has a run of their own.
     """
@@ -77,7 +77,7 @@ def _owns_change(change: NameChange, grant: Grant) -> bool:
 
 
 def own_about(about: About, grant: Grant) -> About:
-    """What an event says of its run and job; a parent of another's job is left out."""
+    """The facets of an event's run and job; a parent of another's job is left out."""
     parent = about.parent
     if parent is None:
         return about
@@ -91,12 +91,12 @@ def own_lineage(lineage: EncodedLineage, grant: Grant) -> EncodedLineage:
     foreign = frozenset(source for source in lineage.sources if not grant.owns(source))
     if not foreign:
         return lineage
-    sources, known = tuple(lineage.sources), len(lineage.transformations)
+    sources, count = tuple(lineage.sources), len(lineage.transformations)
     marked = [sources[place] in foreign for place, _ in lineage.inputs]
     return replace(
         lineage,
         transformations=(*lineage.transformations, *(replace(one, reference=True) for one in lineage.transformations)),
-        edges=tuple((field, source, way + known * marked[source]) for field, source, way in lineage.edges),
-        dataset=tuple((source, way + known * marked[source]) for source, way in lineage.dataset),
+        edges=tuple((field, source, step + count * marked[source]) for field, source, step in lineage.edges),
+        dataset=tuple((source, step + count * marked[source]) for source, step in lineage.dataset),
         references=foreign,
     )

@@ -29,7 +29,7 @@ def read_json(source: str | bytes) -> Any:
 
 
 def digest_of(canonical: bytes) -> bytes:
-    """What makes an event known again."""
+    """The digest by which an event is recognized."""
     return blake2b(canonical, digest_size=16).digest()
 
 

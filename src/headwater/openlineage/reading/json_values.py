@@ -53,7 +53,7 @@ def text(value: object, *path: str) -> str:
 
 
 def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """A function that remembers what it made of JSON values, for what comes again and again.
+    """Cache the results of a function of JSON values.
 
     >>> remembered(10)(text)(["no string, and has no hash"])
     ''
@@ -88,10 +88,11 @@ class Part:
 
 
 def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Callable[[Any], Value]]:
-    """A function that remembers what it made of whole JSON values: a job that runs again tells the same facets.
+    """Cache the results of a function by the text of a JSON value: a job that runs again sends the same facets.
 
-    It remembers values of ``most`` bytes of JSON in all, each with `_BESIDE` of its own. When they become more, others
-    are forgotten by chance: of slightly more than it can remember, told in turn, it still knows most.
+    It holds values of ``most`` bytes of JSON in all, each with `_BESIDE` of its own. When there are more, random ones
+    are dropped: of slightly more values than fit, read in turn, most are still found, where dropping the oldest
+    would find none.
 
     >>> remembered_by_content(1000)(text)("x")
     'x'
@@ -100,11 +101,11 @@ def remembered_by_content(most: int) -> Callable[[Callable[[Any], Value]], Calla
     def with_memory(read: Callable[[Any], Value]) -> Callable[[Any], Value]:
         memory = _Memory[Value](most)
 
-        def value(told: Any) -> Value:
+        def value(content: Any) -> Value:
             try:
-                part = told if isinstance(told, Part) else Part(told)
+                part = content if isinstance(content, Part) else Part(content)
             except orjson.JSONEncodeError:
-                return read(told)
+                return read(content)
             known = memory.values.get(part.text)
             if known is not None:
                 return known[0]

@@ -1,4 +1,4 @@
-"""The facets that say what columns are made of, as values: columnLineage of all versions, and explicit lineage."""
+"""The lineage of columns as values: columnLineage of all versions, and explicit lineage."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from headwater.openlineage.reading.json_values import Part, Record, record, reco
 
 _OLD_TYPES = {"IDENTITY": ("IDENTITY", False), "MASKED": ("TRANSFORMATION", True)}
 
-Told = tuple[Any, ...]
-"""What a JSON text says of an input, or of a transformation."""
+Names = tuple[Any, ...]
+"""The members of an input field."""
 
 
 def column_lineage(output: Record, entry: Record) -> EncodedLineage | None:
-    """What an event says an output is made of, None when it does not say.
+    """The lineage of an output of an event, None when it has none.
 
-    The explicit ``lineage``, of which ``entry`` is what it says of this output, goes before columnLineage (LineageFacet
+    The explicit ``lineage``, whose entry of this output is ``entry``, goes before columnLineage (LineageFacet
     1-0-0, "Consumers"); where it names no column it goes after.
 
     Raises:
@@ -40,10 +40,10 @@ def column_lineage(output: Record, entry: Record) -> EncodedLineage | None:
     return _with_wholes(facet.value if isinstance(facet, Part) else facet, others) if others else lineage
 
 
-def _with_earlier(told: Record, facet: object, earlier: Record) -> EncodedLineage | None:
+def _with_earlier(entry: Record, facet: object, earlier: Record) -> EncodedLineage | None:
     """The lineage of a run, and of those of its job before it whose rows it has left there (``headwater_write``)."""
-    if _names_columns(told):
-        own = told
+    if _names_columns(entry):
+        own = entry
     elif facet is None:
         return None
     else:
@@ -65,17 +65,19 @@ def _with_wholes(facet: Record, wholes: list[Record]) -> EncodedLineage:
     return _column_lineage({**facet, "dataset": [*records(facet, "dataset"), *wholes]})
 
 
-def _names_columns(told: Record) -> bool:
-    """An entry may say of datasets alone what feeds them; lineage of columns goes before that."""
-    return bool(record(told, "fields")) or any(text(one, "field") not in ("", WHOLE) for one in records(told, "inputs"))
+def _names_columns(entry: Record) -> bool:
+    """Whether an entry has columns; one of datasets alone goes after columnLineage."""
+    return bool(record(entry, "fields")) or any(
+        text(one, "field") not in ("", WHOLE) for one in records(entry, "inputs")
+    )
 
 
 @remembered_by_content(48 << 20)
-def _explicit(told: Record) -> EncodedLineage:
+def _explicit(entry: Record) -> EncodedLineage:
     reading = _Reading()
-    for name, field in record(told, "fields").items():
+    for name, field in record(entry, "fields").items():
         reading.field(text(name), _columns(records(field, "inputs")), {})
-    return reading.lineage(_columns(records(told, "inputs")))
+    return reading.lineage(_columns(records(entry, "inputs")))
 
 
 def _columns(inputs: list[Record]) -> list[Record]:
@@ -96,8 +98,8 @@ def _column_lineage(facet: object) -> EncodedLineage:
     _require_fields(facet)
     reading = _Reading()
     for name, field in record(facet, "fields").items():
-        told = record(field)
-        reading.field(text(name), records(told.get("inputFields")), told)
+        of_field = record(field)
+        reading.field(text(name), records(of_field.get("inputFields")), of_field)
     return reading.lineage(records(facet, "dataset"))
 
 
@@ -112,23 +114,23 @@ class _Reading:
     def __init__(self) -> None:
         self._fields: dict[str, int] = {}
         self._inputs = _Inputs()
-        self._ways: dict[Transformation, int] = {}
-        self._lists = _Lists(self._ways, "CONDITIONAL")
+        self._steps: dict[Transformation, int] = {}
+        self._lists = _Lists(self._steps, "CONDITIONAL")
         self._edges: list[tuple[int, int, int]] = []
 
     def field(self, name: str, inputs: list[Record], field: Record) -> None:
-        """Reads what a field is made of; ``field`` is what is told of it besides."""
+        """Read the inputs of a field; ``field`` has its other members."""
         place = self._fields.setdefault(name, len(self._fields))
-        self._edges += [(place, source, way) for source, way in self._pairs(inputs, field, self._lists)]
+        self._edges += [(place, source, step) for source, step in self._pairs(inputs, field, self._lists)]
 
     def lineage(self, inputs: list[Record]) -> EncodedLineage:
         """The lineage of the fields that were read, and of inputs that act on all of them."""
-        of_all = self._pairs(inputs, {}, _Lists(self._ways, "FILTER"))
+        of_all = self._pairs(inputs, {}, _Lists(self._steps, "FILTER"))
         return EncodedLineage(
             tuple(self._fields),
             self._inputs.sources,
             tuple(self._inputs.all),
-            tuple(self._ways),
+            tuple(self._steps),
             tuple(dict.fromkeys(self._edges)),
             tuple(dict.fromkeys(of_all)),
             twins_among(self._fields),
@@ -137,9 +139,9 @@ class _Reading:
     def _pairs(self, inputs: list[Record], field: Record, lists: "_Lists") -> list[tuple[int, int]]:
         """The place of each input with that of each of its transformations."""
         return [
-            (self._inputs.place(told), way)
-            for told in inputs
-            for way in lists.places(told.get("transformations")) or lists.old(field)
+            (self._inputs.place(one), step)
+            for one in inputs
+            for step in lists.places(one.get("transformations")) or lists.old(field)
         ]
 
 
@@ -148,22 +150,22 @@ class _Inputs:
 
     def __init__(self) -> None:
         self.all: list[tuple[int, str]] = []
-        self._known: dict[Told, int] = {}
+        self._known: dict[Names, int] = {}
         self._names: dict[Dataset, tuple[int, dict[str, None]]] = {}
-        self._sources: dict[Told, tuple[int, dict[str, None]]] = {}
+        self._sources: dict[Names, tuple[int, dict[str, None]]] = {}
 
     @property
     def sources(self) -> dict[Dataset, tuple[str, ...]]:
         """The names of the fields by dataset."""
         return {owner: tuple(names) for owner, (_, names) in self._names.items()}
 
-    def place(self, told: Record) -> int:
+    def place(self, one: Record) -> int:
         """The place of an input field.
 
         Raises:
-            EventError: it is told of no dataset or no field.
+            EventError: it names no dataset or no field.
         """
-        named = told.get("namespace"), told.get("name"), told.get("field")
+        named = one.get("namespace"), one.get("name"), one.get("field")
         try:
             place = self._known.get(named)
         except TypeError:  # a list or an object, which has no hash
@@ -200,32 +202,32 @@ class _Lists:
         self._unnamed = unnamed
         self._known: dict[bytes, list[int]] = {}
 
-    def places(self, told: object) -> list[int]:
+    def places(self, listed: object) -> list[int]:
         """The places of a list of them."""
         try:
-            key = orjson.dumps(told)  # which is quicker than to read it
+            key = orjson.dumps(listed)  # which is quicker than to read it
         except orjson.JSONEncodeError:
-            return self._read(told)
+            return self._read(listed)
         if key not in self._known:
-            self._known[key] = self._read(told)
+            self._known[key] = self._read(listed)
         return self._known[key]
 
     def old(self, field: Record) -> list[int]:
         """That of `transformationType` and `transformationDescription` of facet 1-0-0, which stand on the field."""
         subtype, masking = _OLD_TYPES.get(text(field, "transformationType").upper(), ("TRANSFORMATION", False))
-        way = Transformation(Subtype(subtype), masking, False, text(field, "transformationDescription"))
-        return [self._place(way)]
+        step = Transformation(Subtype(subtype), masking, False, text(field, "transformationDescription"))
+        return [self._place(step)]
 
-    def _read(self, told: object) -> list[int]:
-        return [self._place(_transformation(one, self._unnamed)) for one in records(told)]
+    def _read(self, listed: object) -> list[int]:
+        return [self._place(_transformation(one, self._unnamed)) for one in records(listed)]
 
-    def _place(self, way: Transformation) -> int:
-        return self._places.setdefault(way, len(self._places))
+    def _place(self, step: Transformation) -> int:
+        return self._places.setdefault(step, len(self._places))
 
 
-def _transformation(told: Record, unnamed: str) -> Transformation:
-    found = _subtype(text(told, "type"), text(told, "subtype"), unnamed)
-    return Transformation(found, told.get("masking") is True, told.get("opaque") is True, text(told, "description"))
+def _transformation(step: Record, unnamed: str) -> Transformation:
+    found = _subtype(text(step, "type"), text(step, "subtype"), unnamed)
+    return Transformation(found, step.get("masking") is True, step.get("opaque") is True, text(step, "description"))
 
 
 def _subtype(kind: str, subtype: str, unnamed: str) -> Subtype:

@@ -1,4 +1,4 @@
-"""What the facets of an event's run and job say, as values."""
+"""Facets of an event's run and job, as values."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the facets of an event's run and job say."""
+    """The facets of an event's run and job."""
 
     parent: Parent | None = None
     engine: str = ""
@@ -33,7 +33,7 @@ class About:
 
 
 def about(value: Record, gaps: list[Gap]) -> About:
-    """What an event says of its run and its job; ``gaps`` were found in it elsewhere."""
+    """The facets of an event's run and job; ``gaps`` were found in it elsewhere."""
     run, job = record(value, "run", "facets"), record(value, "job", "facets")
     engine = (text(run, "processing_engine", "name"), text(run, "processing_engine", "version"))
     return About(
@@ -46,7 +46,7 @@ def about(value: Record, gaps: list[Gap]) -> About:
         text(job, "documentation", "description"),
         text(job, "sourceCodeLocation", "url"),
         tuple(map(text, job)),
-        (*gaps, *_told_gaps(run)),
+        (*gaps, *_gaps(run)),
     )
 
 
@@ -57,8 +57,8 @@ def _parent(facet: Record) -> Parent | None:
     return Parent(run, Job(text(job, "namespace"), text(job, "name")))
 
 
-def _told_gaps(run: Record) -> list[Gap]:
-    told = [
+def _gaps(run: Record) -> list[Gap]:
+    reported = [
         Gap(text(gap, "kind"), text(gap, "what"), text(gap, "why"), text(gap, "output"))
         for gap in records(run, "headwater_coverage", "gaps")
     ]
@@ -66,4 +66,4 @@ def _told_gaps(run: Record) -> list[Gap]:
         Gap("error", text(error, "task") or "extraction", text(error, "errorMessage"))
         for error in records(run, "extractionError", "errors")
     ]
-    return told + failed
+    return reported + failed

@@ -1,8 +1,8 @@
-"""What an application has configured for OpenLineage: its Spark conf, the environment, openlineage.yml.
+"""The configuration of an application for OpenLineage: its Spark conf, the environment, openlineage.yml.
 
 The keys are those of the OpenLineage Spark integration ("Spark Config Parameters"), so that a job keeps its
 configuration. The Spark conf has precedence over the environment, that over the file. A value that cannot be used
-is replaced by its default, and told of in ``problems``.
+is replaced by its default, and named in ``problems``.
 """
 
 import difflib
@@ -138,7 +138,7 @@ class _Reading:
             denied_nodes=frozenset(self._listed("filter.deniedSparkNodes")),
             transport=self._transport(),
         )
-        self._tell_unknown_keys()
+        self._report_unknown_keys()
         return replace(settings, problems=tuple(redact(problem) for problem in self._problems))
 
     def _text(self, key: str, variable: str, in_file: str) -> str:
@@ -169,13 +169,13 @@ class _Reading:
 
     def _run_in_conf(self, which: str) -> Run | None:
         keys = (f"{which}JobNamespace", f"{which}JobName", f"{which}RunId")
-        given = [key for key in keys if self._spark.get(key)]
-        if not given:
+        present = [key for key in keys if self._spark.get(key)]
+        if not present:
             return None
-        missing = [PREFIX + key for key in keys if key not in given]
+        missing = [PREFIX + key for key in keys if key not in present]
         run_id = self._parsed(keys[2], _uuid, "")
         if missing:
-            self._problems.append(f"{PREFIX}{given[0]}: {' and '.join(missing)} must be set too; no parent is told.")
+            self._problems.append(f"{PREFIX}{present[0]}: {' and '.join(missing)} must be set too; no parent is told.")
         if missing or not run_id:
             return None
         return Run(run_id, Job(self._spark[keys[0]], self._spark[keys[1]]))
@@ -259,7 +259,7 @@ class _Reading:
         }
         return MappingProxyType({"transport": client_transport(keys)} if keys else {})
 
-    def _tell_unknown_keys(self) -> None:
+    def _report_unknown_keys(self) -> None:
         without = [PREFIX + key for key in sorted(self._spark) if key.startswith(_WITHOUT_MEANING)]
         if without:
             self._problems.append(f"there is no use for {', '.join(without)}; what is set there has no effect.")

@@ -48,7 +48,7 @@ def _in_python_words(transport: Mapping[str, Any]) -> dict[str, Any]:
     """The Java client counts time-outs in milliseconds, and calls the path of a file ``location``."""
     written = dict(transport)
     milliseconds = str(written.pop("timeoutInMillis", ""))
-    if milliseconds:  # what is no number is told of where the transport is made
+    if milliseconds:  # one that is no number is refused where the transport is made
         written["timeout"] = int(milliseconds) / 1000 if re.fullmatch(r"[0-9]{1,9}", milliseconds) else milliseconds
     if written.get("type") == "file" and "location" in written:
         written |= {"log_file_path": written.pop("location"), "append": True}

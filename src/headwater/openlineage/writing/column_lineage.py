@@ -178,7 +178,7 @@ class _Writer:
         return [self._as_written(step) for step in sorted(steps, key=_transformation_key)]
 
     def _as_described(self, step: Transformation) -> Transformation:
-        """The transformation with the description that is to be told."""
+        """The transformation with the description of the facet: redacted, shortened, or none."""
         text = redact_sql(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
         if len(text) > self._settings.max_description:
             text = text[: self._settings.max_description] + "…"

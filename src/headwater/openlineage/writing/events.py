@@ -36,7 +36,7 @@ from headwater.model import (
 )
 from headwater.openlineage.writing.column_lineage import column_lineage_facet
 from headwater.openlineage.writing.explicit_lineage import explicit_lineage_facet
-from headwater.openlineage.writing.extension_facets import facet_gaps, with_given
+from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets
 from headwater.openlineage.writing.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 from headwater.openlineage.writing.run_facets import input_facets, output_facets
 
@@ -44,7 +44,7 @@ _DEFAULT = FacetSettings()
 
 
 def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent:
-    """The event that tells of the moment; the same moment always gives the same event.
+    """The event of a moment; the same moment always gives the same event.
 
     Every dataset that an edge starts from is among the inputs or outputs. Raises EventError when a run's id is
     no UUID (OpenLineage 2-0-2, Run).
@@ -52,22 +52,22 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
     statement = _merged(moment.statement or Statement())
     if moment.statement:
         moment = replace(moment, statement=statement)
-    told = [(output, *_lineage(output, settings)) for output in statement.outputs]
+    outputs = [(output, *_lineage(output, settings)) for output in statement.outputs]
     described = (*statement.inputs, *(output.description for output in statement.outputs))
-    gaps = (*statement.gaps, *(gap for _, _, gaps in told for gap in gaps), *facet_gaps(described))
+    gaps = (*statement.gaps, *(gap for _, _, gaps in outputs for gap in gaps), *facet_gaps(described))
     return RunEvent(
         eventType=RunState(moment.state.value),
         eventTime=_time(moment),
         run=Run(_uuid(moment.run.id), facets=run_facets(moment, gaps, settings)),
-        job=Job(moment.run.job.namespace, moment.run.job.name, facets=_job_facets(moment, told, settings)),
+        job=Job(moment.run.job.namespace, moment.run.job.name, facets=_job_facets(moment, outputs, settings)),
         inputs=[_input(seen, settings) for seen in statement.inputs],
-        outputs=[_output(output, lineage, settings) for output, lineage, _ in told],
+        outputs=[_output(output, lineage, settings) for output, lineage, _ in outputs],
         producer=settings.producer,
     )
 
 
 def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent:
-    """What `run_event` gives for the end of a run, from the event of its start: the datasets are the same ones.
+    """The event of the end of a run, as `run_event` makes it, from that of its start: the datasets are the same ones.
 
     Only then the version is known that was written, and how much was read and written.
     """
@@ -130,7 +130,7 @@ class _Facets(dict[str, Any]):
         return self._texts.get(name) or self._texts.setdefault(name, _dumped(self[name]))
 
 
-class _Told:
+class _WrittenOnce:
     """A dataset whose text is made once for all events that name it."""
 
     @cached_property
@@ -139,19 +139,19 @@ class _Told:
 
 
 @attr.define(slots=False)
-class _Input(_Told, InputDataset):
+class _Input(_WrittenOnce, InputDataset):
     pass
 
 
 @attr.define(slots=False)
-class _Output(_Told, OutputDataset):
+class _Output(_WrittenOnce, OutputDataset):
     pass
 
 
 def _text(value: object) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(_text, value))}]"
-    return value.text if isinstance(value, _Told | _Facets) else _dumped(value)
+    return value.text if isinstance(value, _WrittenOnce | _Facets) else _dumped(value)
 
 
 def _dumped(value: object) -> str:
@@ -268,7 +268,7 @@ def _input(seen: DatasetDescription, settings: FacetSettings) -> InputDataset:
 
 def _of_input(seen: DatasetDescription, settings: FacetSettings) -> dict[str, Any] | None:
     own = input_facets(seen, settings.disabled, settings.producer)
-    return with_given(own, seen, "input", settings.disabled, settings.producer) or None
+    return with_extension_facets(own, seen, "input", settings.disabled, settings.producer) or None
 
 
 def _of_output(output: Output, settings: FacetSettings) -> dict[str, Any] | None:
@@ -276,7 +276,7 @@ def _of_output(output: Output, settings: FacetSettings) -> dict[str, Any] | None
     if output.earlier is not None:
         earlier, _ = column_lineage_facet(replace(output, lineage=output.earlier), settings)
     own = output_facets(seen, settings.disabled, settings.producer, earlier, output.restores)
-    return with_given(own, seen, "output", settings.disabled, settings.producer) or None
+    return with_extension_facets(own, seen, "output", settings.disabled, settings.producer) or None
 
 
 _Lineage = tuple[ColumnLineageDatasetFacet | None, tuple[Gap, ...]]
@@ -297,12 +297,12 @@ def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings:
 
 
 def _job_facets(
-    moment: RunMoment, told: Sequence[tuple[Output, *_Lineage]], settings: FacetSettings
+    moment: RunMoment, outputs: Sequence[tuple[Output, *_Lineage]], settings: FacetSettings
 ) -> dict[str, JobFacet]:
     facets = job_facets(moment, settings)
     if not settings.explicit_lineage_enabled or "lineage" in settings.disabled or moment.statement is None:
         return facets
-    lineage = explicit_lineage_facet(moment.statement, [(output, facet) for output, facet, _ in told], settings)
+    lineage = explicit_lineage_facet(moment.statement, [(output, facet) for output, facet, _ in outputs], settings)
     return facets | ({"lineage": lineage} if lineage else {})
 
 
@@ -349,11 +349,11 @@ def _step_text(*values: str | bool | None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What the JSON encoder cannot write itself: the client's classes, without what is None."""
+    """An object of the client's as a dict without None, for the JSON encoder; of an enum its value."""
     if isinstance(value, Enum):
         return value.value
     names, read = _attributes(value.__class__)
-    return {name: given for name, given in zip(names, read(value), strict=True) if given is not None}
+    return {name: one for name, one in zip(names, read(value), strict=True) if one is not None}
 
 
 @cache

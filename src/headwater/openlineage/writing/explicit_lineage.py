@@ -19,8 +19,8 @@ from headwater.model import Dataset, Output, Statement
 from headwater.openlineage.writing.column_lineage import OpaqueTransformation
 from headwater.openlineage.writing.facets import FacetSettings
 
-Told = tuple[Output, columns.ColumnLineageDatasetFacet | None]
-"""An output and the facet that says its edges."""
+OutputLineage = tuple[Output, columns.ColumnLineageDatasetFacet | None]
+"""An output and the facet of its edges."""
 
 
 @attr.define
@@ -31,16 +31,16 @@ class OpaqueLineageTransformation(LineageTransformation):
 
 
 def explicit_lineage_facet(
-    statement: Statement, told: Sequence[Told], settings: FacetSettings
+    statement: Statement, outputs: Sequence[OutputLineage], settings: FacetSettings
 ) -> LineageJobFacet | None:
     """The facet of a statement, one entry for each output; None without outputs.
 
     An output that is the only one is fed by all that was read, also by what no column comes from (``count(*)``).
     """
-    if not told:
+    if not outputs:
         return None
-    read = {seen.dataset for seen in statement.inputs} if len(told) == 1 else set[Dataset]()
-    return LineageJobFacet([_entry(output, facet, read) for output, facet in told], producer=settings.producer)
+    read = {seen.dataset for seen in statement.inputs} if len(outputs) == 1 else set[Dataset]()
+    return LineageJobFacet([_entry(output, facet, read) for output, facet in outputs], producer=settings.producer)
 
 
 def _entry(output: Output, facet: columns.ColumnLineageDatasetFacet | None, read: set[Dataset]) -> LineageDatasetEntry:

@@ -30,18 +30,18 @@ _LISTS = {"schema": "fields", "symlinks": "identifiers"}
 _Own = TypeVar("_Own")
 
 
-def with_given(
+def with_extension_facets(
     own: Mapping[str, _Own], seen: DatasetDescription, of: str, disabled: frozenset[str], producer: str
 ) -> dict[str, Any]:
-    """The facets ``own`` and those given of a dataset, ``of`` the dataset itself or of an input or output of this run.
+    """The facets ``own`` and those of extensions, ``of`` a dataset itself or of an input or output of this run.
 
-    Those named in ``disabled`` are left out, and those that are no JSON objects, which `facet_gaps` tells of.
+    Those named in ``disabled`` are left out, and those that are no JSON objects, which `facet_gaps` reports.
     """
     found: dict[str, Any] = dict(own)
     for facet in seen.facets:
         content = _content(facet)
-        wanted = facet.of == of and content is not None and facet.name not in disabled | OURS_ONLY
-        if wanted and (facet.name not in own or facet.name in THEIRS_FIRST):
+        usable = facet.of == of and content is not None and facet.name not in disabled | OURS_ONLY
+        if usable and (facet.name not in own or facet.name in THEIRS_FIRST):
             found[facet.name] = _base(of, producer) | (content or {})
     return found
 
@@ -57,7 +57,7 @@ def facet_gaps(datasets: Iterable[DatasetDescription]) -> tuple[Gap, ...]:
 
 
 def _base(of: str, producer: str) -> dict[str, Any]:
-    """What every facet has, where it does not say so itself."""
+    """The members that every facet has."""
     base = _BASES[of](producer=producer)
     return {"_producer": base._producer, "_schemaURL": base._schemaURL}
 

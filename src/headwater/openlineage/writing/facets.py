@@ -37,7 +37,7 @@ from openlineage.client.generated.tags_run import TagsRunFacet, TagsRunFacetFiel
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
-from headwater.openlineage.writing.extension_facets import with_given
+from headwater.openlineage.writing.extension_facets import with_extension_facets
 from headwater.openlineage.writing.names import NAMES, names_facet
 from headwater.openlineage.writing.nested_fields import nested_fields
 from headwater.redaction import redact, redact_sql
@@ -61,11 +61,11 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class FacetSettings:
-    """What goes into the facets.
+    """Choices and values for the facets.
 
     ``dataset_lineage_enabled`` False puts the edges that touch every column on every column
     (``spark.openlineage.columnLineage.datasetLineageEnabled``). ``max_edges`` bounds the column lineage of one
-    output: what is above it is said more coarsely, and the coverage facet tells so. ``disabled`` names facets
+    output: what is above it is coarser, and the coverage facet reports it. ``disabled`` names facets
     that are left out (``spark.openlineage.facets.<name>.disabled``). ``explicit_lineage_enabled`` says the edges in
     the ``lineage`` job facet as well (``spark.openlineage.columnLineage.explicitLineageEnabled``). ``job_tags``,
     ``run_tags`` and ``owners`` (type and name of each) are those of every job and run.
@@ -105,7 +105,7 @@ class OutputCoverage(RedactMixin):
 
 @attr.define
 class HeadwaterCoverageRunFacet(RunFacet):
-    """What the run's column lineage covers; its schema is ``schemas/HeadwaterCoverageRunFacet.json``."""
+    """Coverage of the run's column lineage; its schema is ``schemas/HeadwaterCoverageRunFacet.json``."""
 
     outputs: list[OutputCoverage]
     gaps: list[CoverageGap]
@@ -169,7 +169,7 @@ def dataset_facets(seen: model.DatasetDescription, settings: FacetSettings) -> d
         },
         settings,
     )
-    return with_given(own, seen, "dataset", settings.disabled, settings.producer)
+    return with_extension_facets(own, seen, "dataset", settings.disabled, settings.producer)
 
 
 def _enabled(facets: Mapping[str, _Facet | None], settings: FacetSettings) -> dict[str, _Facet]:
