@@ -128,7 +128,7 @@ class LivePlans:
     def _rows(self) -> list[str]:
         from headwater.capture.rows import unpack
 
-        self._tap.settle(30_000)
+        self._tap.drain(30_000)
         lines: list[str] = []
         while (reply := self._tap.poll(0)) is not None:
             lines.extend(unpack(reply).split("\n"))

@@ -46,7 +46,7 @@ class Acme:
         """What each execution since this was last asked read and wrote."""
         from headwater.capture.rows import unpack
 
-        self.tap.settle(30_000)
+        self.tap.drain(30_000)
         lines: list[str] = []
         while (reply := self.tap.poll(0)) is not None:
             lines.extend(unpack(reply).split("\n"))
