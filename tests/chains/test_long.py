@@ -30,7 +30,7 @@ def test_roots_of_the_last_are_columns_of_the_first(chain: LongChain, database: 
         column: frozenset(
             (way.transformation.subtype.value, f"{Path(root.column.dataset.dataset.name).name}.{root.column.name}")
             for root in roots
-            for way in root.ways
+            for way in root.transformations
             if way.transformation.direct and not way.whole_dataset
         )
         for column, roots in found.items()

@@ -49,7 +49,7 @@ def roots(store: Store, dataset: str, column: str, source: str) -> tuple[frozens
         (way.transformation.subtype.value, root.column.name)
         for root in found.roots
         if root.column.dataset.dataset.name == source
-        for way in root.ways
+        for way in root.transformations
         if way.transformation.direct and not way.whole_dataset
     }
     others = [root for root in found.roots if root.column.dataset.dataset.name != source]

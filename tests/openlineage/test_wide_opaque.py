@@ -150,6 +150,6 @@ def test_the_store_follows_it_to_and_from_every_column(tmp_path: Path, edge_type
     bounds = Bounds(edge_type=edge_type)
     roots = roots_of(store, "/lake/target.d7", bounds).roots
     assert {root.column.name for root in roots} == {f"c{number}" for number in range(120)}
-    assert {way.transformation.direct for root in roots for way in root.ways} == {True}
+    assert {way.transformation.direct for root in roots for way in root.transformations} == {True}
     reached = reached_from(store, "/lake/source.c5", Direction.DOWN, bounds)
     assert len(reached.distance) == 121

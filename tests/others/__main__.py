@@ -56,7 +56,7 @@ CHANGING = (
 """Names that are others at each run: of checkpoints, Splink's tables, MLlib's models and temporary files."""
 
 UNORDERED = ("ml-min_hash_lsh_example.txt",)
-"""What is printed in an order that changes from run to run, without headwater too."""
+"""Examples that print in an order that changes from run to run, without headwater too."""
 
 
 def run(name: str, folder: Path, *, watched: bool) -> float:

@@ -27,7 +27,10 @@ def read(words: Words, minute: int, fields: dict[str, Any], *columns: str, **mor
 
 def roots(store: Store, column: str, **bounds: Any) -> dict[str, set[str]]:
     found = roots_of(store, column, Bounds(**bounds)).roots
-    return {str(one.column).rpartition("/")[2]: {way.transformation.subtype.value for way in one.ways} for one in found}
+    return {
+        str(one.column).rpartition("/")[2]: {way.transformation.subtype.value for way in one.transformations}
+        for one in found
+    }
 
 
 @pytest.mark.parametrize("column", ["value", "content"])
@@ -38,7 +41,7 @@ def test_text_or_bytes_of_files_lead_to_every_column_written_into_them(
     events = [write(words, 0), read(words, 1, {"a": [f"mid.{column} TRANSFORMATION"]}, column)]
     store.ingest([events[one] for one in order])
     assert roots(store, "out.a") == {"raw.id": {"TRANSFORMATION"}, "raw.name": {"AGGREGATION"}}
-    assert all(way.transformation.opaque for root in roots_of(store, "out.a").roots for way in root.ways)
+    assert all(way.transformation.opaque for root in roots_of(store, "out.a").roots for way in root.transformations)
     reached = {
         (at.dataset.dataset.name, one.column.name) for at in impact_of(store, "raw.name").datasets for one in at.columns
     }

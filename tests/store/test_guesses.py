@@ -101,7 +101,7 @@ def test_roots_impact_and_paths_say_what_is_a_guess(store: Store, words: Any) ->
     assert (short(before.column), before.origin) == ("b.x", Origin.UNKNOWN)
     (root,) = roots_of(store, "c.x", GUESS).roots
     assert (short(root.column), root.distance, [job.name for job in root.jobs]) == ("raw.x", 3, ["make", "copy", "sum"])
-    (way,) = root.ways
+    (way,) = root.transformations
     assert (way.transformation.subtype, way.transformation.guess, way.whole_dataset) == (
         Subtype.AGGREGATION,
         True,
@@ -110,7 +110,7 @@ def test_roots_impact_and_paths_say_what_is_a_guess(store: Store, words: Any) ->
     impacted = {one.dataset.dataset.name: one for one in impact_of(store, "a.x", GUESS).datasets}
     assert {name: one.distance for name, one in impacted.items()} == {"/b": 1, "/c": 2}
     (column,) = impacted["/c"].columns
-    assert column.ways == root.ways
+    assert column.transformations == root.transformations
     (path,) = paths_between(store, "a.x", "c.x", bounds=GUESS).paths
     assert [short(column) for column in path.columns] == ["a.x", "b.x", "c.x"]
     assert paths_between(store, "a.x", "c.x").paths == ()

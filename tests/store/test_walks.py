@@ -36,7 +36,7 @@ def short(column: Any) -> str:
 def described(roots: Any) -> dict[str, set[str]]:
     return {
         short(root.column): {
-            way.transformation.subtype.value + (" dataset" if way.whole_dataset else "") for way in root.ways
+            way.transformation.subtype.value + (" dataset" if way.whole_dataset else "") for way in root.transformations
         }
         for root in roots.roots
     }
@@ -252,10 +252,10 @@ def test_up_and_down_are_the_same_relation_and_paths_compose(words: Any, edges: 
         assert {(a, b) for a in columns for b in up[a]} == {(a, b) for b in columns for a in down[b]}
         for column in columns:
             for root in roots_of(store, column).roots:
-                assert {way.transformation for way in root.ways} == expected[column][short(root.column)]
+                assert {way.transformation for way in root.transformations} == expected[column][short(root.column)]
             for dataset in impact_of(store, column).datasets:
                 for one in dataset.columns:
-                    assert {way.transformation for way in one.ways} == expected[short(one.column)][column]
+                    assert {way.transformation for way in one.transformations} == expected[short(one.column)][column]
 
 
 def reached(graph: Graph) -> set[str]:
@@ -273,5 +273,7 @@ def test_a_dataset_of_which_no_column_is_known_has_rows(store: Store, words: Any
         assert far == {"file:/raw": int(direction is Direction.UP), "file:/counted": int(direction is Direction.DOWN)}
     (impacted,) = impact_of(store, "raw.x").datasets
     assert (str(impacted.dataset), impacted.columns, impacted.distance) == ("file:/counted", (), 1)
-    assert [(way.transformation.subtype.value, way.whole_dataset) for way in impacted.ways] == [("FILTER", True)]
+    assert [(way.transformation.subtype.value, way.whole_dataset) for way in impacted.transformations] == [
+        ("FILTER", True)
+    ]
     assert [job.name for job in impacted.jobs] == ["count"]

@@ -38,7 +38,7 @@ class Arrow:
 def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
     """Return the arrows of an answer, in the direction of the data, each once."""
     if isinstance(answer, Roots):
-        return [_arrow(root.column, answer.column, root.ways) for root in answer.roots]
+        return [_arrow(root.column, answer.column, root.transformations) for root in answer.roots]
     if isinstance(answer, DatasetGraph):
         return [_arrow(hop.input, hop.output, map(PathTransformation, hop.transformations)) for hop in answer.hops]
     if isinstance(answer, Graph):

@@ -47,7 +47,7 @@ def roots_sheet(answer: Roots, *, guess: bool = False) -> Sheet:
     rows = [
         (*_column(root.column), *_path(path), root.origin.value, root.distance, _jobs(root.jobs))
         for root in answer.roots
-        for path in root.ways
+        for path in root.transformations
     ]
     return _sheet(header, rows, guess=guess)
 
@@ -63,9 +63,9 @@ def impact_sheet(answer: Impact, *, guess: bool = False) -> Sheet:
     rows: list[Row] = []
     for one in answer.datasets:
         known, jobs = one.dataset.dataset, _jobs(one.jobs)
-        rows += [(known.namespace, known.name, "", *_path(path), one.distance, jobs) for path in one.ways]
+        rows += [(known.namespace, known.name, "", *_path(path), one.distance, jobs) for path in one.transformations]
         for column in one.columns:
-            rows += [(*_column(column.column), *_path(path), column.distance, jobs) for path in column.ways]
+            rows += [(*_column(column.column), *_path(path), column.distance, jobs) for path in column.transformations]
     return _sheet(header, rows, guess=guess)
 
 

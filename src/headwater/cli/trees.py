@@ -50,7 +50,13 @@ def _root_cells(root: Root, labels: Labels) -> list[Text]:
     marks = [] if root.origin is Origin.SOURCE else [evidence_text(root)]
     marks += [f"possibly replaced by {root.possibly_replaced[-1].job.name}"] if root.possibly_replaced else []
     mark = f"({'; '.join(marks)})" if marks else ""
-    return [styled_transformations(root.ways), column, where, via(root.applications), Text(mark, style="dim")]
+    return [
+        styled_transformations(root.transformations),
+        column,
+        where,
+        via(root.applications),
+        Text(mark, style="dim"),
+    ]
 
 
 def evidence_text(end: Root | Roots | End) -> str:
@@ -65,9 +71,11 @@ def impact_tree(answer: Impact) -> Branch:
     labels = Labels({start, *(one.dataset for one in answer.datasets)})
     tree = Branch(heading(answer.start, labels))
     for one in answer.datasets:
-        parts = [heading(one.dataset, labels), styled_transformations(one.ways), via(one.jobs)]
+        parts = [heading(one.dataset, labels), styled_transformations(one.transformations), via(one.jobs)]
         line = Text("  ").join(part for part in parts if part.plain)
-        rows = [[Text(field(column.column.name)), styled_transformations(column.ways)] for column in one.columns]
+        rows = [
+            [Text(field(column.column.name)), styled_transformations(column.transformations)] for column in one.columns
+        ]
         tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)]))
     if not answer.datasets:
         tree.children.append(Branch(Text("nothing known depends on it", style="dim")))

@@ -21,10 +21,10 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
             shared[paths] = _dependencies(paths, known)
         found = shared[paths]
         fields[name] = fields[name] | found if name in fields else found
-    return ColumnLineage(fields, _untold(_dependencies(deciding, known), fields.values()))
+    return ColumnLineage(fields, _uncovered(_dependencies(deciding, known), fields.values()))
 
 
-def _untold(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependency]]) -> frozenset[Dependency]:
+def _uncovered(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependency]]) -> frozenset[Dependency]:
     """Without the rows that an opaque function chose, where other edges from the same input cover every field."""
     unseen = frozenset(edge for edge in deciding if edge.transformation.description == UNSEEN_ROWS.description)
     if not unseen:

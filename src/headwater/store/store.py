@@ -41,7 +41,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What became of a batch of events; ``known`` ones were in the store before and changed nothing."""
+    """The counts of a batch of events; ``known`` ones were in the store before and changed nothing."""
 
     added: int = 0
     known: int = 0

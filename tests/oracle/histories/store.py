@@ -36,5 +36,9 @@ def _dependencies(roots: tuple[Root, ...], rows: bool) -> Iterator[Dependency]:
     for root in roots:
         source = InputField(root.column.dataset.dataset, root.column.name)
         if source.dataset.name.rpartition("/")[2] in TABLES:
-            found = (Dependency(source, each.transformation) for each in root.ways if each.whole_dataset or not rows)
+            found = (
+                Dependency(source, each.transformation)
+                for each in root.transformations
+                if each.whole_dataset or not rows
+            )
             yield from found

@@ -150,7 +150,7 @@ def test_every_column_of_the_dataset_goes_in_whenever_it_becomes_known(
     store.ingest([events[one] for one in order])
     found = roots_of(store, "last.z")
     assert {str(root.column) for root in found.roots} == {"file:/outside.u", "file:/outside.v"}
-    assert all(way.transformation.opaque for root in found.roots for way in root.ways)
+    assert all(way.transformation.opaque for root in found.roots for way in root.transformations)
     assert {one.dataset.dataset.name for one in impact_of(store, "outside.v").datasets} == {"/raw", "/gold", "/last"}
     walked = walk_from(store, "raw.y", Direction.DOWN)
     assert [str(hop.output or hop.output_dataset) for hop in walked.hops if hop.job.name == "j"] == [

@@ -176,7 +176,7 @@ def test_facet_1_0_0_is_read(store: Store, words: Any) -> None:
         "gold.hidden <- raw.x TRANSFORMATION",
         "gold.unsaid <- raw.x TRANSFORMATION",
     }
-    assert roots_of(store, "gold.hidden").roots[0].ways[0].transformation.masking
+    assert roots_of(store, "gold.hidden").roots[0].transformations[0].transformation.masking
 
 
 def test_job_events_and_dataset_events_have_lineage_without_a_run(store: Store, words: Any) -> None:

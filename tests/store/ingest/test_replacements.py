@@ -18,9 +18,9 @@ from headwater.answers.documents import of_roots
 from headwater.store import Store, open_store, schema
 from headwater.store.questions import (
     Bounds,
+    DatasetQuery,
     Evidence,
     Overwrite,
-    WantedDatasets,
     dataset_page,
     datasets,
     impact_of,
@@ -323,7 +323,7 @@ def test_a_column_that_the_new_rows_lack_is_no_current_column(words: Any, store:
     store.ingest([night(words, 23, {"v": ["people.email"], "old": ["people.id"]})])
     store.ingest([words.told("copy", words.written("copied", {"w": ["out.old"]}), minute=23)])
     store.ingest([night(words, 24, {"v": ["shop.name"]})])
-    page = dataset_page(store, 10, WantedDatasets("out"))
+    page = dataset_page(store, 10, DatasetQuery("out"))
     assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
     assert {one.dataset.dataset.name: one.columns for one in datasets(store)}["/out"] == 1
     assert roots_of(store, "out.old").evidence is Evidence.REPLACED
@@ -334,7 +334,7 @@ def test_a_column_that_the_new_rows_lack_is_no_current_column(words: Any, store:
 def test_a_column_stays_where_the_replacing_run_has_no_schema(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]})])
     store.ingest([words.told("clean", words.written("out", None, (), "TRUNCATE"), minute=24)])
-    page = dataset_page(store, 10, WantedDatasets("out"))
+    page = dataset_page(store, 10, DatasetQuery("out"))
     assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
     assert roots_of(store, "out.v").evidence is Evidence.REPLACED
 

@@ -13,7 +13,7 @@ Record = dict[str, Any]
 Value = TypeVar("Value")
 _NOTHING: Record = {}
 UNFIT = re.compile("[\0\ud800-\udfff]")
-"""What cannot be stored: PostgreSQL stores no NUL, neither database stores a lone surrogate."""
+"""Characters that cannot be stored: PostgreSQL stores no NUL, neither database stores a lone surrogate."""
 
 
 def record(value: object, *path: str) -> Record:

@@ -24,8 +24,8 @@ from headwater.server.columns.replies import (
 from headwater.store.questions import (
     Coverage,
     Covered,
+    DatasetQuery,
     ListedVersion,
-    WantedDatasets,
     coverage,
     dataset_page,
     find_columns,
@@ -126,7 +126,7 @@ def _datasets(query: DatasetsParameters, question: Question) -> Reply:
     namespace, name = place_of(query.cursor, (str, str)) if query.cursor is not None else (None, None)
     after = (namespace, name) if namespace is not None and name is not None else None
     page = dataset_page(
-        question.store, query.limit, WantedDatasets(query.q, after, question.sees, query.moment(question.store))
+        question.store, query.limit, DatasetQuery(query.q, after, question.sees, query.moment(question.store))
     )
     shown = [
         of_dataset(question.redacted(dataset))

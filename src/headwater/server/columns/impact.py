@@ -77,7 +77,7 @@ def _by_job(answer: Impact, query: ImpactParameters) -> dict[str, Any]:
 
 def _of_impacted(one: ImpactedColumn) -> dict[str, Any]:
     document = of_column(one.column) | {"distance": one.distance}
-    return document | {"guess": True} if all(way.transformation.guess for way in one.ways) else document
+    return document | {"guess": True} if all(way.transformation.guess for way in one.transformations) else document
 
 
 def _total(answer: Impact) -> dict[str, int]:

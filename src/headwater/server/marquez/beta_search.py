@@ -77,7 +77,7 @@ def _job(stored: StoredJob, redaction: Redaction) -> Document:
         "type": documents.job_type(stored),
         "namespace": stored.named.namespace,
         "facets": redaction.json(stored.facets),
-        "runFacets": {} if run is None else redaction.json(run.told.facets),
+        "runFacets": {} if run is None else redaction.json(run.events.facets),
     }
 
 

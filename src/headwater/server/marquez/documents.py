@@ -141,29 +141,29 @@ def dataset_version(stored: StoredDataset, version: Version, run: StoredRun | No
 
 def run_document(stored: StoredRun, redaction: Redaction) -> Document:
     """Return a Run; for a hidden job only its moments and its state."""
-    job, told = redaction.job(stored.job), stored.told
+    job, events = redaction.job(stored.job), stored.events
     if redaction.hides(stored.job):
-        told = RunEvents(told.first_at, told.last_at)
+        events = RunEvents(events.first_at, events.last_at)
     duration = None if None in (stored.started_at, stored.ended_at) else stored.ended_at - stored.started_at  # type: ignore[operator]
     return {
         "id": stored.uuid,
-        "createdAt": instant(told.first_at),
-        "updatedAt": instant(told.last_at),
-        "nominalStartTime": told.nominal_start or None,
-        "nominalEndTime": told.nominal_end or None,
+        "createdAt": instant(events.first_at),
+        "updatedAt": instant(events.last_at),
+        "nominalStartTime": events.nominal_start or None,
+        "nominalEndTime": events.nominal_end or None,
         "state": stored.state,
         "startedAt": instant(stored.started_at),
         "endedAt": instant(stored.ended_at),
         "durationMs": None if duration is None else duration // 1_000,
-        "args": _arguments(told.arguments, redaction),
+        "args": _arguments(events.arguments, redaction),
         "jobVersion": {
             "namespace": job.namespace,
             "name": job.name,
             "version": redaction.version(stored.job, stored.version),
         },
-        "inputDatasetVersions": [_used(one, told.inputs, redaction) for one in stored.inputs],
-        "outputDatasetVersions": [_used(one, told.outputs, redaction) for one in stored.outputs],
-        "facets": redaction.json(told.facets),
+        "inputDatasetVersions": [_used(one, events.inputs, redaction) for one in stored.inputs],
+        "outputDatasetVersions": [_used(one, events.outputs, redaction) for one in stored.outputs],
+        "facets": redaction.json(events.facets),
     }
 
 

@@ -64,7 +64,7 @@ def facets(run: str, kind: Annotated[str, Query(alias="type")], caller: Reader, 
         found = known_run(connection, caller, run)
     if kind.lower() not in ("run", "job"):
         raise HTTPException(400, f"type is {kind[:50]!r}: expected run or job.")
-    of_kind = found.told.facets if kind.lower() == "run" else found.told.job_facets
+    of_kind = found.events.facets if kind.lower() == "run" else found.events.job_facets
     return Json({"runId": found.uuid, "facets": redaction_of(caller).json(of_kind)})
 
 

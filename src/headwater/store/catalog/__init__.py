@@ -1,1 +1,1 @@
-"""What the store knows of each namespace, source, dataset, job and run: by name, in pages, without a query per row."""
+"""Namespaces, sources, datasets, jobs and runs of the store: by name, in pages, without a query per row."""

@@ -23,7 +23,7 @@ _DATASET = schema.dataset
 
 @dataclass(frozen=True, slots=True)
 class DatasetField:
-    """A field of a dataset; ``type`` and ``description`` are empty where nothing told them."""
+    """A field of a dataset; ``type`` and ``description`` are empty where no event has them."""
 
     id: int
     name: str
@@ -62,16 +62,16 @@ def listing(connection: Connection, namespace: str, page: Page) -> Listing[Store
 
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredDataset]:
-    """Datasets by id with everything that is known of them."""
-    told, lineage = facets.of_datasets(connection, ids), field_lineage.of_datasets(connection, ids)
+    """Datasets by id with all their parts."""
+    of_events, lineage = facets.of_datasets(connection, ids), field_lineage.of_datasets(connection, ids)
     return {
         one: replace(
-            kept,
-            facets=told[one],
+            dataset,
+            facets=of_events[one],
             lineage=lineage.get(one, {}),
-            fields=_described(kept.fields, told[one].get("schema")),
+            fields=_described(dataset.fields, of_events[one].get("schema")),
         )
-        for one, kept in outlines(connection, ids).items()
+        for one, dataset in outlines(connection, ids).items()
     }
 
 
@@ -97,17 +97,17 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredDa
     }
 
 
-def at_version(kept: StoredDataset, fields: Fields | None) -> StoredDataset:
+def at_version(dataset: StoredDataset, fields: Fields | None) -> StoredDataset:
     """A dataset with the fields of a version, where its schema is known: in its facet, too."""
     if fields is None:
-        return kept
-    put = {one.name: one.tags for one in kept.fields}
-    ids = {one.name: one.id for one in kept.fields}
+        return dataset
+    put = {one.name: one.tags for one in dataset.fields}
+    ids = {one.name: one.id for one in dataset.fields}
     shown = [
         DatasetField(ids.get(one.name, 0), one.name, one.type, put.get(one.name, ()), one.description) for one in fields
     ]
-    facet = {**kept.facets.get("schema", {}), "fields": [one.document() for one in fields]}
-    return replace(kept, fields=tuple(shown), facets=kept.facets | {"schema": facet})
+    facet = {**dataset.facets.get("schema", {}), "fields": [one.document() for one in fields]}
+    return replace(dataset, fields=tuple(shown), facets=dataset.facets | {"schema": facet})
 
 
 def hide(connection: Connection, ids: Collection[int], at: int) -> None:
@@ -130,6 +130,6 @@ def _fields(
     return {dataset: tuple(some) for dataset, some in of_dataset.items()}
 
 
-def _described(known: Iterable[DatasetField], told: Any) -> tuple[DatasetField, ...]:
-    said = {text(one, "name"): text(one, "description") for one in records(told, "fields")}
-    return tuple(replace(one, description=said.get(one.name, "")) for one in known)
+def _described(fields: Iterable[DatasetField], facet: Any) -> tuple[DatasetField, ...]:
+    descriptions = {text(one, "name"): text(one, "description") for one in records(facet, "fields")}
+    return tuple(replace(one, description=descriptions.get(one.name, "")) for one in fields)

@@ -1,4 +1,4 @@
-"""The facets of datasets and jobs: each as the latest event told it that had it."""
+"""The facets of datasets and jobs: each as the latest event has it."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -22,35 +22,35 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Facet
 
     A facet whose latest word is ``_deleted`` is left out (OpenLineage, "Facets", "deleting a facet").
     """
-    wanted: dict[bytes, list[tuple[int, str]]] = {}
+    facets_of_events: dict[bytes, list[tuple[int, str]]] = {}
     question = select(_FACET).where(_FACET.c.job_id == 0)
     for row in rows_for(connection, ids, lambda some: question.where(_FACET.c.dataset_id.in_(some))):
-        wanted.setdefault(row.event_digest, []).append((row.dataset_id, row.name))
+        facets_of_events.setdefault(row.event_digest, []).append((row.dataset_id, row.name))
     names = _names(connection, ids)
     found: dict[int, Facets] = {one: {} for one in ids}
-    for digest, event in by_digest(connection, wanted):
-        told = _facets_of_event(event)
-        for dataset, facet in wanted[digest]:
-            _note(found[dataset], facet, [facets for named, facets in told if named in names[dataset]])
+    for digest, event in by_digest(connection, facets_of_events):
+        described = _facets_of_event(event)
+        for dataset, facet in facets_of_events[digest]:
+            _note(found[dataset], facet, [facets for named, facets in described if named in names[dataset]])
     return {dataset: dict(sorted(facets.items())) for dataset, facets in found.items()}
 
 
 def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Facets]:
     """The facets of jobs by id; of those that have none an empty object."""
-    wanted: dict[bytes, list[tuple[int, str]]] = {}
+    facets_of_events: dict[bytes, list[tuple[int, str]]] = {}
     question = select(_FACET).where(_FACET.c.dataset_id == 0)
     for row in rows_for(connection, ids, lambda some: question.where(_FACET.c.job_id.in_(some))):
-        wanted.setdefault(row.event_digest, []).append((row.job_id, row.name))
+        facets_of_events.setdefault(row.event_digest, []).append((row.job_id, row.name))
     found: dict[int, Facets] = {one: {} for one in ids}
-    for digest, event in by_digest(connection, wanted):
-        for job, facet in wanted[digest]:
+    for digest, event in by_digest(connection, facets_of_events):
+        for job, facet in facets_of_events[digest]:
             _note(found[job], facet, [record(event, "job", "facets")])
     return {job: dict(sorted(facets.items())) for job, facets in found.items()}
 
 
-def merged(known: Facets, told: Record) -> Facets:
+def merged(earlier: Facets, later: Record) -> Facets:
     """Facets with those of a later event; one that is deleted is none."""
-    together = known | told
+    together = earlier | later
     return {name: facet for name, facet in together.items() if record(facet).get(_DELETED) is not True}
 
 
@@ -66,8 +66,8 @@ def _facets_of_event(event: Record) -> list[tuple[tuple[str, str], Record]]:
     return [((text(one, "namespace"), text(one, "name")), record(one, "facets")) for one in entries(event)]
 
 
-def _note(found: Facets, facet: str, told: list[Record]) -> None:
-    for facets in told:
+def _note(found: Facets, facet: str, latest: list[Record]) -> None:
+    for facets in latest:
         value = facets.get(facet) or next((one for name, one in facets.items() if text(name) == facet), None)
         if value is not None:
             found[facet] = value

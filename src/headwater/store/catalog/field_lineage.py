@@ -1,4 +1,4 @@
-"""What the fields of datasets are made of, one step back."""
+"""The input columns of the fields of datasets, one step back."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -35,9 +35,15 @@ class InputColumn:
     replaced_by: Overwrite | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, column: Column, way: Transformation, replaced_by: Overwrite | None = None) -> "InputColumn":
+    def of(cls, column: Column, transformation: Transformation, replaced_by: Overwrite | None = None) -> "InputColumn":
         """In the words of columnLineage facet 1-0-0, which is what Marquez and its clients know."""
-        return cls(column, "MASKED" if way.masking else way.subtype.value, way.description, way.direct, replaced_by)
+        return cls(
+            column,
+            "MASKED" if transformation.masking else transformation.subtype.value,
+            transformation.description,
+            transformation.direct,
+            replaced_by,
+        )
 
 
 def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[str, tuple[InputColumn, ...]]]:
@@ -57,18 +63,18 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, dict[
     for one in of_wholes:
         for output in of_dataset.get(-one.output, ()):
             links[output, one.input, one.transformation] = replaced.get(one[:3])
-    given = _named(connection, {link: links[link] for link in _seen(connection, links)})
+    inputs = _named(connection, {link: links[link] for link in _seen(connection, links)})
     found: dict[int, dict[str, tuple[InputColumn, ...]]] = {}
-    for output in sorted(given, key=lambda one: fields[one]):
+    for output in sorted(inputs, key=lambda one: fields[one]):
         dataset, name = fields[output]
-        found.setdefault(dataset, {})[name] = tuple(sorted(given[output]))
+        found.setdefault(dataset, {})[name] = tuple(sorted(inputs[output]))
     return found
 
 
 def _seen(connection: Connection, links: Collection[_Link]) -> list[_Link]:
     """The links without references whose input may not be seen; their outputs are what was asked for."""
     marked = references(connection)
-    sources = {source for _, source, way in links if way in marked}
+    sources = {source for _, source, transformation in links if transformation in marked}
     question = select(_FIELD.c.id, _FIELD.c.dataset_id)
     rows = rows_for(connection, sources, lambda some: question.where(_FIELD.c.id.in_(some)))
     owner = {row.id: row.dataset_id for row in rows}
@@ -78,11 +84,13 @@ def _seen(connection: Connection, links: Collection[_Link]) -> list[_Link]:
 
 def _named(connection: Connection, links: Mapping[_Link, Overwrite | None]) -> dict[int, set[InputColumn]]:
     columns = names.columns(connection, {source for _, source, _ in links})
-    ways = names.transformations(connection, {way for *_, way in links})
-    given: dict[int, set[InputColumn]] = {}
-    for (output, source, way), replaced_by in links.items():
-        given.setdefault(output, set()).add(InputColumn.of(columns[source], ways[way], replaced_by))
-    return given
+    transformations = names.transformations(connection, {transformation for *_, transformation in links})
+    inputs: dict[int, set[InputColumn]] = {}
+    for (output, source, transformation), replaced_by in links.items():
+        inputs.setdefault(output, set()).add(
+            InputColumn.of(columns[source], transformations[transformation], replaced_by)
+        )
+    return inputs
 
 
 def _of_fields(connection: Connection, fields: Collection[int]) -> Iterable[tuple[int, int, int, int]]:

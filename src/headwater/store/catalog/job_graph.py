@@ -19,7 +19,7 @@ _TOUCH = schema.run_dataset
 
 @dataclass(slots=True)
 class JobGraph:
-    """What each job reads and writes now, by ids; ``datasets`` are all of theirs that are not hidden.
+    """The datasets that each job reads and writes now, by ids; ``datasets`` are all of theirs that are not hidden.
 
     ``truncated`` is true when there is more than was allowed for.
     """
@@ -67,7 +67,7 @@ def _spread(connection: Connection, graph: JobGraph, start: tuple[set[int], set[
 def _now(connection: Connection, jobs: Collection[int]) -> dict[int, RunDatasets]:
     question = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
     shown = [row.id for row in rows_for(connection, jobs, lambda some: question.where(_JOB.c.id.in_(some)))]
-    return job_versions.touched_by(connection, shown)
+    return job_versions.datasets_of_newest_runs(connection, shown)
 
 
 def _jobs_of(connection: Connection, datasets: Collection[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""What jobs read and write now, and which versions they had: derived from what their runs did."""
+"""The inputs and outputs of jobs now, and the versions of jobs: both follow from their runs."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,8 +48,8 @@ def job_uuid(job: Job) -> UUID:
     return uuid_of("job", job.namespace, job.name)
 
 
-def touched_by(connection: Connection, jobs: Collection[int]) -> dict[int, RunDatasets]:
-    """What the newest run of each job did that did something; nothing for jobs without such a run."""
+def datasets_of_newest_runs(connection: Connection, jobs: Collection[int]) -> dict[int, RunDatasets]:
+    """The datasets of each job's newest run that read or wrote any; jobs without such a run are left out."""
     newest = _newest_runs(connection, jobs)
     used = run_datasets.by_runs(connection, list(newest.values()))
     return {job: used[run] for job, run in newest.items() if run in used}

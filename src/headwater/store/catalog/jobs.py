@@ -88,7 +88,7 @@ def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredJob]:
 def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredJob]:
     """Jobs by id without their runs and what has to be read from events."""
     rows = list(rows_for(connection, ids, lambda some: select(_JOB).where(_JOB.c.id.in_(some))))
-    used = job_versions.touched_by(connection, ids)
+    used = job_versions.datasets_of_newest_runs(connection, ids)
     named, put = run_datasets.named(connection, used.values()), tags.of_jobs(connection, ids)
     return _kept(connection, rows, {one: _named(touch, named) for one, touch in used.items()}, put)
 
@@ -140,7 +140,7 @@ def _in_state(states: frozenset[str]) -> ColumnElement[bool]:
     if not states:
         return true()
     known = [told for told, state in runs.STATES.items() if state in states]
-    mine = runs.told(select(_RUN.c.state).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB))
+    mine = runs.with_events(select(_RUN.c.state).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB))
     newest = mine.order_by(*runs.newest_first()).limit(1).scalar_subquery()
     matches = or_(newest.in_(known), ~exists(mine))
     return or_(matches, newest.not_in(list(runs.STATES))) if runs.NEW in states else matches

@@ -31,9 +31,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What to look for: ``text`` in names, where ``%`` and ``_`` stand for any text and any character, and its words.
+    """A search: ``text`` in names, where ``%`` and ``_`` stand for any text and any character, and its words in texts.
 
-    ``kind`` is DATASET, JOB or empty for both; ``before`` and ``after`` bound when it was last told of.
+    ``kind`` is DATASET, JOB or empty for both; ``before`` and ``after`` bound the time of the last event.
     """
 
     text: str
@@ -45,37 +45,37 @@ class SearchQuery:
     sees: Sees = None
 
 
-def search(connection: Connection, sought: SearchQuery, most: int) -> tuple[Hit, ...]:
+def search(connection: Connection, query: SearchQuery, most: int) -> tuple[Hit, ...]:
     """At most so many hits: those of names, then those of texts; each by name, or the last updated first.
 
     Texts are the SQL and the description of a job, the description of a dataset, and tags (Marquez, SearchDao, has
     names alone).
     """
     parts = []
-    if sought.kind in ("", DATASET):
-        parts.append(listed(connection, _part(connection, sought, DATASET)))
-    if sought.kind in ("", JOB):
-        parts.append(_part(connection, sought, JOB).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None)))
+    if query.kind in ("", DATASET):
+        parts.append(listed(connection, _part(connection, query, DATASET)))
+    if query.kind in ("", JOB):
+        parts.append(_part(connection, query, JOB).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None)))
     every = union_all(*parts).subquery()
     by_name = (every.c.name, every.c.namespace, every.c.kind)
-    order = (every.c.at.desc(), *by_name) if sought.by_time else by_name
+    order = (every.c.at.desc(), *by_name) if query.by_time else by_name
     rows = connection.execute(select(every).order_by(every.c.rank, *order).limit(most))
     return tuple(Hit(row.kind, row.namespace, row.name, row.at) for row in rows)
 
 
-def _part(connection: Connection, sought: SearchQuery, kind: str) -> Select[tuple[object, ...]]:
+def _part(connection: Connection, query: SearchQuery, kind: str) -> Select[tuple[object, ...]]:
     table = _DATASET if kind == DATASET else _JOB
     at = func.coalesce(table.c.last_at, 0)
-    named = func.lower(table.c.name).like(f"%{sought.text.lower()}%")
+    named = func.lower(table.c.name).like(f"%{query.text.lower()}%")
     rank = case((named, 0), else_=1).label("rank")
     columns = (literal(kind).label("kind"), table.c.namespace, table.c.name, at.label("at"), rank)
-    found = or_(named, *_texts(connection, sought, kind))
-    return select(*columns).where(found, seen(connection, table.c.namespace, sought.sees), _bounds(sought, kind))
+    found = or_(named, *_texts(connection, query, kind))
+    return select(*columns).where(found, seen(connection, table.c.namespace, query.sees), _bounds(query, kind))
 
 
-def _texts(connection: Connection, sought: SearchQuery, kind: str) -> list[ColumnElement[bool]]:
+def _texts(connection: Connection, query: SearchQuery, kind: str) -> list[ColumnElement[bool]]:
     """That a text of a dataset or a job has all the words, or a tag on it."""
-    words = words_of(sought.text)
+    words = words_of(query.text)
     if not words:
         return []
     table, tagged = (_DATASET, _TAGGING.c.dataset_id) if kind == DATASET else (_JOB, _TAGGING.c.job_id)
@@ -83,12 +83,12 @@ def _texts(connection: Connection, sought: SearchQuery, kind: str) -> list[Colum
     return [table.c.id.in_(one) for one in found]
 
 
-def _bounds(sought: SearchQuery, kind: str) -> ColumnElement[bool]:
+def _bounds(query: SearchQuery, kind: str) -> ColumnElement[bool]:
     table = _DATASET if kind == DATASET else _JOB
     at = func.coalesce(table.c.last_at, 0)
     bounds = [
-        table.c.namespace == sought.namespace if sought.namespace else None,
-        at < sought.before if sought.before is not None else None,
-        at > sought.after if sought.after is not None else None,
+        table.c.namespace == query.namespace if query.namespace else None,
+        at < query.before if query.before is not None else None,
+        at > query.after if query.after is not None else None,
     ]
     return and_(True, *(one for one in bounds if one is not None))

@@ -1,4 +1,4 @@
-"""What runs read and wrote, and in which versions."""
+"""The inputs and outputs of runs, and their versions."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class DatasetUse:
 
 
 def by_runs(connection: Connection, runs: Collection[int]) -> dict[int, RunDatasets]:
-    """What each run read and wrote; nothing for those without datasets."""
+    """The inputs and outputs of each run; runs without any are left out."""
     question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id, _TOUCH.c.written)
     rows = list(rows_for(connection, runs, lambda some: question.where(_TOUCH.c.run_id.in_(some))))
     gone = referred_reads(connection, ((row.run_id, row.dataset_id) for row in rows if not row.written))

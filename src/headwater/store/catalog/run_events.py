@@ -1,4 +1,4 @@
-"""What the events of runs say together: facets, times, arguments."""
+"""The events of runs taken together: facets, times, arguments."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ _EVENT = schema.event
 
 @dataclass(slots=True)
 class RunEvents:
-    """What events say of a run; ``inputs`` and ``outputs`` are the facets of that run's datasets, by their names."""
+    """A run by its events; ``inputs`` and ``outputs`` are the facets of its datasets, by their names."""
 
     first_at: int = 0
     last_at: int = 0
@@ -32,7 +32,7 @@ class RunEvents:
 
     @property
     def nominal_start(self) -> str:
-        """When the run was due, as it was told; or empty (NominalTimeRunFacet 1-0-1)."""
+        """When the run was due, as an event has it; or empty (NominalTimeRunFacet 1-0-1)."""
         return text(self.facets, "nominalTime", "nominalStartTime")
 
     @property
@@ -42,8 +42,8 @@ class RunEvents:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What Marquez makes a run's arguments of (OpenLineageDao.createRunArgs): nominal times and the parent."""
-        told = {text(name): text(value) for name, value in record(self.facets, ARGUMENTS, "args").items()}
+        """The run's arguments as Marquez makes them (OpenLineageDao.createRunArgs): nominal times and the parent."""
+        arguments = {text(name): text(value) for name, value in record(self.facets, ARGUMENTS, "args").items()}
         made = {
             "nominal_start_time": self.nominal_start,
             "nominal_end_time": self.nominal_end,
@@ -51,17 +51,17 @@ class RunEvents:
             "name": text(self.facets, "parent", "job", "name"),
             "namespace": text(self.facets, "parent", "job", "namespace"),
         }
-        return {name: value for name, value in made.items() if value} | told
+        return {name: value for name, value in made.items() if value} | arguments
 
 
 def whole(connection: Connection, runs: Collection[int]) -> dict[int, RunEvents]:
-    """What the events of runs say, the later over the earlier."""
+    """Return runs as their events describe them; later events override earlier ones."""
     question = select(_EVENT.c.run_id, _EVENT.c.at, _EVENT.c.payload).order_by(_EVENT.c.at, _EVENT.c.digest)
     found: dict[int, RunEvents] = {}
     for row in rows_for(connection, runs, lambda some: question.where(_EVENT.c.run_id.in_(some))):
-        told = found.setdefault(row.run_id, RunEvents(row.at))
-        told.last_at = row.at
-        _add(told, unpacked(row.payload))
+        run = found.setdefault(row.run_id, RunEvents(row.at))
+        run.last_at = row.at
+        _add(run, unpacked(row.payload))
     return found
 
 
@@ -73,10 +73,10 @@ def spans(connection: Connection, runs: Collection[int]) -> dict[int, RunEvents]
     return {run: RunEvents(first, last) for run, first, last in rows}
 
 
-def _add(told: RunEvents, event: Record) -> None:
-    told.facets = merged(told.facets, record(event, "run", "facets"))
-    told.job_facets = merged(told.job_facets, record(event, "job", "facets"))
-    for facets, entries, kind in ((told.inputs, "inputs", "inputFacets"), (told.outputs, "outputs", "outputFacets")):
+def _add(run: RunEvents, event: Record) -> None:
+    run.facets = merged(run.facets, record(event, "run", "facets"))
+    run.job_facets = merged(run.job_facets, record(event, "job", "facets"))
+    for facets, entries, kind in ((run.inputs, "inputs", "inputFacets"), (run.outputs, "outputs", "outputFacets")):
         for one in records(event, entries):
             name = text(one, "namespace"), text(one, "name")
             facets[name] = merged(facets.get(name, {}), record(one, kind))

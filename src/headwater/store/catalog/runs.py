@@ -32,9 +32,9 @@ _BEGUN = func.coalesce(_RUN.c.started_at, _RUN.c.state_at)
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run; moments are microseconds since 1970, None where no event told them.
+    """A run; moments are microseconds since 1970, None where no event has them.
 
-    ``identity`` is that of the store, which has the namespace in it when a key with limits told of the run.
+    ``identity`` is that of the store, which has the namespace in it when a key with limits sent the run.
     """
 
     id: int
@@ -46,17 +46,17 @@ class StoredRun:
     version: UUID
     inputs: tuple[DatasetUse, ...]
     outputs: tuple[DatasetUse, ...]
-    told: RunEvents
+    events: RunEvents
     identity: str = ""
 
     @property
     def limited(self) -> bool:
-        """Whether a key with limits told of it."""
+        """Whether a key with limits sent it."""
         return self.identity != self.uuid
 
 
-def told(question: Select[Any]) -> Select[Any]:
-    """A question about runs without those that no run event told of."""
+def with_events(question: Select[Any]) -> Select[Any]:
+    """A question about runs without those that no run event has."""
     return question.where(_RUN.c.state.not_in(("", DECLARED)))
 
 
@@ -67,16 +67,16 @@ def newest_first() -> tuple[ColumnElement[Any], ...]:
 
 def listing(connection: Connection, job_id: int, page: Page) -> Listing[StoredRun]:
     """The runs of a job, the newest first."""
-    mine = told(select(_RUN.c.id).where(_RUN.c.job_id == job_id)).order_by(*newest_first())
+    mine = with_events(select(_RUN.c.id).where(_RUN.c.job_id == job_id)).order_by(*newest_first())
     found = paged(connection, mine, page)
     ids = [row.id for row in found.items]
     return Listing(among(ids, whole(connection, ids)), found.total)
 
 
 def find(connection: Connection, uuid: str) -> int | None:
-    """The id of the run with a UUID, None when no run event told of it or it may not be seen."""
+    """The id of the run with a UUID, None when no run event has it or it may not be seen."""
     written = {text(uuid), text(uuid).lower()}
-    mine = told(select(_RUN.c.id).where(or_(_RUN.c.uuid.in_(written), _RUN.c.shown.in_(written))))
+    mine = with_events(select(_RUN.c.id).where(or_(_RUN.c.uuid.in_(written), _RUN.c.shown.in_(written))))
     return connection.execute(mine.where(runs_seen(connection)).order_by(_RUN.c.id).limit(1)).scalar()
 
 
@@ -85,11 +85,11 @@ def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int
 
     def first(some: list[int]) -> Select[Any]:
         # Of each job only the runs are ranked that began no earlier than the last that is wanted.
-        last = told(select(_BEGUN).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB)).order_by(_BEGUN.desc())
+        last = with_events(select(_BEGUN).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB)).order_by(_BEGUN.desc())
         since = last.offset(most - 1).limit(1).scalar_subquery()
         wanted = select(_JOB.c.id, func.coalesce(since, BEGINNING).label("since")).where(_JOB.c.id.in_(some)).subquery()
         place = func.row_number().over(partition_by=_RUN.c.job_id, order_by=newest_first())
-        ranked = told(select(_RUN.c.id, _RUN.c.job_id, place.label("place")))
+        ranked = with_events(select(_RUN.c.id, _RUN.c.job_id, place.label("place")))
         every = ranked.join(wanted, and_(wanted.c.id == _RUN.c.job_id, wanted.c.since <= _BEGUN)).subquery()
         return select(every.c.id, every.c.job_id).where(every.c.place <= most).order_by(every.c.place)
 

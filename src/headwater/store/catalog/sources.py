@@ -17,7 +17,7 @@ _SOURCE = schema.source
 _DATASET = schema.dataset
 
 DEFAULT_SOURCE = "default"
-"""The source of datasets of which no event told one (Marquez, OpenLineageDao.DEFAULT_SOURCE_NAME)."""
+"""The source of datasets without one in any event (Marquez, OpenLineageDao.DEFAULT_SOURCE_NAME)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,24 @@ def describe(connection: Connection, source: Source) -> None:
 
 def every(connection: Connection, sees: Sees = None) -> Any:
     """A question for every source, by its name and what else is known of it."""
-    said = select(*(_SOURCE.c[name] for name in ("name", "type", "url", "description", "created_at", "updated_at")))
+    described = select(
+        *(_SOURCE.c[name] for name in ("name", "type", "url", "description", "created_at", "updated_at"))
+    )
     name = func.coalesce(_DATASET.c.source, DEFAULT_SOURCE)
     times = (func.min(_DATASET.c.first_at), func.max(_DATASET.c.last_at))
-    told = select(name.label("name"), *times, func.max(_DATASET.c.id)).group_by(name)
-    told = told.where(seen(connection, _DATASET.c.namespace, sees), _DATASET.c.hidden_at.is_(None))
-    told = told.where(described_datasets(connection, _DATASET.c.id))
-    only_told = told.subquery("told")
+    named = select(name.label("name"), *times, func.max(_DATASET.c.id)).group_by(name)
+    named = named.where(seen(connection, _DATASET.c.namespace, sees), _DATASET.c.hidden_at.is_(None))
+    named = named.where(described_datasets(connection, _DATASET.c.id))
+    of_events = named.subquery("named")
     if sees is not None:
-        # What people say of a source has no namespace, and an address: it is for who sees all.
-        return _untold(only_told, every=True)
-    unsaid = _untold(only_told)
-    return union_all(said.add_columns(literal(0).label("dataset")), unsaid)
+        # The description of a source has an address and no namespace: it is for callers who see all.
+        return _undescribed(of_events, every=True)
+    undescribed = _undescribed(of_events)
+    return union_all(described.add_columns(literal(0).label("dataset")), undescribed)
 
 
-def _untold(told: Any, *, every: bool = False) -> Select[Any]:
-    name, first, last, dataset = told.c
+def _undescribed(named: Any, *, every: bool = False) -> Select[Any]:
+    name, first, last, dataset = named.c
     nothing = (literal("").label(one) for one in ("type", "url", "description"))
     moments = (first.label("created_at"), last.label("updated_at"))
     question = select(name, *nothing, *moments, dataset.label("dataset"))
@@ -82,13 +84,13 @@ def _untold(told: Any, *, every: bool = False) -> Select[Any]:
 
 
 def _sources(connection: Connection, rows: Sequence[Any]) -> tuple[Source, ...]:
-    """What nobody described is described by a dataset's dataSource facet."""
-    told = facets.of_datasets(connection, [row.dataset for row in rows if row.dataset])
+    """Sources that nobody described, by the dataSource facet of a dataset."""
+    of_datasets = facets.of_datasets(connection, [row.dataset for row in rows if row.dataset])
     return tuple(
         Source(
             row.name,
-            row.type or _type(text(told.get(row.dataset), "dataSource", "uri")),
-            row.url or text(told.get(row.dataset), "dataSource", "uri"),
+            row.type or _type(text(of_datasets.get(row.dataset), "dataSource", "uri")),
+            row.url or text(of_datasets.get(row.dataset), "dataSource", "uri"),
             row.description,
             row.created_at or 0,
             row.updated_at or 0,

@@ -10,7 +10,7 @@ from weakref import ref
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.store.graph.timeline import Edge
 
-Told = tuple[tuple[Edge, ...], tuple[Edge, ...]]
+EdgesOfOutput = tuple[tuple[Edge, ...], tuple[Edge, ...]]
 """Edges of fields, and those that act on all fields of a dataset; sorted, each once."""
 
 
@@ -25,19 +25,19 @@ class Ids(NamedTuple):
 
 
 class Edges:
-    """The edges of one output that lineage tells between ids; made when they are asked for, which is seldom.
+    """The edges of one output between ids; made when they are needed, which is seldom.
 
-    As long as lineage is remembered, so are the ids that it had last, and the digest.
+    As long as lineage is in memory, so are the ids that it had last, and the digest.
     ``more`` are edges that the store has by their ids.
     """
 
-    def __init__(self, *told: tuple[EncodedLineage, Ids], more: Told = ((), ())) -> None:
-        self._told = told
+    def __init__(self, *lineages: tuple[EncodedLineage, Ids], more: EdgesOfOutput = ((), ())) -> None:
+        self._lineages = lineages
         self._more = more
 
     def __or__(self, other: "Edges") -> "Edges":
         more = tuple((*mine, *others) for mine, others in zip(self._more, other._more, strict=True))
-        return Edges(*self._told, *other._told, more=(more[0], more[1]))
+        return Edges(*self._lineages, *other._lineages, more=(more[0], more[1]))
 
     @property
     def fields(self) -> tuple[Edge, ...]:
@@ -52,9 +52,9 @@ class Edges:
     @cached_property
     def digest(self) -> bytes:
         """Equal for equal edges."""
-        if len(self._told) != 1 or any(self._more):
+        if len(self._lineages) != 1 or any(self._more):
             return _digest(*self._all)
-        [(lineage, ids)] = self._told
+        [(lineage, ids)] = self._lineages
         key = id(lineage)
         known = _LAST.get(key)
         if known is None or known[0]() is not lineage or known[1] != ids:
@@ -62,10 +62,10 @@ class Edges:
         return known[2]
 
     @cached_property
-    def _all(self) -> Told:
-        if len(self._told) == 1 and not any(self._more):
-            return _edges(*self._told[0])
-        each = (self._more, *(_edges(lineage, ids) for lineage, ids in self._told))
+    def _all(self) -> EdgesOfOutput:
+        if len(self._lineages) == 1 and not any(self._more):
+            return _edges(*self._lineages[0])
+        each = (self._more, *(_edges(lineage, ids) for lineage, ids in self._lineages))
         fields, datasets = zip(*each, strict=True)
         return _sorted(chain.from_iterable(fields)), _sorted(chain.from_iterable(datasets))
 
@@ -83,10 +83,14 @@ def _shown(edges: tuple[Edge, ...]) -> str:
     return f"[{', '.join(each)}]" % tuple(chain.from_iterable(edges))
 
 
-def _edges(lineage: EncodedLineage, ids: Ids) -> Told:
-    output, fields, inputs, ways = ids
-    of_fields = [(fields[field], inputs[one], ways[way]) for field, one, way in lineage.edges]
-    return _sorted(of_fields), _sorted([(output, inputs[one], ways[way]) for one, way in lineage.dataset])
+def _edges(lineage: EncodedLineage, ids: Ids) -> EdgesOfOutput:
+    output, fields, inputs, transformations = ids
+    of_fields = [
+        (fields[field], inputs[one], transformations[transformation]) for field, one, transformation in lineage.edges
+    ]
+    return _sorted(of_fields), _sorted(
+        [(output, inputs[one], transformations[transformation]) for one, transformation in lineage.dataset]
+    )
 
 
 def _sorted(edges: Iterable[Edge]) -> tuple[Edge, ...]:

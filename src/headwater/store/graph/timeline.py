@@ -33,8 +33,8 @@ class Span(NamedTuple):
 
 
 Edge = tuple[int, int, int]
-"""What an edge is, beside its job: its output, its input field and its transformation. The output is a field, or a
-dataset when the edge acts on all of its fields."""
+"""The columns of an edge beside its job: its output, its input field and its transformation. The output is a field, or
+a dataset when the edge acts on all of its fields."""
 
 
 class Tables(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a store is: where, of which schema, how much is in it."""
+"""A summary of a store: where it is, its schema, and how much is in it."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class StoreInfo:
 
 
 def inspect(url: str | None) -> StoreInfo:
-    """What a store is; nothing is changed.
+    """Return a summary of a store, without changing anything.
 
     Raises:
         StoreError: it is missing, cannot be read, or is no headwater store.

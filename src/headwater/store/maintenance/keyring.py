@@ -17,7 +17,7 @@ from headwater.store import schema
 from headwater.store.store import Store
 
 SCOPES = ("read", "write", "admin")
-"""What a key may be for; each includes those before it."""
+"""The scopes of keys; each includes those before it."""
 
 _KEY = schema.api_key
 _TOKEN = re.compile(r"hw_([0-9a-f]{12})_([0-9a-f]{64})")
@@ -26,7 +26,7 @@ _NOBODYS = bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; moments are microseconds since 1970, ``namespaces`` patterns as of the shell."""
+    """A key without its secret; moments are microseconds since 1970, ``namespaces`` patterns as of the shell."""
 
     id: str
     name: str

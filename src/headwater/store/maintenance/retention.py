@@ -104,7 +104,7 @@ def prune(store: Store, cut: int, *, until: Callable[[], bool] = lambda: False) 
 
 
 def would_prune(store: Store, cut: int) -> Pruned:
-    """What `prune` would remove now."""
+    """Count what `prune` would remove now."""
     with store.read() as connection:
         runs = doomed(connection, cut)
         events = select(func.count()).select_from(schema.event)

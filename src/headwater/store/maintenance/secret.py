@@ -1,4 +1,4 @@
-"""What only a store knows: random bytes that are its own."""
+"""The secret of a store: random bytes of its own."""
 
 import os
 

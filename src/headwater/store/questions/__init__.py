@@ -39,10 +39,10 @@ from headwater.store.questions.impact import impact_of
 from headwater.store.questions.lists.changes import Change, changes_after, latest_event
 from headwater.store.questions.lists.column_search import (
     DatasetPage,
+    DatasetQuery,
     FoundColumn,
     FoundColumns,
     Match,
-    WantedDatasets,
     dataset_page,
     find_columns,
 )
@@ -87,6 +87,7 @@ __all__ = [
     "DatasetGraph",
     "DatasetHop",
     "DatasetPage",
+    "DatasetQuery",
     "Difference",
     "Direction",
     "EdgeType",
@@ -122,7 +123,6 @@ __all__ = [
     "Roots",
     "Sides",
     "VersionPage",
-    "WantedDatasets",
     "changes_after",
     "compact_from",
     "coverage",

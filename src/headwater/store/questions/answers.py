@@ -1,4 +1,4 @@
-"""What the questions give back: frozen values, with names beside ids."""
+"""The answers of questions: frozen values, with names beside ids."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class EdgeType(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a walk follows, and where it ends at the latest.
+    """The edges that a walk follows, and where it ends at the latest.
 
     ``edge_type`` DIRECT follows only steps that carry the value; INDIRECT keeps only paths that influence it
     without carrying it; None keeps all. ``as_of`` is a moment in microseconds since 1970, None for now.
@@ -175,7 +175,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What a walk found: columns with their distance from the start, and the hops between them.
+    """The result of a walk: columns with their distance from the start, and the hops between them.
 
     ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; empty when it is whole.
     ``sides`` are those of a walk both ways, whose distances are to the nearer side. ``ends`` are the columns that
@@ -202,7 +202,7 @@ class Root:
 
     column: Column
     origin: Origin
-    ways: tuple[PathTransformation, ...]
+    transformations: tuple[PathTransformation, ...]
     distance: int
     jobs: tuple[Job, ...]
     applications: tuple[Job, ...] = ()
@@ -229,7 +229,7 @@ class ImpactedColumn:
 
     column: Column
     distance: int
-    ways: tuple[PathTransformation, ...]
+    transformations: tuple[PathTransformation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ class ImpactedDataset:
     columns: tuple[ImpactedColumn, ...]
     jobs: tuple[Job, ...]
     distance: int
-    ways: tuple[PathTransformation, ...] = ()
+    transformations: tuple[PathTransformation, ...] = ()
     possibly_replaced: tuple[Overwrite, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""What became of edges between two moments."""
+"""The changes of edges between two moments."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -111,7 +111,7 @@ def _links(connection: Connection, about: Column | KnownDataset, bounds: Bounds)
 
 
 def _columns(connection: Connection, about: Column | KnownDataset, before: int, after: int | None) -> ColumnChanges:
-    """What became of the columns of a dataset, or of one of them."""
+    """Return the changes of the columns of a dataset, or of one of them."""
     if isinstance(about, KnownDataset):
         return column_changes(connection, [about.id], before, after)
     found = column_changes(connection, [about.dataset.id], before, after)

@@ -38,7 +38,7 @@ class Walked(NamedTuple):
 
     start: Column | KnownDataset
     closure: Closure
-    ways: dict[int, Transformation]
+    transformations: dict[int, Transformation]
 
 
 def walked(connection: Connection, name: Name, direction: Direction, bounds: Bounds) -> Walked:
@@ -55,16 +55,16 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
 def closure_at(
     connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk
 ) -> Closure:
-    """Walks from a column, or from every column of a dataset, in ids alone; both ways share the time."""
+    """Walks from a column, or from every column of a dataset, in ids alone; both directions share the time."""
     if direction is not Direction.BOTH:
-        return _one_way(connection, start, direction, bounds, by)
+        return _closure_in_direction(connection, start, direction, bounds, by)
     ends = time.monotonic() + bounds.seconds
-    up = _one_way(connection, start, Direction.UP, bounds, by)
+    up = _closure_in_direction(connection, start, Direction.UP, bounds, by)
     rest = replace(bounds, seconds=max(ends - time.monotonic(), 0.0))
-    return joined(up, _one_way(connection, start, Direction.DOWN, rest, by))
+    return joined(up, _closure_in_direction(connection, start, Direction.DOWN, rest, by))
 
 
-def _one_way(
+def _closure_in_direction(
     connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk
 ) -> Closure:
     begin = start_ids(connection, start)
@@ -73,8 +73,8 @@ def _one_way(
     closure = by(connection, begin, direction, bounds, rows_of)
     if bounds.edge_type is not EdgeType.INDIRECT:
         return closure
-    ways = names.transformations(connection, {row[2] for row in closure.rows})
-    return only_indirect(closure, begin, ways, direction)
+    transformations = names.transformations(connection, {row[2] for row in closure.rows})
+    return only_indirect(closure, begin, transformations, direction)
 
 
 def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
@@ -98,10 +98,10 @@ def walk_from(
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start, closure, ways = walked(connection, name, direction, bounds)
+        start, closure, transformations = walked(connection, name, direction, bounds)
         columns = names.columns(connection, closure.distance, bounds.as_of)
         distance = {columns[one]: far for one, far in closure.distance.items()}
-        hops = named_hops(connection, closure.links, columns, ways, bounds.as_of)
+        hops = named_hops(connection, closure.links, columns, transformations, bounds.as_of)
         known = ends_of(connection, closure, columns, bounds) if ends and direction is Direction.UP else {}
         return Graph(start, direction, distance, hops, closure.truncated, closure.sides, known)
 
@@ -140,7 +140,7 @@ def compact_from(
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start, closure, ways = walked(connection, name, direction, bounds)
+        start, closure, transformations = walked(connection, name, direction, bounds)
         owners = {*closure.dataset_of.values(), *(-row[1] for row in closure.rows if row[1] < 0)}
         return CompactGraph(
             start,
@@ -148,7 +148,7 @@ def compact_from(
             closure,
             _field_names(connection, closure, bounds.as_of),
             names.datasets(connection, owners, bounds.as_of),
-            ways,
+            transformations,
             dict(names.jobs(connection, {row[3] for row in closure.rows})),
         )
 
@@ -161,8 +161,8 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
     """
     with store.read() as connection:
         start = find(connection, name, bounds.as_of, bounds.sees)
-        told_apart = bounds.edge_type is EdgeType.INDIRECT or follows_guesses(bounds)
-        closure = closure_at(connection, start, direction, bounds, walk if told_apart else reach)
+        needs_links = bounds.edge_type is EdgeType.INDIRECT or follows_guesses(bounds)
+        closure = closure_at(connection, start, direction, bounds, walk if needs_links else reach)
     return Reached(
         start,
         direction,
@@ -174,13 +174,13 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
 
 
 def _guessed(start: Column | KnownDataset, closure: Closure, direction: Direction) -> frozenset[int]:
-    told = tuple(row for row in closure.rows if row[2] != GUESS_ID)
-    if len(told) == len(closure.rows):
+    certain = tuple(row for row in closure.rows if row[2] != GUESS_ID)
+    if len(certain) == len(closure.rows):
         return frozenset()
     begin = [node for node, far in closure.distance.items() if far == 0]
     rows = [] if isinstance(start, Column) else [-start.id]
-    ways = (Direction.UP, Direction.DOWN) if direction is Direction.BOTH else (direction,)
-    known = (reachable([*begin, *rows], Steps(replace(closure, rows=told), way).successors) for way in ways)
+    directions = (Direction.UP, Direction.DOWN) if direction is Direction.BOTH else (direction,)
+    known = (reachable([*begin, *rows], Steps(replace(closure, rows=certain), one).successors) for one in directions)
     return frozenset(closure.distance.keys() - set().union(*known))
 
 
@@ -205,7 +205,7 @@ class DatasetHop:
 
 @dataclass(frozen=True, slots=True)
 class DatasetGraph:
-    """What a walk over columns found, told by dataset: with the distance of its nearest column."""
+    """The datasets of a walk over columns, each with the distance of its nearest column."""
 
     start: Column | KnownDataset
     direction: Direction
@@ -224,11 +224,11 @@ def datasets_from(
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start, closure, ways = walked(connection, name, direction, bounds)
+        start, closure, transformations = walked(connection, name, direction, bounds)
         bare = bare_datasets(closure, direction)
         nearest = bare | _nearest(closure, closure.distance)
         known = names.datasets(connection, nearest, bounds.as_of)
-        hops = _hops(connection, closure, known, ways)
+        hops = _hops(connection, closure, known, transformations)
     distance = {known[one]: far for one, far in sorted(nearest.items(), key=lambda item: (item[1], known[item[0]]))}
     return DatasetGraph(start, direction, distance, hops, closure.truncated, _sides(closure, bare))
 
@@ -254,7 +254,7 @@ def _hops(
     connection: Connection,
     closure: Closure,
     known: Mapping[int, KnownDataset],
-    ways: Mapping[int, Transformation],
+    transformations: Mapping[int, Transformation],
 ) -> tuple[DatasetHop, ...]:
     together: dict[tuple[int, int], list[Link]] = {}
     for link in closure.links:
@@ -263,7 +263,7 @@ def _hops(
     jobs = names.jobs(connection, {link.job for link in closure.links})
     hops = []
     for (source, output), links in together.items():
-        kinds = {replace(ways[way], description="") for way in {link.transformation for link in links}}
+        kinds = {replace(transformations[kind], description="") for kind in {link.transformation for link in links}}
         by = sorted((jobs[job] for job in {link.job for link in links}), key=lambda job: (job.namespace, job.name))
         hops.append(DatasetHop(known[source], known[output], strongest_first(kinds), tuple(by), len(links)))
     return tuple(sorted(hops, key=lambda hop: (hop.input, hop.output)))

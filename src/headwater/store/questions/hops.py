@@ -87,13 +87,13 @@ def named_hops(
     connection: Connection,
     links: Iterable[Link],
     columns: Mapping[int, Column],
-    ways: Mapping[int, Transformation],
+    transformations: Mapping[int, Transformation],
     at: int | None = None,
 ) -> tuple[Hop, ...]:
     """Links with names, those of one job between the same two ends as one hop."""
     together: dict[tuple[int, int, int], list[Transformation]] = {}
     for link in links:
-        together.setdefault((link.input, link.output, link.job), []).append(ways[link.transformation])
+        together.setdefault((link.input, link.output, link.job), []).append(transformations[link.transformation])
     jobs = names.jobs(connection, {job for *_, job in together})
     datasets = names.datasets(connection, {-output for _, output, _ in together if output < 0}, at)
     owner_of = {output: columns[output].dataset.id for _, output, _ in together if output > 0}

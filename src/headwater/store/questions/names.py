@@ -78,7 +78,7 @@ def current_columns(connection: Connection, dataset: KnownDataset) -> list[Colum
 
 
 class NamesThen:
-    """What fields were called at a moment; None is now."""
+    """The names of fields at a moment; None is now."""
 
     def __init__(self, connection: Connection, at: int | None) -> None:
         self._at = FOREVER if at is None else at
@@ -91,7 +91,7 @@ class NamesThen:
             self.renames.setdefault(dataset, []).append(FieldRename(*how))
 
     def __call__(self, dataset: int, name: str) -> str:
-        """What the field of a dataset that has a name now was called."""
+        """Return the name at that moment of the field of a dataset that has a name now."""
         return former_name(self.renames[dataset], name, self._at) if dataset in self.renames else name
 
 

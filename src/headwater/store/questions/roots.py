@@ -72,7 +72,7 @@ def _named(
     connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, closure: Closure, bounds: Bounds
 ) -> tuple[Root, ...]:
     wanted = {node: _wanted(found.transformations(node), bounds.edge_type) for node in origins}
-    columns = names.columns(connection, [node for node, ways in wanted.items() if ways], bounds.as_of)
+    columns = names.columns(connection, [node for node, paths in wanted.items() if paths], bounds.as_of)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {link.job for _, path in paths.values() for link in path})
     steps = {node: pairs_of(path, closure.dataset_of) for node, (_, path) in paths.items()}
@@ -92,16 +92,16 @@ def _named(
     return tuple(sorted(roots, key=_strongest_first))
 
 
-def _wanted(ways: tuple[PathTransformation, ...], edge_type: EdgeType | None) -> tuple[PathTransformation, ...]:
+def _wanted(paths: tuple[PathTransformation, ...], edge_type: EdgeType | None) -> tuple[PathTransformation, ...]:
     if edge_type is None:
-        return ways
-    return tuple(way for way in ways if way.transformation.direct is (edge_type is EdgeType.DIRECT))
+        return paths
+    return tuple(path for path in paths if path.transformation.direct is (edge_type is EdgeType.DIRECT))
 
 
-def _shortest(found: Arrivals, node: int, ways: tuple[PathTransformation, ...]) -> tuple[int, list[Link]]:
-    nearest = min(ways, key=lambda way: found.distance(node, way))
+def _shortest(found: Arrivals, node: int, paths: tuple[PathTransformation, ...]) -> tuple[int, list[Link]]:
+    nearest = min(paths, key=lambda path: found.distance(node, path))
     return found.distance(node, nearest), found.links(node, nearest)
 
 
 def _strongest_first(root: Root) -> tuple[tuple[int, ...], Column]:
-    return rank(root.ways[0]), root.column
+    return rank(root.transformations[0]), root.column

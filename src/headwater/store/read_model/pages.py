@@ -49,5 +49,5 @@ def paged(
 
 
 def among(ids: Iterable[int], found: dict[int, Item]) -> tuple[Item, ...]:
-    """What was found for ids, in the order of the ids."""
+    """Return the values of ids, in the order of the ids."""
     return tuple(found[one] for one in ids if one in found)

@@ -29,7 +29,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a run wrote; ``run`` is empty where no run did: an event about a job or dataset alone.
+    """A version that a run wrote; ``run`` is empty where no run did: an event about a job or dataset alone.
 
     ``schema`` is the digest of its schema, None where the run's events had none.
     """

@@ -1,4 +1,4 @@
-"""What one caller may see of a store: a limit of the connection, which every list obeys.
+"""The namespaces of a store that one caller may see: a limit of the connection, which every list obeys.
 
 Names are hidden later, in answers. Left out here is what keys with limits only mentioned of what others own, where the
 caller may not see both sides: the edges of references, the inputs of such runs, and the fields and datasets that nobody

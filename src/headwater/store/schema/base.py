@@ -1,4 +1,4 @@
-"""What the tables share."""
+"""The metadata and naming rules that all tables share."""
 
 from sqlalchemy import Index, MetaData
 

@@ -29,7 +29,7 @@ namespace = Table(
     Column("updated_at", BigInteger, nullable=False),
     Column("hidden_at", BigInteger),
 )
-"""What people say of a namespace; one that nobody says anything of is known by its datasets and jobs alone."""
+"""Descriptions and owners of namespaces; one without a row is known by its datasets and jobs alone."""
 
 source = Table(
     "source",

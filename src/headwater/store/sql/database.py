@@ -1,4 +1,4 @@
-"""What the store needs of a database: the methods that the file of another one would have to have."""
+"""The seam between the store and a database: the methods that the file of another one has to implement."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What new events changed: each job's output whose lineage became another, or was told for the first time."""
+"""Changes by new events: each output of a job whose lineage changed, or appeared for the first time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

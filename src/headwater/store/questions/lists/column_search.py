@@ -30,15 +30,15 @@ Condition = ColumnElement[bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """What all wanted columns have: a name that meets a condition, one of some datasets."""
+class ColumnFilter:
+    """A filter of columns: a condition on their names, and the datasets that they are of."""
 
     named: Callable[[ColumnElement[str]], Condition] | None = None
     datasets: Sequence[int] | Select[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FieldPage:
     """Which columns: that meet a condition, with greater ids than ``beyond``, so many of them."""
 
     condition: Condition
@@ -46,47 +46,47 @@ class Wanted:
     most: int
 
 
-def first_fields(connection: Connection, sought: Sought, wanted: Wanted) -> Sequence[int]:
-    """The least ids of the fields that are wanted; what is sought tells where they can be, the condition decides."""
-    if sought.named is None and sought.datasets is None:
-        return connection.execute(_in_order(wanted)).scalars().all()
-    ways = (_among_few, _among_near) if sought.datasets is not None else (_among_near, _among_few)
-    for way in ways:
-        found = way(connection, sought, wanted)
+def first_fields(connection: Connection, columns: ColumnFilter, page: FieldPage) -> Sequence[int]:
+    """The least ids of the fields of a page: ``columns`` narrows where they can be, the page's condition decides."""
+    if columns.named is None and columns.datasets is None:
+        return connection.execute(_in_order(page)).scalars().all()
+    searches = (_among_few, _among_near) if columns.datasets is not None else (_among_near, _among_few)
+    for one_search in searches:
+        found = one_search(connection, columns, page)
         if found is not None:
             return found
-    return connection.execute(_in_order(wanted)).scalars().all()
+    return connection.execute(_in_order(page)).scalars().all()
 
 
-def _among_near(connection: Connection, _: Sought, wanted: Wanted) -> Sequence[int] | None:
-    """What is frequent is found among the next ids; None when they are too few."""
-    near = _in_order(wanted).where(_FIELD.c.id <= wanted.beyond + _NEAR)
+def _among_near(connection: Connection, _: ColumnFilter, page: FieldPage) -> Sequence[int] | None:
+    """The columns among the next ids, for a filter that many meet; None when too few of these do."""
+    near = _in_order(page).where(_FIELD.c.id <= page.beyond + _NEAR)
     found = connection.execute(near).scalars().all()
-    return found if len(found) == wanted.most else None
+    return found if len(found) == page.most else None
 
 
-def _among_few(connection: Connection, sought: Sought, wanted: Wanted) -> Sequence[int] | None:
-    """What is rare is found by its names; None when there are too many."""
-    rare = _rare(connection, sought)
+def _among_few(connection: Connection, columns: ColumnFilter, page: FieldPage) -> Sequence[int] | None:
+    """The columns by their names, for a filter that few meet; None when the names are too many."""
+    rare = _rare(connection, columns)
     if rare is None:
         return None
     column, values = rare
     if not values:
         return []
     # With a sum the database does not walk all ids in their order to find these few.
-    question = select(_FIELD.c.id).where(_FIELD.c.id + 0 > wanted.beyond, column.in_(values), wanted.condition)
+    question = select(_FIELD.c.id).where(_FIELD.c.id + 0 > page.beyond, column.in_(values), page.condition)
     found = connection.execute(question.limit(_FEW_FIELDS + 1)).scalars().all()
-    return sorted(found)[: wanted.most] if len(found) <= _FEW_FIELDS else None
+    return sorted(found)[: page.most] if len(found) <= _FEW_FIELDS else None
 
 
-def _in_order(wanted: Wanted) -> Select[Any]:
-    question = select(_FIELD.c.id).where(_FIELD.c.id > wanted.beyond, wanted.condition)
-    return question.order_by(_FIELD.c.id).limit(wanted.most)
+def _in_order(page: FieldPage) -> Select[Any]:
+    question = select(_FIELD.c.id).where(_FIELD.c.id > page.beyond, page.condition)
+    return question.order_by(_FIELD.c.id).limit(page.most)
 
 
-def datasets_named(connection: Connection, text: str, asked_for: Condition) -> Sequence[int] | Select[Any]:
+def datasets_named(connection: Connection, text: str, visible: Condition) -> Sequence[int] | Select[Any]:
     """The ids of the datasets of whose names that may be asked for one contains a text; the question for many."""
-    named = select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(tail(text), autoescape=True), asked_for)
+    named = select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(tail(text), autoescape=True), visible)
     found = connection.execute(named.limit(_FEW_NAMES + 1)).scalars().all()
     return found if len(found) <= _FEW_NAMES else named
 
@@ -96,13 +96,13 @@ def few(datasets: Sequence[int] | Select[Any] | None) -> Sequence[int] | None:
     return None if datasets is None or isinstance(datasets, Select) or len(datasets) > _FEW_DATASETS else datasets
 
 
-def _rare(connection: Connection, sought: Sought) -> tuple[ColumnElement[Any], Sequence[Any]] | None:
-    """What all sought fields have one of, and few others; None where there is too much of it."""
-    if sought.datasets is not None and not isinstance(sought.datasets, Select):
-        return _FIELD.c.dataset_id, sought.datasets
-    if sought.named is None:
+def _rare(connection: Connection, columns: ColumnFilter) -> tuple[ColumnElement[Any], Sequence[Any]] | None:
+    """A column of `field` and few values, of which each field of the filter has one; None where they are too many."""
+    if columns.datasets is not None and not isinstance(columns.datasets, Select):
+        return _FIELD.c.dataset_id, columns.datasets
+    if columns.named is None:
         return None
-    called = select(_CALLED.c.folded_key).where(sought.named(_CALLED.c.name)).limit(_FEW_NAMES + 1)
+    called = select(_CALLED.c.folded_key).where(columns.named(_CALLED.c.name)).limit(_FEW_NAMES + 1)
     keys = connection.execute(called).scalars().all()
     return (_FIELD.c.folded_key, keys) if len(keys) <= _FEW_NAMES else None
 
@@ -155,11 +155,13 @@ def find_columns(
     first, last = after
     with store.read() as connection:
         shown = [*_shown(connection, _FIELD.c.dataset_id, sees), described_fields(connection)]
-        for rank, (match, sought, condition) in enumerate(_ranks(connection, text, _asked_for(connection, sees))):
+        for rank, (match, column_filter, condition) in enumerate(
+            _ranks(connection, text, _visible_names(connection, sees))
+        ):
             if rank < first:
                 continue
-            wanted = Wanted(and_(condition, *shown), last if rank == first else 0, most + 1 - len(found))
-            found += [(match, id_) for id_ in first_fields(connection, sought, wanted)]
+            field_page = FieldPage(and_(condition, *shown), last if rank == first else 0, most + 1 - len(found))
+            found += [(match, id_) for id_ in first_fields(connection, column_filter, field_page)]
             if len(found) > most:
                 break
         page = found[:most]
@@ -169,7 +171,7 @@ def find_columns(
 
 
 @dataclass(frozen=True, slots=True)
-class WantedDatasets:
+class DatasetQuery:
     """Datasets whose names contain a text, after one of a namespace and a name; now, or at a moment."""
 
     text: str = ""
@@ -178,13 +180,13 @@ class WantedDatasets:
     at: int | None = None
 
 
-def dataset_page(store: Store, most: int, wanted: WantedDatasets) -> DatasetPage:
+def dataset_page(store: Store, most: int, query: DatasetQuery) -> DatasetPage:
     """Datasets by name, with their columns in the order of their schemas.
 
     At a moment these are the columns of the schemas of then, as far as they are known, and datasets that no event
     had spoken of yet are left out. Names are searched and ordered as they are now.
     """
-    text, after, sees, at = wanted.text, wanted.after, wanted.sees, wanted.at
+    text, after, sees, at = query.text, query.after, query.sees, query.at
     place = tuple_(_DATASET.c.namespace, _DATASET.c.name)
     question = select(_DATASET.c.id, _DATASET.c.namespace, _DATASET.c.name)
     question = question.order_by(_DATASET.c.namespace, _DATASET.c.name, _DATASET.c.id)
@@ -192,7 +194,9 @@ def dataset_page(store: Store, most: int, wanted: WantedDatasets) -> DatasetPage
         question = question.where(place > tuple_(*after))
     with store.read() as connection:
         if text:
-            question = question.where(_DATASET.c.id.in_(datasets_named(connection, text, _asked_for(connection, sees))))
+            question = question.where(
+                _DATASET.c.id.in_(datasets_named(connection, text, _visible_names(connection, sees)))
+            )
         question = question.where(*_shown(connection, _DATASET.c.id, sees))
         if at is not None:
             question = question.where(or_(_DATASET.c.first_at.is_(None), _DATASET.c.first_at <= at))
@@ -218,8 +222,8 @@ def _columns(connection: Connection, datasets: Iterable[KnownDataset]) -> dict[i
     return found
 
 
-def _ranks(connection: Connection, text: str, asked_for: Condition) -> Iterator[tuple[Match, Sought, Condition]]:
-    """What each rank seeks, and its condition; no column meets those of two."""
+def _ranks(connection: Connection, text: str, visible: Condition) -> Iterator[tuple[Match, ColumnFilter, Condition]]:
+    """The filter of each rank, and its condition; no column meets those of two."""
     cut = max(text.rfind("."), text.rfind("/"))
     dataset, field = (text[:cut], text[cut + 1 :]) if 0 < cut < len(text) - 1 else ("", text)
 
@@ -231,17 +235,21 @@ def _ranks(connection: Connection, text: str, asked_for: Condition) -> Iterator[
 
     same = _FIELD.c.folded_key == key_of(field.casefold())
     start, part = starts(_FIELD.c.name), contains(_FIELD.c.name)
-    owners = datasets_named(connection, dataset, asked_for) if dataset else None
+    owners = datasets_named(connection, dataset, visible) if dataset else None
     owned = [_FIELD.c.dataset_id.in_(owners)] if owners is not None else []
-    yield Match.EXACT, Sought(None, few(owners)), and_(same, *owned)
-    yield Match.START, Sought(starts, few(owners)), and_(start, not_(same), *owned)
-    yield Match.PART, Sought(contains, few(owners)), and_(part, not_(start), not_(same), *owned)
-    whole = datasets_named(connection, text, asked_for)
-    yield Match.DATASET, Sought(None, whole), and_(_FIELD.c.dataset_id.in_(whole), not_(and_(or_(part, same), *owned)))
+    yield Match.EXACT, ColumnFilter(None, few(owners)), and_(same, *owned)
+    yield Match.START, ColumnFilter(starts, few(owners)), and_(start, not_(same), *owned)
+    yield Match.PART, ColumnFilter(contains, few(owners)), and_(part, not_(start), not_(same), *owned)
+    whole = datasets_named(connection, text, visible)
+    yield (
+        Match.DATASET,
+        ColumnFilter(None, whole),
+        and_(_FIELD.c.dataset_id.in_(whole), not_(and_(or_(part, same), *owned))),
+    )
 
 
-def _asked_for(connection: Connection, sees: Sees) -> Condition:
-    """What keeps to names that may be asked for."""
+def _visible_names(connection: Connection, sees: Sees) -> Condition:
+    """The condition of names that the caller may see."""
     if sees is None:
         return true()
     every = connection.execute(select(_NAME.c.namespace).distinct()).scalars()
@@ -249,7 +257,7 @@ def _asked_for(connection: Connection, sees: Sees) -> Condition:
 
 
 def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees) -> list[Condition]:
-    """What keeps to datasets that may be shown and that have not lost their names to others."""
+    """The condition of datasets that the caller may see and that have not lost their names to others."""
     conditions: list[Condition] = [described_datasets(connection, dataset)]
     gone = names.replaced(connection)
     if gone:

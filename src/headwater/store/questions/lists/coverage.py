@@ -24,7 +24,7 @@ _WRITES = schema.run_dataset
 class Covered(str, Enum):
     """How much of an output's lineage is known."""
 
-    NONE = "none"  # its run told no column lineage
+    NONE = "none"  # its run has no column lineage
     PARTIAL = "partial"  # something was not understood, or cut by a budget
     OPAQUE = "opaque"  # whole, but conservative: a function nobody can see into
     FULL = "full"
@@ -101,7 +101,11 @@ def _gaps(connection: Connection, runs: set[int]) -> dict[int, list[Gap]]:
 def _coverage(row: Any, output: KnownDataset | None, gaps: list[Gap]) -> Coverage:
     own = tuple(gap for gap in gaps if output is None or _is_about(gap, output))
     return Coverage(
-        row.uuid, KnownJob(row.namespace, row.name, row.job_id), output, _covered(own, told=bool(row.has_lineage)), own
+        row.uuid,
+        KnownJob(row.namespace, row.name, row.job_id),
+        output,
+        _covered(own, has_lineage=bool(row.has_lineage)),
+        own,
     )
 
 
@@ -109,8 +113,8 @@ def _is_about(gap: Gap, output: KnownDataset) -> bool:
     return not gap.output or any(fit(name, gap.output) is not None for name in (output.dataset, *output.aliases))
 
 
-def _covered(gaps: tuple[Gap, ...], *, told: bool) -> Covered:
-    if not told:
+def _covered(gaps: tuple[Gap, ...], *, has_lineage: bool) -> Covered:
+    if not has_lineage:
         return Covered.NONE
     if any(gap.kind != "opaque" for gap in gaps):
         return Covered.PARTIAL

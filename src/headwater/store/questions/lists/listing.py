@@ -60,7 +60,7 @@ class ListedRun:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What contains a text, at most so many of each kind as were asked for."""
+    """Return the names that contain a text, at most ``limit`` of each kind."""
 
     datasets: tuple[KnownDataset, ...]
     columns: tuple[Column, ...]

@@ -55,16 +55,16 @@ class FoundTexts:
 
 
 class _Stage(NamedTuple):
-    """The datasets, fields or jobs that are found in one way: the question, and what makes them of their ids."""
+    """The datasets, fields or jobs that one condition finds: the question, and what makes them of their ids."""
 
     question: Select[Any]
     found: Callable[[Connection, Sequence[int]], dict[int, FoundText]]
 
 
 def find_texts(
-    store: Store, asked: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
+    store: Store, query: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
 ) -> FoundTexts:
-    """What has a name that contains a text, or has all of its words, or beginnings of words, in a tag or a text.
+    """Return what has a name that contains a text, or has all of its words, or beginnings of words, in a tag or a text.
 
     Each thing is found once, in the first of these places. Of what may not be seen nothing is found. The place in a
     page is a stage of the search and an id, so that what comes meanwhile moves nothing.
@@ -72,7 +72,7 @@ def find_texts(
     first, last = after
     found: list[tuple[int, int, FoundText]] = []
     with store.read() as connection:
-        for number, stage in enumerate(_stages(connection, asked, sees)):
+        for number, stage in enumerate(_stages(connection, query, sees)):
             if number < first or len(found) > most:
                 continue
             ids = _next_ids(connection, stage, last if number == first else 0, most + 1 - len(found))
@@ -87,16 +87,16 @@ def _next_ids(connection: Connection, stage: _Stage, last: int, most: int) -> Se
     return connection.execute(stage.question.where(id_ > last).order_by(id_).limit(most)).scalars().all()
 
 
-def _stages(connection: Connection, asked: str, sees: Sees) -> Iterator[_Stage]:
+def _stages(connection: Connection, query: str, sees: Sees) -> Iterator[_Stage]:
     datasets, fields, jobs = (_visible(connection, kind, sees) for kind in (_DATASET, _FIELD, _JOB))
-    part = asked.casefold().replace("/", ".")
+    part = query.casefold().replace("/", ".")
     mine = select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(part, autoescape=True))
     mine = mine.where(seen(connection, _NAME.c.namespace, sees))
     of_datasets: list[ColumnElement[bool]] = [_DATASET.c.id.in_(mine)]
-    of_jobs: list[ColumnElement[bool]] = [func.lower(_JOB.c.name).contains(asked.lower(), autoescape=True)]
+    of_jobs: list[ColumnElement[bool]] = [func.lower(_JOB.c.name).contains(query.lower(), autoescape=True)]
     yield _Stage(datasets.where(*of_datasets), _datasets)
     yield _Stage(jobs.where(*of_jobs), _jobs)
-    words = words_of(asked)
+    words = words_of(query)
     if not words:
         return
     tagged = {one: tagged_with_words(connection, words, one) for one in _TAGGING.c if one.name.endswith("_id")}
@@ -106,8 +106,8 @@ def _stages(connection: Connection, asked: str, sees: Sees) -> Iterator[_Stage]:
     yield _Stage(_once(jobs, of_jobs, _JOB.c.id.in_(tagged[_TAGGING.c.job_id])), _tagged(_TAGGING.c.job_id, words))
     described = _DATASET.c.id.in_(with_words(connection, _DATASET, words))
     yield _Stage(_once(datasets, of_datasets, described), _with_texts(_DATASET, words))
-    told = _JOB.c.id.in_(with_words(connection, _JOB, words))
-    yield _Stage(_once(jobs, of_jobs, told), _with_texts(_JOB, words))
+    described = _JOB.c.id.in_(with_words(connection, _JOB, words))
+    yield _Stage(_once(jobs, of_jobs, described), _with_texts(_JOB, words))
 
 
 def _once(question: Select[Any], before: list[ColumnElement[bool]], condition: ColumnElement[bool]) -> Select[Any]:

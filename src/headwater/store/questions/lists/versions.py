@@ -19,7 +19,7 @@ from headwater.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class ListedVersion:
-    """What a run wrote, since when, and the columns that it had; ``columns`` is empty where no schema is known.
+    """A version of a dataset: the run that wrote it, since when, and its columns, none where no schema is known.
 
     ``run`` is empty where no run wrote it: an event about a dataset or a job alone.
     """
@@ -100,7 +100,7 @@ def columns_then(
 
 
 def column_changes(connection: Connection, datasets: Collection[int], before: int, after: int | None) -> ColumnChanges:
-    """What became of the columns of datasets.
+    """Return the changes of the columns of datasets.
 
     Where a dataset was written by one of the moments, but no schema of then is known, nothing is said of it.
     """

@@ -44,7 +44,7 @@ class Exact:
 
 
 Name = str | Exact
-"""What to look for: an ending of a name as people type it, or a whole name."""
+"""The name of a column or dataset to find: an ending as people type it, or a whole name."""
 
 
 def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Column | KnownDataset:
@@ -158,7 +158,7 @@ def _datasets(connection: Connection, ending: str, at: int | None = None, sees: 
 
 
 def _latest(connection: Connection, question: Select[Any], at: int | None, sees: Sees) -> list[Row[Any]]:
-    """What each name means at a moment, or now; or meant last, when it means nothing any more."""
+    """The dataset behind each name at a moment, or now; the last one, when the name means nothing any more."""
     if at is not None:
         question = question.where(_NAME.c.since <= at, _NAME.c.until > at)
     question = question.where(described_datasets(connection, _NAME.c.dataset_id))

@@ -175,7 +175,7 @@ class _Walker:
         return {one: known[one][1] for one in fields}
 
     def names(self, fields: Collection[int]) -> dict[int, str]:
-        """What each field is called now."""
+        """The present name of each field."""
         known = self._known(fields)
         return {one: known[one][2] for one in fields}
 
@@ -205,13 +205,13 @@ class _Walker:
         return self._in_namespaces(found) if self.bounds.namespaces else found
 
     def _near(self, frontier: Collection[int]) -> Collection[int]:
-        """What links to whole datasets are asked by: upstream the datasets, downstream the columns."""
+        """The near ends of links to whole datasets: upstream the datasets, downstream the columns."""
         if self.direction is Direction.DOWN:
             return frontier
         return self._new_datasets({*self.rows_of, *self.owners(frontier).values()})
 
     def _in_namespaces(self, found: Found) -> Found:
-        """What leads to one of the namespaces that were asked for."""
+        """The condition that an edge leads to one of the namespaces of the bounds."""
         ends = set(found.ends)
         dataset_of = self.owners([one for one in ends if one > 0]) | {one: -one for one in ends if one < 0}
         unknown = set(dataset_of.values()) - self._within.keys()

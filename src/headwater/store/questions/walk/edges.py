@@ -62,7 +62,7 @@ class Found(NamedTuple):
         return cls([link[end] for link in links], links)
 
     def leading_to(self, wanted: Container[int]) -> "Found":
-        """What leads to some ends."""
+        """The edges at some ends."""
         links = [link for link, end in zip(self.links, self.ends, strict=False) if end in wanted]
         return Found([end for end in self.ends if end in wanted], links)
 
@@ -78,7 +78,7 @@ class Edges:
         self._connection = connection
         self._guess = follows_guesses(bounds)
         self._whole_sources = has_whole_sources(connection, bounds)
-        self._asked = _Asked(
+        self._query = _EdgeQuery(
             Bounds(bounds.edge_type, bounds.as_of, subtypes=bounds.subtypes, masking=bounds.masking),
             tuple(sorted({id_ for name in bounds.jobs for id_ in job_ids(connection, name, bounds.sees)})),
             only_ends and not self._guess,
@@ -87,9 +87,9 @@ class Edges:
     @cached_property
     def whole(self) -> bool:
         """Whether there is any edge to a whole dataset at all: a look at the first spares many others."""
-        if self._asked.bounds.edge_type is EdgeType.DIRECT and not self._guess:
+        if self._query.bounds.edge_type is EdgeType.DIRECT and not self._guess:
             return _has_opaque(self._connection)
-        questions = _lookups(self._asked, DATASET_EDGES, Direction.UP)
+        questions = _lookups(self._query, DATASET_EDGES, Direction.UP)
         return self._guess or any(one.any(self._connection) for one in questions)
 
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
@@ -97,23 +97,23 @@ class Edges:
         found = self._found(FIELD_EDGES, direction, fields)
         if not self._whole_sources:
             return found
-        moment = self._asked.bounds.as_of
+        moment = self._query.bounds.as_of
         valid = [*_valid(FIELD_EDGES, moment), *_valid(DATASET_EDGES, moment)]
-        steps = Found.of(whole_source_steps(self._connection, direction, fields, valid, self._asked.jobs), direction)
-        return Found(found.ends + steps.ends, [] if self._asked.only_ends else found.links + steps.links)
+        steps = Found.of(whole_source_steps(self._connection, direction, fields, valid, self._query.jobs), direction)
+        return Found(found.ends + steps.ends, [] if self._query.only_ends else found.links + steps.links)
 
     def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
         """The edges to whole datasets: upstream of these datasets, or downstream of these columns."""
         found = self._found(DATASET_EDGES, direction, ids)
         if not self._guess:
             return found
-        guesses = Guesses(self._connection, self._asked.bounds.as_of, self._asked.jobs).of(direction, ids)
+        guesses = Guesses(self._connection, self._query.bounds.as_of, self._query.jobs).of(direction, ids)
         links = [(source, -output, GUESS_ID, job) for source, output, job in guesses]
         return Found.of([*found.links, *links], direction)
 
     def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> Found:
-        questions = _lookups(self._asked, tables, direction)
-        if self._asked.only_ends:
+        questions = _lookups(self._query, tables, direction)
+        if self._query.only_ends:
             ends: list[int] = []
             for one in questions:
                 ends += one.numbers(self._connection, ids)
@@ -121,8 +121,8 @@ class Edges:
         return Found.of([link for one in questions for link in one.bare(self._connection, ids)], direction)
 
 
-class _Asked(NamedTuple):
-    """What a walk asks of each edge, whatever its ends: the same of all walks without filters."""
+class _EdgeQuery(NamedTuple):
+    """The conditions of a walk on each edge, whatever its ends: the same for all walks without filters."""
 
     bounds: Bounds
     jobs: tuple[int, ...]
@@ -130,12 +130,14 @@ class _Asked(NamedTuple):
 
 
 @lru_cache(100)
-def _lookups(asked: _Asked, tables: Tables, direction: Direction) -> tuple[Lookup, ...]:
+def _lookups(query: _EdgeQuery, tables: Tables, direction: Direction) -> tuple[Lookup, ...]:
     """The lookups by the near ends of edges."""
     output = "output_field" if tables is FIELD_EDGES else "output_dataset"
-    way = (output, "input_field") if direction is Direction.UP else ("input_field", output)
-    valid = _valid(tables, asked.bounds.as_of)
-    return tuple(Lookup(_question(asked, table, way).where(*then), table.c[way[0]]) for table, then in valid)
+    near_and_far = (output, "input_field") if direction is Direction.UP else ("input_field", output)
+    valid = _valid(tables, query.bounds.as_of)
+    return tuple(
+        Lookup(_question(query, table, near_and_far).where(*then), table.c[near_and_far[0]]) for table, then in valid
+    )
 
 
 def _valid(tables: Tables, moment: int | None) -> list[tuple[Table, list[ColumnElement[bool]]]]:
@@ -147,18 +149,18 @@ def _valid(tables: Tables, moment: int | None) -> list[tuple[Table, list[ColumnE
     return [(current, [current.c.valid_from <= moment]), (history, [since, until])]
 
 
-def _question(asked: _Asked, table: Table, way: tuple[str, str]) -> Select[Any]:
-    ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in way}
-    if asked.only_ends:
-        question = select(ends[way[1]])
+def _question(query: _EdgeQuery, table: Table, near_and_far: tuple[str, str]) -> Select[Any]:
+    ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in near_and_far}
+    if query.only_ends:
+        question = select(ends[near_and_far[1]])
     else:
         # The order decides between paths of one length; it is that of SQLite's indexes anyway.
-        order = (table.c[name] for name in (*way, "job_id", "transformation_id"))
-        told = (table.c.transformation_id, table.c.job_id)
-        question = select(ends.pop("input_field"), *ends.values(), *told).order_by(*order)
-    if asked.jobs:
-        question = question.where(table.c.job_id.in_(asked.jobs))
-    conditions = kinds(asked.bounds)
+        order = (table.c[name] for name in (*near_and_far, "job_id", "transformation_id"))
+        of_edge = (table.c.transformation_id, table.c.job_id)
+        question = select(ends.pop("input_field"), *ends.values(), *of_edge).order_by(*order)
+    if query.jobs:
+        question = question.where(table.c.job_id.in_(query.jobs))
+    conditions = kinds(query.bounds)
     return question.join(_WAY, _WAY.c.id == table.c.transformation_id).where(*conditions) if conditions else question
 
 
@@ -326,7 +328,7 @@ def kinds(bounds: Bounds) -> list[ColumnElement[bool]]:
 
 
 def job_ids(connection: Connection, name: str, sees: Sees = None) -> list[int]:
-    """The jobs of a name that may be asked for, with or without its namespace in front."""
+    """The jobs of a name that the bounds may name, with or without its namespace in front."""
     cuts = [place for place, char in enumerate(name) if char == "/"]
     whole = [key_of(name[:cut], name[cut + 1 :]) for cut in cuts]
     called = select(_JOB.c.id, _JOB.c.namespace).where(or_(_JOB.c.name == name, _JOB.c.key.in_(whole)))

@@ -1,4 +1,4 @@
-"""What a run that told its inputs and outputs, but no columns, may have made of what: told by nobody, made when asked.
+"""Guesses: which columns a run with inputs and outputs, but no column lineage, may have made of which; never stored.
 
 The third and last of what is believed of an event, after the ``lineage`` facet and ``columnLineage``: that every input
 went into every output. Nothing of it is stored, so that events of any age answer as well.
@@ -23,7 +23,7 @@ GUESS = Transformation(
     guess=True,
 )
 GUESS_ID = 0
-"""What stands for it among the ids of transformations; those of the store begin at 1."""
+"""Its id among those of transformations; those of the store begin at 1."""
 
 _RUN = schema.run
 _TOUCH = schema.run_dataset
@@ -39,7 +39,7 @@ class Guess(NamedTuple):
     job: int
 
 
-class _Untold(NamedTuple):
+class _Unexplained(NamedTuple):
     """The latest successful run of a job that wrote a dataset, and told no columns of it."""
 
     run: int
@@ -74,19 +74,19 @@ class Guesses:
     def of(self, direction: Direction, ids: Collection[int]) -> Iterator[Guess]:
         """The guesses upstream of these datasets, or downstream of these columns."""
         if direction is Direction.UP:
-            untold = self._untold(ids)
-            read = self._read_by(untold)
+            unexplained = self._unexplained(ids)
+            read = self._read_by(unexplained)
             inputs = {dataset for some in read.values() for dataset in some}
             columns = self._columns(_FIELD.c.dataset_id, inputs)
         else:
             columns = self._columns(_FIELD.c.id, ids)
-            untold = self._untold(self._written_from(columns))
-            read = self._read_by(untold)
-        for run, output, job in untold:
+            unexplained = self._unexplained(self._written_from(columns))
+            read = self._read_by(unexplained)
+        for run, output, job in unexplained:
             for dataset in read.get(run, ()):
                 yield from (Guess(column, output, job) for column in columns.get(dataset, ()))
 
-    def _untold(self, outputs: Collection[int]) -> list[_Untold]:
+    def _unexplained(self, outputs: Collection[int]) -> list[_Unexplained]:
         # Runs of one moment go by their ids, as where they are settled.
         latest_first = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())
         place = func.row_number().over(partition_by=(_RUN.c.job_id, _TOUCH.c.dataset_id), order_by=latest_first)
@@ -94,19 +94,19 @@ class Guesses:
         written = written.add_columns(place.label("place")).join(_TOUCH, _TOUCH.c.run_id == _RUN.c.id)
         written = written.where(_TOUCH.c.written, *self._then)
 
-        def untold(some: Any) -> Select[Any]:
+        def unexplained(some: Any) -> Select[Any]:
             run = written.where(_TOUCH.c.dataset_id.in_(some)).subquery().c
             # A stream tells before it ends.
             since = (_TOLD.c.job_id == run.job_id, _TOLD.c.output_id == run.dataset_id, _TOLD.c.at > run.state_at)
             told = exists().where(*since, *self._told_then)
             return select(run.id, run.dataset_id, run.job_id).where(run.place == 1, ~run.has_lineage, ~told)
 
-        return [_Untold(*row) for row in rows_for(self._connection, outputs, untold)]
+        return [_Unexplained(*row) for row in rows_for(self._connection, outputs, unexplained)]
 
-    def _read_by(self, untold: Iterable[_Untold]) -> dict[int, list[int]]:
+    def _read_by(self, unexplained: Iterable[_Unexplained]) -> dict[int, list[int]]:
         """The datasets that each run read."""
         question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id).where(~_TOUCH.c.written)
-        read = self._grouped({one.run for one in untold}, lambda some: question.where(_TOUCH.c.run_id.in_(some)))
+        read = self._grouped({one.run for one in unexplained}, lambda some: question.where(_TOUCH.c.run_id.in_(some)))
         gone = referred_reads(self._connection, ((run, one) for run, some in read.items() for one in some))
         return {run: [one for one in some if (run, one) not in gone] for run, some in read.items()}
 

@@ -53,7 +53,7 @@ _NO_STEP = 0
 
 
 class Arrival(NamedTuple):
-    """How far a column is in some way, over which last step, and from where (a node and the way of its own)."""
+    """How far a column is in some path, over which last step, and from where (a node and the path of its own)."""
 
     distance: int
     link: Link | None
@@ -61,7 +61,7 @@ class Arrival(NamedTuple):
 
 
 class Arrivals:
-    """For each node every way in which it is connected with the start, over the fewest steps."""
+    """For each node every path in which it is connected with the start, over the fewest steps."""
 
     def __init__(
         self, start: Iterable[int], steps: Steps, transformations: Mapping[int, Transformation], direction: Direction
@@ -71,21 +71,21 @@ class Arrivals:
         self._spread(steps)
 
     def transformations(self, node: int) -> tuple[PathTransformation, ...]:
-        """The ways of a node, the strongest first: AGGREGATION before IDENTITY, direct before indirect."""
-        return tuple(sorted((self._composition.ways[way] for way in self._found.get(node, ())), key=rank))
+        """The paths of a node, the strongest first: AGGREGATION before IDENTITY, direct before indirect."""
+        return tuple(sorted((self._composition.paths[path] for path in self._found.get(node, ())), key=rank))
 
-    def distance(self, node: int, way: PathTransformation) -> int:
-        """The number of steps to a node in some way."""
-        return self._found[node][self._composition.number(way)].distance
+    def distance(self, node: int, path: PathTransformation) -> int:
+        """The number of steps to a node in some path."""
+        return self._found[node][self._composition.number(path)].distance
 
-    def jobs(self, node: int, way: PathTransformation) -> list[int]:
+    def jobs(self, node: int, path: PathTransformation) -> list[int]:
         """The jobs of the shortest path between the start and a node, beginning at the node."""
-        return [job for job, _ in groupby(link.job for link in self.links(node, way))]
+        return [job for job, _ in groupby(link.job for link in self.links(node, path))]
 
-    def links(self, node: int, way: PathTransformation) -> list[Link]:
+    def links(self, node: int, path: PathTransformation) -> list[Link]:
         """The links of the shortest path between the start and a node, beginning at the node."""
         links: list[Link] = []
-        at: tuple[int, int] | None = (node, self._composition.number(way))
+        at: tuple[int, int] | None = (node, self._composition.number(path))
         while at is not None:
             arrival = self._found[at[0]][at[1]]
             links += [] if arrival.link is None else [arrival.link]
@@ -93,51 +93,51 @@ class Arrivals:
         return links
 
     def indirect(self) -> set[int]:
-        """The nodes that are connected with the start in an INDIRECT way."""
-        indirect = {number for number, way in enumerate(self._composition.ways) if not way.transformation.direct}
-        return {node for node, ways in self._found.items() if not indirect.isdisjoint(ways)}
+        """The nodes that are connected with the start in an INDIRECT path."""
+        indirect = {number for number, path in enumerate(self._composition.paths) if not path.transformation.direct}
+        return {node for node, paths in self._found.items() if not indirect.isdisjoint(paths)}
 
     def _spread(self, steps: Steps) -> None:
         queue = deque((node, _NO_STEP) for node in self._found)
         while queue:
-            node, way = queue.popleft()
-            distance = self._found[node][way].distance
+            node, path = queue.popleft()
+            distance = self._found[node][path].distance
             for then, link in steps(node):
-                new = way if link is None else self._composition.extended(way, link)
+                new = path if link is None else self._composition.extended(path, link)
                 known = self._found.setdefault(then, {})
                 if new not in known:
-                    known[new] = Arrival(distance + (link is not None), link, (node, way))
+                    known[new] = Arrival(distance + (link is not None), link, (node, path))
                     (queue.append if link is not None else queue.appendleft)((then, new))
 
 
 class _Composition:
-    """Ways as small numbers, and the table of how they compose: a walk meets few ways, each very often."""
+    """Path transformations as small numbers, and the table of how they compose: a walk has few, each very often."""
 
     def __init__(self, transformations: Mapping[int, Transformation], direction: Direction) -> None:
-        self.ways = [PathTransformation(IDENTITY)]
-        self._numbers = {self.ways[_NO_STEP]: _NO_STEP}
+        self.paths = [PathTransformation(IDENTITY)]
+        self._numbers = {self.paths[_NO_STEP]: _NO_STEP}
         self._transformations = transformations
         self._up = direction is Direction.UP
         self._table: dict[tuple[int, int, bool], int] = {}
 
-    def number(self, way: PathTransformation) -> int:
-        """The number of a way."""
-        if way not in self._numbers:
-            self._numbers[way] = len(self.ways)
-            self.ways.append(way)
-        return self._numbers[way]
+    def number(self, path: PathTransformation) -> int:
+        """The number of a path."""
+        if path not in self._numbers:
+            self._numbers[path] = len(self.paths)
+            self.paths.append(path)
+        return self._numbers[path]
 
-    def extended(self, way: int, link: Link) -> int:
-        """The number of the way that goes on over a link."""
-        key = (way, link.transformation, link.output < 0)
+    def extended(self, path: int, link: Link) -> int:
+        """The number of the path that goes on over a link."""
+        key = (path, link.transformation, link.output < 0)
         if key not in self._table:
-            self._table[key] = self.number(self._joined(self.ways[way], link))
+            self._table[key] = self.number(self._joined(self.paths[path], link))
         return self._table[key]
 
-    def _joined(self, way: PathTransformation, link: Link) -> PathTransformation:
-        # A description tells one step, not a path, and would make as many ways as there are texts.
+    def _joined(self, path: PathTransformation, link: Link) -> PathTransformation:
+        # A description tells one step, not a path, and would make as many paths as there are texts.
         step = PathTransformation(replace(self._transformations[link.transformation], description=""), link.output < 0)
-        outer, inner = (way, step) if self._up else (step, way)
+        outer, inner = (path, step) if self._up else (step, path)
         if outer.transformation.direct and inner.transformation.direct:
             whole = outer.whole_dataset or inner.whole_dataset
         else:
@@ -150,25 +150,25 @@ def strongest_first(transformations: Iterable[Transformation]) -> tuple[Transfor
     return tuple(sorted(transformations, key=lambda one: (rank(PathTransformation(one)), one.description)))
 
 
-def rank(way: PathTransformation) -> tuple[int, ...]:
-    """The place of a way: told before guessed, AGGREGATION before IDENTITY, direct before indirect."""
-    kind = way.transformation
+def rank(path: PathTransformation) -> tuple[int, ...]:
+    """The place of a path: certain before guessed, AGGREGATION before IDENTITY, direct before indirect."""
+    kind = path.transformation
     place = _ORDER[kind.subtype]
-    return kind.guess, not kind.direct, -place if kind.direct else place, way.whole_dataset, kind.masking, kind.opaque
+    return kind.guess, not kind.direct, -place if kind.direct else place, path.whole_dataset, kind.masking, kind.opaque
 
 
 def only_indirect(
-    closure: Closure, start: Collection[int], ways: Mapping[int, Transformation], direction: Direction
+    closure: Closure, start: Collection[int], paths: Mapping[int, Transformation], direction: Direction
 ) -> Closure:
     """The part of a closure whose paths from the start are INDIRECT as a whole (see `headwater.model.compose`)."""
     up = direction is Direction.UP
-    after = Arrivals(start, Steps(closure, direction), ways, direction).indirect()
-    indirect = [link for link in closure.links if not ways[link.transformation].direct]
+    after = Arrivals(start, Steps(closure, direction), paths, direction).indirect()
+    indirect = [link for link in closure.links if not paths[link.transformation].direct]
     before = reachable((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)).successors)
     kept = [
         link
         for link in closure.links
-        if not ways[link.transformation].direct or _near(link, up=up) in after or _near(link, up=not up) in before
+        if not paths[link.transformation].direct or _near(link, up=up) in after or _near(link, up=not up) in before
     ]
     shown = after.union(start, *((link.input, link.output) for link in kept))
     distance = {node: far for node, far in closure.distance.items() if node in shown}

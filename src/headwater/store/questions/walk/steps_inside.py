@@ -26,7 +26,7 @@ from headwater.store.sql.rows import Lookup, rows_for
 
 ANY_COLUMN = Transformation(Subtype.TRANSFORMATION, opaque=True, description="one of the columns of the dataset")
 ANY_COLUMN_ID = -1
-"""What stands for it among the ids of transformations; those of the store begin at 1."""
+"""Its id among those of transformations; those of the store begin at 1."""
 
 _FIELD = schema.field
 _STAR = schema.field.alias("star")
