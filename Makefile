@@ -61,7 +61,7 @@ bench-peers: $(READY) ## the cases under headwater and under the openlineage-spa
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.peers $(CASES)
 
 # Software of others brings requirements of its own, and pip looks for the tools that unpack it on the PATH.
-OTHERS_VENVS := .venv-others .venv-sedona
+OTHERS_VENVS := .venv-others .venv-sedona .venv-sqlmesh
 
 others: $(OTHERS_VENVS:%=%/.ready) ## dbt, Splink, Sedona and others, and libraries' own tests, with headwater and without (docs/others.md; an hour)
 	@$(call JAVA_OF,.venv-others) PATH="$(CURDIR)/.venv-others/bin:$$PATH" \

@@ -17,6 +17,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from tests.class_archive import ROOT
 from tests.others import programs
 from tests.others.suites import IN_CHECKOUTS, SUITES, compared
 from tests.sources.told import told
@@ -24,6 +25,7 @@ from tests.sources.told import told
 HERE = Path(__file__).resolve().parent
 DBT = ("-m", "dbt.cli.main")
 DBT_PLACES = ("--project-dir", str(HERE / "dbt"), "--profiles-dir", str(HERE / "dbt"), "--target-path", "target")
+SQLMESH = (str(ROOT / ".venv-sqlmesh" / "bin" / "sqlmesh"), "--paths", str(HERE / "sqlmesh"), "--log-file-dir", "logs")
 
 PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "dbt": tuple((*DBT, step, *DBT_PLACES, "--log-path", "logs") for step in ("seed", "run", "run")),
@@ -38,10 +40,14 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "sedona": ((str(HERE / "jobs" / "mapped.py"), "."),),
     "spark-sql": ((str(HERE / "jobs" / "examples.py"), ".", "sql"),),
     "spark-ml": ((str(HERE / "jobs" / "examples.py"), ".", "ml"),),
+    "sqlmesh": (
+        (*SQLMESH, "plan", "--auto-apply", "--no-prompts", "--execution-time", "2026-03-04"),
+        (*SQLMESH, "run"),
+    ),
 }
 """The arguments of Python, one run after the other, for each project."""
 
-ENVIRONMENTS = {"sedona": ".venv-sedona"}
+ENVIRONMENTS = {"sedona": ".venv-sedona", "sqlmesh": ".venv-sqlmesh"}
 """The environment of a project whose requirements are not those of the others."""
 
 ON_REQUEST = ("datacompy", "narwhals", *IN_CHECKOUTS)
