@@ -1,7 +1,7 @@
 """``make others``: unmodified software of others, with headwater and without: equal results, and the right lineage.
 
 ``python -m tests.others [NAME ...]``; NAME is one of the projects below. Each runs twice in a folder of its own. What
-it wrote must be equal row by row, and what was told of it must be the text in ``expected/NAME.told``, which a person
+it wrote must be equal row by row, and its lineage must be the text in ``expected/NAME.lineage``, which a person
 read. ``--accept`` writes that text anew. Of a library with a test suite each test must end as it does without
 headwater.
 """
@@ -96,7 +96,7 @@ def results(folder: Path) -> dict[str, list[str]]:
 
 
 def story(folder: Path) -> str:
-    """What was told of a run, without what is other at each."""
+    """The lineage of a run as text, without names that are others at each run."""
     lines = (folder / "events.ndjson").read_text(encoding="utf-8").splitlines()
     return repeatable(told(map(json.loads, lines)), folder) + "\n"
 
@@ -117,7 +117,7 @@ def faults(name: str, folder: Path, *, accept: bool) -> Iterator[str]:
     yield from (
         f"{one}: other rows with headwater" for one in sorted({*plain, *watched}) if plain.get(one) != watched.get(one)
     )
-    expected, found = HERE / "expected" / f"{name}.told", story(folder / "with")
+    expected, found = HERE / "expected" / f"{name}.lineage", story(folder / "with")
     if accept:
         expected.write_text(found, encoding="utf-8")
     wanted = expected.read_text(encoding="utf-8") if expected.exists() else ""
