@@ -10,7 +10,7 @@ _SALT = "headwater"
 
 
 def growth(nodes: Sequence[int], series: Mapping[str, tuple[Sequence[float], Line]], path: Path) -> None:
-    """What each series is for so many nodes of a plan, with the line through it; the keys label the axes."""
+    """Draw each series over the nodes of a plan, with the line through it; the keys label the axes."""
     figure, axes = _figure(len(series))
     for place, (label, (values, fitted)) in zip(axes, series.items(), strict=True):
         place.scatter(nodes, values, s=14)

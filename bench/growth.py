@@ -31,7 +31,7 @@ LEAST_R_SQUARED = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one plan took: seconds of CPU to decode it and to extract from it, and megabytes at the peak."""
+    """The cost of one plan: seconds of CPU to decode it and to extract from it, and megabytes at the peak."""
 
     title: str
     nodes: int

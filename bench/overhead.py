@@ -55,7 +55,7 @@ class Application:
         self._log.close()
 
     def order(self, text: str) -> Any:
-        """What the application answers to an order."""
+        """The application's answer to an order."""
         assert self._process.stdin
         print(text, file=self._process.stdin, flush=True)
         return self._answer()

@@ -1,4 +1,4 @@
-"""What events tell of a dataset, in the terms of a case, and how far that is what the case expects.
+"""The lineage of a dataset in events, in the terms of a case, and how far it is what the case expects.
 
 Where two agents are compared nothing counts that only one of them can say: the mark of opaque edges, the case of names,
 columns without an edge.
@@ -20,7 +20,7 @@ SAME = {"GROUPBY": "GROUP_BY", "ORDER": "SORT"}
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What an agent told of a case: ``missing`` edges that are expected, ``extra`` ones that are not."""
+    """The score of an agent for a case: ``missing`` edges that are expected, ``extra`` ones that are not."""
 
     missing: Found
     extra: Found

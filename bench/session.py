@@ -20,7 +20,7 @@ def session(folder: Path, agent: str = "none", memory: str = "2g") -> Any:
 
 
 def _settings(folder: Path, memory: str) -> dict[str, str]:
-    """What Spark retains of jobs and queries for its web page is kept small, for it is not what is measured."""
+    """Settings of the session; Spark retains little for its web page, which is not to be measured."""
     return {
         "spark.driver.memory": memory,
         "spark.driver.host": "127.0.0.1",

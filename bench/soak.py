@@ -29,7 +29,7 @@ MOST_TIME = 1.15
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was seen after so many queries; ``milliseconds`` is the median query since the sample before."""
+    """Measurements after so many queries; ``milliseconds`` is the median query since the sample before."""
 
     queries: int
     milliseconds: float
@@ -67,7 +67,7 @@ def query(spark: Any, folder: Path, number: int) -> None:
 
 
 def lost(events: Path, queries: int) -> list[str]:
-    """What is missing: every query writes once, and is told of by one START and one COMPLETE."""
+    """The events that are missing: every query writes once, and has one START and one COMPLETE."""
     states: dict[str, list[str]] = {}
     for text in events.read_text(encoding="utf-8").splitlines():
         event = json.loads(text)
@@ -118,7 +118,7 @@ def run(folder: Path, queries: int, every: int, watched: bool) -> tuple[list[Sam
 
 
 def report(seen: Sequence[Sample], grown: dict[str, float]) -> str:
-    """What was seen on the way, and what grew after the warm-up."""
+    """The samples as a table, and the growth after the warm-up."""
     head = ["queries", "ms per query", "JVM heap MB", "beside heap MB", "Python MB", "py4j bindings"]
     rows = [
         [

@@ -31,7 +31,7 @@ MOST_SECONDS = 3600
 
 
 def result(python: Path, suite: str) -> str:
-    """What pytest says of a suite in the environment of an interpreter, as ``361 passed, 2 failed``."""
+    """Run a suite in the environment of an interpreter; the counts of pytest, as ``361 passed, 2 failed``."""
     path = os.pathsep.join([str(python.parent), os.environ.get("PATH", "")])
     log = python.parents[1] / f"{suite}.log"
     options = ["-q", "-p", "no:cacheprovider", "--basetemp", log.with_suffix("")]

@@ -1,4 +1,4 @@
-"""What questions take of lineage that was told once, and of the same told by many runs."""
+"""Time of questions about lineage from one run, and about the same lineage from many runs."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta

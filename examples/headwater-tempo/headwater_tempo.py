@@ -1,4 +1,4 @@
-"""What the Fourier transform of Tempo (``dbl-tempo``) makes of columns, told to headwater.
+"""Lineage of the Fourier transform of Tempo (``dbl-tempo``): an extension of headwater.
 
 ``TSDF.fourier_transform`` hands each series to a function in pandas, into which headwater cannot see. It hands on the
 columns that it gets, of which the last two, the value and the time, are copies for its own use, and adds three.

@@ -35,7 +35,7 @@ def url(request: pytest.FixtureRequest, at: Places) -> str:
 
 
 def closure(start: Start, direction: Direction) -> set[int]:
-    """What an edge list says, by walking it here."""
+    """The fields that walks over the list of edges reach."""
     near, far = (0, 1) if direction is Direction.UP else (1, 0)
     found = {start.id}
     ordered = sorted(edges(SHAPE), reverse=direction is Direction.UP)

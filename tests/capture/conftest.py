@@ -30,7 +30,7 @@ items = spark.range(3).select(sf.col("id"), (sf.col("id") * 2).alias("price"))
 
 @dataclass(frozen=True)
 class Ended:
-    """What a program left: exit code, output, and how long it took."""
+    """The end of a program: its exit code, its output, and how long it took."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""What one application tells: which executions are runs, their states, their parents."""
+"""The events of one application: which executions are runs, their states, their parents."""
 
 import json
 from tempfile import TemporaryDirectory

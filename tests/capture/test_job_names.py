@@ -154,7 +154,7 @@ def test_a_write_that_leaves_rows_brings_along_those_before_it_until_all_are_rep
 
 
 def test_a_restoration_is_a_job_of_its_own_and_leaves_nothing_of_before() -> None:
-    """What was written before the restored version is not known to be there; who keeps events knows of the version."""
+    """The application does not know whether its earlier rows are in the restored version; the store of events does."""
     writes = EarlierWrites()
 
     def earlier(column: str, restores: str | None = None) -> bool:

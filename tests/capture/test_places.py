@@ -170,7 +170,7 @@ def repair(folder: Path) -> None:
 
 
 def said(ended: Ended, place: str) -> list[str]:
-    """What headwater said on standard error about one place."""
+    """The lines of headwater on standard error about one place."""
     _, _, rest = ended.err.partition(f"--- {place}\n")
     return [line for line in rest.partition("--- ")[0].splitlines() if "ineage" in line or "headwater" in line]
 

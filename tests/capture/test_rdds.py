@@ -86,7 +86,7 @@ def files(datasets: list[dict[str, Any]]) -> list[str]:
 
 
 def columns(event: dict[str, Any]) -> dict[str, set[str]]:
-    """What each column of the only output depends on."""
+    """The columns that each column of the only output depends on."""
     (output,) = event["outputs"]
     return {
         name: {f"{edge['name'].rsplit('/')[-1]}.{edge['field']}" for edge in field["inputFields"]}

@@ -1,4 +1,4 @@
-"""What the tap hands over is read alike whether a plan's nodes come one by one or all together."""
+"""Rows of the tap are read alike whether the nodes of a plan come one by one or all together."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a job fails with may hold passwords: none is in what headwater writes."""
+"""The errors of a job may hold passwords: none is in what headwater writes."""
 
 import json
 

@@ -76,7 +76,7 @@ class Writer(Side):
 
     @property
     def traits(self) -> frozenset[str]:
-        """What it makes, its format, ``whole`` if not in partitions, ``by_name`` if its files know columns' names."""
+        """The words of ``makes``, its format, ``whole`` without partitions, ``by_name`` if its files have columns' names."""
         made = {*self.words("makes"), self.format}
         made |= {"header"} if "header" in self.options else set()
         made |= set() if "partitioned" in made else {"whole"}

@@ -1,4 +1,4 @@
-"""What one statement writes and another reads is one column: roots and impact lead through every pair."""
+"""A column that one statement writes and another reads is one: roots and impact lead through every pair."""
 
 from fnmatch import filter as filter_names
 

@@ -1,4 +1,4 @@
-"""What people read: every answer as a tree or a table."""
+"""Answers for people: each as a tree or a table."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What programs read: JSON, CSV, Mermaid, DOT."""
+"""Answers for programs: JSON, CSV, Mermaid, DOT."""
 
 import csv
 import io

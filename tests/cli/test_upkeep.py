@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def say(file: Path) -> Say:
-    """What a command prints, after its exit code when that is not 0."""
+    """The output of a command, after its exit code when that is not 0."""
 
     def run(*arguments: str, store: Path = file) -> str:
         result = CliRunner().invoke(app, [*arguments, "--store", str(store)], env={"COLUMNS": "200"})

@@ -1,4 +1,4 @@
-"""What a real Spark Connect server told of every case, so that the way by texts is tested without a server.
+"""Texts in which a real Spark Connect server explained every case, so that reading them is tested without one.
 
 ``python -m tests.connect.recordings sc://host:port [family[/name] ...]`` makes them anew; the server must be able
 to write to the folder in which the program runs. A case that uses what Spark Connect does not have is left out.
@@ -55,7 +55,7 @@ def format_cases() -> tuple[Case, ...]:
 
 @cache
 def recordings(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
-    """What was told, by case; ``failed`` instead where the case does not run there."""
+    """The explained plans by case; ``failed`` instead where the case does not run there."""
     lines = gzip.decompress(file.read_bytes()).decode().splitlines() if file.exists() else []
     return {line.pop("case"): line for line in map(json.loads, lines)}
 
@@ -96,7 +96,7 @@ class _Recorder:
         return session
 
     def told(self, case: Case) -> dict[str, Any]:
-        """What the server tells of the case.
+        """The plan of the case as the server explains it.
 
         Raises:
             LookupError: nothing that the case did writes its output.

@@ -1,4 +1,4 @@
-"""What is read of the requests of a Connect client, and what is refused in words."""
+"""Requests of a Connect client: which parts are read, and which are refused in words."""
 
 import pyspark
 import pytest

@@ -1,4 +1,4 @@
-"""What extraction does with each class: asked of its own tables first, then of ``classes.toml``."""
+"""The state of each class in extraction: from the tables of extraction, else from ``classes.toml``."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ DISPATCH: Mapping[str, Mapping[str, Any]] = {"operators": {**WRITES, **OPERATORS
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What becomes of a class: ``handled``, ``passes through``, ``opaque``, a section of the table, or ``gaps``."""
+    """The state of a class: ``handled``, ``passes through``, ``opaque``, a section of the table, or ``gaps``."""
 
     section: str
     why: str
@@ -49,13 +49,13 @@ def table(kind: str) -> Mapping[str, State]:
 
 @cache
 def notes(section: str) -> Mapping[str, str]:
-    """What is said of operators beside their state: of ``others`` than Spark, ``shown`` by other tests."""
+    """Notes on operators beside their state: those of ``others`` than Spark, those ``shown`` by other tests."""
     found: Mapping[str, str] = tomllib.loads(TABLE.read_text())["operators"][section]
     return found
 
 
 def state(kind: str, name: str) -> State | None:
-    """What extraction does with a class; None when nobody has thought about it."""
+    """The state of a class; None for one that is in no table."""
     visitor = DISPATCH[kind].get(name)
     if visitor is None:
         return table(kind).get(name)

@@ -49,7 +49,7 @@ class ClassFile:
 
 
 def read_class(content: bytes) -> ClassFile:
-    """What the head of a class file says (JVM specification, 4.1).
+    """Read the head of a class file (JVM specification, 4.1).
 
     Raises:
         ValueError: it is no class file.

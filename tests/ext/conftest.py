@@ -54,7 +54,7 @@ class Installed:
         invalidate_caches()
 
     def listed(self, *options: str, **environment: str) -> str:
-        """What ``headwater extensions`` prints; notes too, unless it is to be a document."""
+        """The output of ``headwater extensions``; with notes, unless options make it a document."""
         done = CliRunner().invoke(app, ["extensions", *options], env=environment)
         assert done.exit_code == 0, done.output
         return done.stdout if options else done.output

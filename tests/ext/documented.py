@@ -109,13 +109,13 @@ def job_facets(shop: Extension) -> object:
 
 
 def naming_rules(shop: Extension) -> object:
-    """What is staged is told by the name that it will have."""
+    """A staged dataset is in events by the name that it will have."""
     staged = Statement((DatasetDescription(Dataset("s3://lake", "/staging/orders")),))
     return finished(staged, running(shop)).inputs[0].dataset == Dataset("s3://lake", "/orders")
 
 
 def event_filters(shop: Extension) -> object:
-    """What is written to /scratch is not told."""
+    """A run that writes to /scratch has no event."""
     output = Output(DatasetDescription(Dataset("file", "/scratch/x")), ColumnLineage())
     known = replace(moment(), statement=Statement(outputs=(output,)))
     return event(shop) == event() and extended_event(run_event(known), known, running(shop)) is None

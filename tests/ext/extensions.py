@@ -50,7 +50,7 @@ def running(*given: Any, seconds: float = 2.0, altogether: float | None = None) 
 
 
 def told(plan: Plan, *given: Any, seconds: float = 2.0) -> Statement:
-    """What a plan reads and writes, with extensions."""
+    """The inputs and outputs of a plan, with extensions."""
     return statement(plan, ExtractSettings(extensions=running(*given, seconds=seconds)))
 
 

@@ -22,11 +22,11 @@ class Installed:
         self._program("pip", "install", "--quiet", "--no-deps", "--target", folder / "site", EXAMPLE)
 
     def headwater(self, *words: str) -> str:
-        """What the command line prints."""
+        """The output of a command."""
         return self._program("headwater", *words)
 
     def tests(self) -> str:
-        """What pytest prints of a copy of the package's tests, away from this repository's settings."""
+        """The output of pytest for a copy of the package's tests, away from this repository's settings."""
         shutil.copytree(EXAMPLE / "tests", self.folder / "tests")
         return self._program("pytest", "-q", "-p", "no:cacheprovider", "--basetemp", self.folder / "run", "tests")
 

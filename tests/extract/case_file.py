@@ -153,7 +153,7 @@ def reaches(version: str, first: tuple[int, int]) -> bool:
 
 
 def difference(case: Case, lineage: ColumnLineage, gaps: Iterable[Gap] = ()) -> str:
-    """What differs between the expected lineage and the one found, as a unified diff; empty when they are equal."""
+    """A unified diff of the expected lineage and the one found; empty when they are equal."""
     wanted = render(case.expected, ordered=case.ordered).splitlines(keepends=True)
     found = render(edges_of(lineage, gaps), ordered=case.ordered).splitlines(keepends=True)
     return "".join(unified_diff(wanted, found, "expected", "found", n=0))

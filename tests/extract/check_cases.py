@@ -15,7 +15,7 @@ from tests.extract.case_tables import session_of_its_own, spark_for_cases
 
 
 def fault(case: Case, spark: Any, folder: Path) -> str:
-    """What is wrong with a case, or nothing: an error of Spark's, no output, or other columns than described."""
+    """The fault of a case, or nothing: an error of Spark's, no output, or other columns than described."""
     folder.mkdir(parents=True)
     try:
         with session_of_its_own(spark) as session:

@@ -1,4 +1,4 @@
-"""What is told of an operator becomes its rows and outputs; what is left open is opaque and has a gap."""
+"""Answers about an operator become its rows and outputs; open questions make edges opaque and have a gap."""
 
 from collections.abc import Iterable, Sequence
 

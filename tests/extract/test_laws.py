@@ -1,4 +1,4 @@
-"""What holds for every plan: laws of extraction, tried on the recorded plans and on plans made up."""
+"""Laws of extraction that hold for every plan, tried on the recorded plans and on generated ones."""
 
 import copy
 import json

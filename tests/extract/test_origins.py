@@ -1,4 +1,4 @@
-"""What is remembered of rows that leave a plan: within bounds, and with a word where something was forgotten."""
+"""Origins of rows that leave a plan are remembered within bounds, and a gap names what was forgotten."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ README_LAKE = "/home/you/headwater/examples/flights/data"
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the demo prints, with its lake where the README has it."""
+    """The output of the demo, with its lake where the README has it."""
     folder = tmp_path_factory.mktemp("demo")
     environment = os.environ | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),

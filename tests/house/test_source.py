@@ -16,7 +16,7 @@ Broken = dict[str, object]
 
 
 def broken(rule: Callable[[Path], object]) -> Broken:
-    """What a rule finds in each file where it finds something."""
+    """The breaches that a rule finds, by file."""
     found = {str(module.relative_to(ROOT)): rule(module) for module in MODULES}
     return {name: breach for name, breach in found.items() if breach}
 

@@ -1,4 +1,4 @@
-"""What is committed reads the same on every machine."""
+"""Committed files read the same on every machine."""
 
 import re
 import subprocess

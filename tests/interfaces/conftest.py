@@ -43,7 +43,7 @@ class Acme:
         return render(edges_of(found)).splitlines(), gaps
 
     def ran(self) -> list[Statement]:
-        """What each execution since this was last asked read and wrote."""
+        """The inputs and outputs of each execution since the last call."""
         from headwater.capture.rows import unpack
 
         self.tap.drain(30_000)
@@ -54,7 +54,7 @@ class Acme:
         return [found for plan in plans if (found := statement(decode_document(plan))).outputs]
 
     def run(self, logical: Any) -> Statement:
-        """What a command wrote."""
+        """The inputs and outputs of a command."""
         self.ran()
         self.frame(logical)
         (found,) = self.ran()

@@ -1,4 +1,4 @@
-"""What becomes of the answers of connectors about columns and rows, read without a JVM."""
+"""Answers of connectors about columns and rows become lineage, read without a JVM."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def field(name: str, key: int) -> dict[str, Any]:
 
 
 def made(told: dict[str, Any], *, leaf: bool = False, delegates: tuple[int | None, ...] = ()) -> Statement:
-    """What an operator that puts out ``v`` (7), and receives ``a`` (1) and ``b`` (2) unless a leaf, tells of itself."""
+    """The statement of an operator with these answers: ``v`` (7) of ``a`` (1) and ``b`` (2), of nothing for a leaf."""
     below = () if leaf else (2,)
     node = operator("org.acme.Make", *below, output=[3], openlineage=list(delegates), values={"openlineage": told})
     return statement(saved(A, B, files("in", 0, 1), V, node))
@@ -83,7 +83,7 @@ def test_a_dataset_without_fields_is_its_columns_by_name_for_a_leaf_only() -> No
 
 
 def pushed(told: list[dict[str, Any]], *delegates: int | None) -> Statement:
-    """What a command tells of the fields that it writes; its query puts out ``a`` and ``b``."""
+    """The statement of a command with these answers about its fields; its query puts out ``a`` and ``b``."""
     values = {"openlineage": {"outputs": [OUT], "fieldsWritten": told}}
     command = operator("org.acme.Push", query=2, openlineage=list(delegates), values=values)
     other: tuple[Node, ...] = (V, files("other", 3))

@@ -1,4 +1,4 @@
-"""What the JVM side wrote of an operator's answers, read without a JVM."""
+"""Answers of an operator as the JVM side writes them, read without a JVM."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ COMMAND = "org.acme.Push"
 
 
 def read(told: dict[str, Any], delegates: list[int | None] | None = None) -> Statement:
-    """What a command tells of itself that writes an operator above files; its columns are 1, read, and 2, made."""
+    """The statement of a command that writes such an operator above files; its columns are 1, read, and 2, made."""
     unknown = ["org.acme.Make", [2], {"output": [1], "openlineage": delegates or []}, {"openlineage": told}, 1]
     outputs = {"openlineage": {"outputs": [{"dataset": {"namespace": "lake://acme", "name": "out"}}]}}
     nodes = [READ, MADE, FILES, unknown, [COMMAND, [], {"query": 3}, outputs, 1]]

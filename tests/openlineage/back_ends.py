@@ -22,7 +22,7 @@ def status(code: int, body: bytes = b"no", *headers: str) -> bytes:
 
 @dataclass
 class Raw:
-    """What a back end has seen, and what it answers: the next of ``answers``, then 201; each after ``seconds``."""
+    """A back end's requests so far and its answers: the next of ``answers``, then 201; each after ``seconds``."""
 
     answers: list[bytes] = field(default_factory=list)
     seconds: float = 0.0

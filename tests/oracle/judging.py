@@ -56,7 +56,7 @@ class Experiment(Protocol):
         """How many other databases there are to look for an effect in."""
 
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
-        """What comes out when ``change`` is made to these columns; ``ORDER`` gives all rows in another order."""
+        """The result when ``change`` is made to these columns; ``ORDER`` gives all rows in another order."""
 
     def optimized(self) -> ColumnLineage:
         """The edges that are left when the query is optimized."""

@@ -160,7 +160,7 @@ class LiveFrame:
         self.sources = tuple(source for source in SOURCES if hidden or source[0] in read)
 
     def result(self) -> Result:
-        """What comes out now."""
+        """The result now."""
         dataset = self._world.dataset(self._analyzed)
         if self._scheduled:
             lines = [row.getString(0) for row in dataset.collectAsList()]
@@ -255,7 +255,7 @@ class LiveExperiment:
         return self._optimized()
 
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
-        """What comes out when ``change`` is made to these columns."""
+        """The result when ``change`` is made to these columns."""
         with self._world.changed(changed, change):
             return self._frame.result()
 

@@ -1,4 +1,4 @@
-"""What the oracle has seen so far, counted."""
+"""Counts of what the oracle has seen so far."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What changes when the first source of a history changes has a root in the store."""
+"""Every column that changes with the first source of a history has a root in the store."""
 
 from collections.abc import Iterator
 from dataclasses import replace

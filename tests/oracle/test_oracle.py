@@ -1,4 +1,4 @@
-"""What an input column shows in has an edge from it: for generated pipelines and for cases."""
+"""Every output column that an input column shows in has an edge from it: for generated pipelines and for cases."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

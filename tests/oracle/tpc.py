@@ -40,7 +40,7 @@ class TpcExperiment:
         return tuple(each for each in named if each not in covered and all(map(self._names, each)))
 
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
-        """What comes out when ``change`` is made to these columns; the order of rows is left as it is."""
+        """The result when ``change`` is made to these columns; the order of rows is left as it is."""
         views = (
             () if change == ORDER else (self._view(table, changed, change) for table in {table for table, _ in changed})
         )

@@ -55,7 +55,7 @@ class WrittenExperiment:
         self.lineage, self._files, self._case = lineage, files, case
 
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
-        """What the case has written when ``change`` is made to these columns."""
+        """Run the case with ``change`` made to these columns; the rows that it writes."""
         self._files.show(frozenset(changed), change)
         folder = fresh(self._files.folder / "runs")
         try:

@@ -74,7 +74,7 @@ def people() -> Json:
 
 
 def world() -> Iterator[tuple[str, Json]]:
-    """What the owner has, each event with who sends it: a key of the owner's, or one for all namespaces."""
+    """The owner's events, each with who sends it: a key of the owner's, or one for all namespaces."""
     parent = {"run": {"runId": RUNS["app"]}, "job": {"namespace": OWN, "name": "app"}}
     facets = {"sql": {"query": "SELECT 1"}, "documentation": {"description": "loads"}}
     yield "own", event("app", OWN, run="app", minute=1, state="START")
@@ -105,7 +105,7 @@ def world() -> Iterator[tuple[str, Json]]:
 
 
 def mine() -> Iterator[Json]:
-    """What the attacker has of their own."""
+    """The attacker's own events."""
     made = named("/mine", MINE, schema=schema("m"), columnLineage=lineage(m=field("/source", "s", MINE)))
     yield event("mine", MINE, made, inputs=(named("/source", MINE, schema=schema("s")),), run="mine", minute=1)
 

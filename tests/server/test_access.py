@@ -113,7 +113,7 @@ def test_every_route_with_every_kind_of_key(asked: TestClient, app: FastAPI, tok
 
 
 def steps(client: TestClient, method: str, path: str, length: int, headers: dict[str, str]) -> list[str]:
-    """What a server does with a request, in order: ``read`` of its body, and the status of its answer."""
+    """The steps of a server for a request, in order: ``read`` of its body, and the status of its answer."""
     done: list[str] = []
 
     async def receive() -> Message:

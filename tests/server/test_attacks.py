@@ -36,7 +36,7 @@ WITH_BODIES = sorted(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said, and after how many seconds; status 0 is a connection that was closed without a word."""
+    """A server's answer, and its seconds; status 0 is a connection that was closed without a word."""
 
     status: int
     body: bytes

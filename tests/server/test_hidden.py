@@ -197,7 +197,7 @@ def requests(client: TestClient) -> Iterator[str]:
 
 
 def parts(request: str) -> set[str]:
-    """What the caller said, which an answer may say again."""
+    """The caller's own words in a request, which an answer may repeat."""
     path, _, query = request.partition("?")
     said = [*path.split("/"), *(one.partition("=")[2] for one in query.split("&"))]
     return {unquote(one) for one in said if WORD in one}

@@ -85,7 +85,7 @@ class Neighbours:
             self.send("a", one)
 
     def sees(self, key: str, requests: list[str]) -> dict[str, tuple[Any, ...]]:
-        """What a key sees: the status, the tag and the text of each answer, without ids of rows and times of today."""
+        """The answers that a key sees: status, tag and text of each, without ids of rows and times of today."""
         return {one: answer_of(self.ask(key, "GET", one)) for one in requests}
 
     def rows(self) -> dict[str, set[tuple[Any, ...]]]:

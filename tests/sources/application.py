@@ -30,7 +30,7 @@ def start(plan):
 
 
 def scope_of(spark, data):
-    """What every case in Python finds; ``done`` gives a query after it has read all there is."""
+    """The names that every case in Python finds; ``done`` returns a query after it has read all there is."""
     count = iter(range(1000))
 
     def done(writer, checkpoint=None):

@@ -73,7 +73,7 @@ def _is_run(headers: Mapping[str, str]) -> bool:
 
 
 def _expected(below: str) -> str:
-    """What is told on the installed Spark."""
+    """The expected text for the installed Spark."""
     usual, *others = re.split(r"(?m)^--- (\d[\d. ]*)$", below)
     instead = zip(others[::2], others[1::2], strict=True)
     return next((text for versions, text in instead if connectors.SPARK in versions.split()), usual).strip()

@@ -99,7 +99,7 @@ def _scope(values: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def _connection(values: Mapping[str, str]) -> dict[str, str]:
-    """What a case in Python gives to JDBC."""
+    """The options of JDBC for a case in Python."""
     known = {name: values[name] for name in ("url", "password") if name in values}
     return {"user": "postgres", "driver": DRIVER, **known}
 

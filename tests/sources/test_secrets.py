@@ -1,4 +1,4 @@
-"""What was given to a job as a secret is in nothing that headwater writes."""
+"""Secrets of a job are in nothing that headwater writes."""
 
 import json
 from collections.abc import Callable

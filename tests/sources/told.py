@@ -1,4 +1,4 @@
-"""What events tell, as the text of a case: outputs with their columns, inputs, gaps."""
+"""Events as the text of a case: outputs with their columns, inputs, gaps."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -36,7 +36,7 @@ COMMON = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What an application is to run.
+    """The cases that an application runs, with its inputs and configuration.
 
     ``inputs`` are tables of the database ``shared`` with their rows, in the format ``provider``; ``scope`` is what
     cases in Python find by name, ``jars`` are Maven coordinates of jars to be added without what they depend on.
@@ -81,7 +81,7 @@ class Application:
         return text.replace(f"postgres://{self.values.get('server', '-')}", "{server}")
 
     def events_of(self, case: SourceCase) -> list[dict[str, Any]]:
-        """What was told while the case ran; the case must not have failed."""
+        """The events of the time in which the case ran; the case must not have failed."""
         ran = self.ran[self.cases.index(case)]
         assert not ran["error"], ran["error"]
         return [event for event in self.events if ran["began"] <= _seconds(event["eventTime"]) <= ran["ended"]]
@@ -93,7 +93,7 @@ class Application:
 
 
 def run_watched(script: Path, *arguments: str, folder: Path) -> str:
-    """What a job prints that runs in ``folder`` under ``headwater run``; fails when it fails."""
+    """Run a job in ``folder`` under ``headwater run``; its output. Fails when the job fails."""
     environment = {**os.environ, "PYTHONPATH": str(SOURCES), "PYSPARK_PYTHON": sys.executable}
     command = [sys.executable, "-m", "headwater", "run", "--events", EVENTS, str(script), *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What is said of a column that nothing stands before is what is known of it, and no more."""
+"""A column without an edge upward is described by what is known of it, and no more."""
 
 from typing import Any
 

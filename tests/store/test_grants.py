@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 def events() -> list[Json]:
-    """What an owner tells, and all that a writer with another key may say of it."""
+    """The events of an owner, and those about the owner's that a writer with another key may send."""
     told = [one if key == "root" else granted(one, [OWN, HIVE]) for key, one in world()]
     families = ("references", "names", "runs", "facets")
     attacks = [one for family in families for one in FAMILIES[family] if one.path == LINEAGE and one.status == 201]

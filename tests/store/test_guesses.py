@@ -1,4 +1,4 @@
-"""What nobody told and walks follow when they are asked to: that what a run read went into what it wrote."""
+"""Edges that no event has and walks follow on request: from all that a run read to all that it wrote."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is remembered of events changes nothing: neither how they are written, nor what they say."""
+"""Parts of events that are remembered change nothing: neither how events are written, nor what they say."""
 
 from copy import deepcopy
 from typing import Any
@@ -116,7 +116,7 @@ def test_a_dataset_in_two_spellings_is_one() -> None:
 
 
 def lineage_of(**fields: list[Any]) -> EncodedLineage:
-    """What a columnLineage facet with these fields says."""
+    """The lineage of a columnLineage facet with these fields."""
     named = {name.replace("NUL", "\0"): {"inputFields": inputs} for name, inputs in fields.items()}
     lineage = column_lineage({"facets": {"columnLineage": {"fields": named}}}, {})
     assert lineage is not None

@@ -63,7 +63,7 @@ def _command(folder: Path) -> list[str]:
 
 
 def _formatted() -> str:
-    """What ``kafka-storage format`` writes into a folder of logs."""
+    """The file that ``kafka-storage format`` writes into a folder of logs."""
     ids = [base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2)]
     return f"version=1\ncluster.id={ids[0]}\nnode.id=1\ndirectory.id={ids[1]}\n"
 

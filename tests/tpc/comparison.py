@@ -87,7 +87,7 @@ def _differences(comparison: Comparison) -> Iterator[Difference]:
 
 
 def _said(found: ColumnLineage, column: str, wanted: Source) -> str:
-    """What headwater says of a source: the subtypes on the column, else those on the dataset."""
+    """The subtypes of headwater's edges from a source: those on the column, else those on the dataset."""
     on_column = _subtypes(found.fields[column], wanted)
     on_dataset = _subtypes(found.dataset, wanted)
     return ", ".join(on_column) or (f"dataset {', '.join(on_dataset)}" if on_dataset else "nothing")

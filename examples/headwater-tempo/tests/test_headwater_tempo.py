@@ -107,7 +107,7 @@ def test_a_job_is_told_so_too(readings: DataFrame, spark: SparkSession, tmp_path
 
 
 def test_the_edges_are_true_of_the_data(readings: DataFrame) -> None:
-    """What becomes of two readings that Ann, Bob and Cid have alike, when another one is not."""
+    """Two readings are alike for Ann, Bob and Cid; they change where another one changes."""
     alike = spectrum(readings, ["patient"]).where(sf.second("at").isin(2, 3)).orderBy("patient", "at").collect()
     ann, bob, cid = alike[:2], alike[2:4], alike[4:]
 

@@ -25,7 +25,7 @@ class HistoryExperiment:
         self.lineage, self._files, self._history = lineage, files, history
 
     def result(self, changed: Collection[Source] = (), change: str = "") -> Result:
-        """What the last job has written when ``change`` is made to these columns."""
+        """Run the history with ``change`` made to these columns; the rows that its last job writes."""
         folder = fresh(self._files.folder / "histories")
         self._files.show(frozenset(changed), change)
         try:

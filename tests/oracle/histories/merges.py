@@ -20,7 +20,7 @@ KINDS = ("string", "int", "double")
 
 
 def merged(chain: Chain) -> None:
-    """What was handed on becomes the target; a query over one of the tables is the source."""
+    """Merge a query over one of the tables into what was handed on."""
     table, place, kind, new = chain.one_of(*BASES), chain.place(), chain.one_of(*KINDS), chain.one_of(*KINDS)
     own = chain.builder().writer()
     other = Builder(chain.draw, base(table), table, used=chain.used).writer("r")

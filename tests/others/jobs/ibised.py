@@ -1,4 +1,4 @@
-"""What an ibis user writes, on its PySpark backend: tables, views, joins, windows, a function, an insert."""
+"""A job of an ibis user, on its PySpark backend: tables, views, joins, windows, a function, an insert."""
 
 import sys
 from pathlib import Path

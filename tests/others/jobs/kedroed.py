@@ -1,4 +1,4 @@
-"""What a Kedro user writes: a catalog of Spark datasets, nodes that are functions, and a pipeline of them."""
+"""A job of a Kedro user: a catalog of Spark datasets, nodes that are functions, and a pipeline of them."""
 
 import sys
 from pathlib import Path

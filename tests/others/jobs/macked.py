@@ -1,4 +1,4 @@
-"""What a user of mack does to Delta tables: history of the second type, duplicates, appends, copies."""
+"""A job of a mack user on Delta tables: history of the second type, duplicates, appends, copies."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a user of Sedona writes: shapes from text, spatial joins, measures, aggregates, GeoParquet and GeoJSON."""
+"""A job of a Sedona user: shapes from text, spatial joins, measures, aggregates, GeoParquet and GeoJSON."""
 
 import sys
 from pathlib import Path

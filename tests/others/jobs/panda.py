@@ -1,4 +1,4 @@
-"""What a pandas user writes, on Spark: the cells of a notebook, one after the other."""
+"""A job of a pandas user, on Spark: the cells of a notebook, one after the other."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a user of Great Expectations checks before a write: a suite on a Spark DataFrame, a checkpoint, its result."""
+"""A job of a Great Expectations user: a suite on a Spark DataFrame before a write, a checkpoint, its result."""
 
 import sys
 from pathlib import Path

@@ -49,7 +49,7 @@ def spelled_out(compact: Json) -> Json:
 
 
 def compact_free(compact: Json) -> Json:
-    """What both forms have alike."""
+    """The parts that both forms have alike."""
     return {name: compact[name] for name in ("start", "direction", "truncated", "next")}
 
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document and docs/api.md say is so."""
+"""The OpenAPI document and docs/api.md describe the API as it answers."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is a guess over HTTP: only when asked, marked in every form, masked as everything is."""
+"""Guesses over HTTP: only on request, marked in every form, hidden as everything is."""
 
 import csv
 import io

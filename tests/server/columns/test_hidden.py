@@ -1,4 +1,4 @@
-"""What a caller may not see keeps its place in the graph, and nothing else."""
+"""A node that a caller may not see keeps its place in the graph, and nothing else."""
 
 from typing import get_args
 

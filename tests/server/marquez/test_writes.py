@@ -1,4 +1,4 @@
-"""What people make, tag, begin, end and delete over HTTP; each lasts, and is shown at once."""
+"""People make, tag, begin, end and delete things over HTTP; each lasts, and is shown at once."""
 
 from typing import Any
 

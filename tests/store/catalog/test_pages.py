@@ -1,4 +1,4 @@
-"""What a page costs: counted in steps of SQLite's machine, which are the same on every computer."""
+"""The cost of a page: counted in steps of SQLite's machine, which are the same on every computer."""
 
 from collections.abc import Callable
 from typing import Any

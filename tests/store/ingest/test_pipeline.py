@@ -1,4 +1,4 @@
-"""What becomes of events: which lineage is current, whatever comes, in whatever order."""
+"""Events become lineage: which of it is current, whatever comes, in whatever order."""
 
 from collections.abc import Sequence
 from typing import Any

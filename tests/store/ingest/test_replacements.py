@@ -1,4 +1,4 @@
-"""What is current after rows were replaced: by a plain model of the rules, and by the cases that they were made for."""
+"""Current lineage after rows were replaced: by a plain model of the rules, and by cases."""
 
 import random
 import tempfile
@@ -116,7 +116,7 @@ class Rules:
         return one.write.startswith(("ALL_ROWS", "CREATE")) or (self._believed and one.write == "OVERWRITE")
 
     def _sources(self, one: Write) -> set[str]:
-        """What a run made an output of; what restored a version made it of what that was made of."""
+        """The sources of a run's output; a run that restored a version has those of the version."""
         own = set() if one.source is None else {one.source}
         if not one.restores:
             return own
@@ -405,7 +405,7 @@ def test_all_former_lineage_may_be_in_a_restored_version_without_a_name(words: A
 
 
 def test_the_latest_application_of_appends_of_one_job_counts_with_all_its_writes(words: Any, store: Store) -> None:
-    """What the application has appended before comes with the last run (``earlier``)."""
+    """The earlier appends of the application come with its last run (``earlier``)."""
 
     def append(minute: int, source: str, before: str = "") -> dict[str, Any]:
         output = words.written("out", {"v": [source]}, (), "SOME_ROWS")

@@ -23,7 +23,7 @@ def fill(store: Store, words: Any, minutes: range = range(5)) -> None:
 
 
 def said(store: Store, words: Any) -> dict[str, list[str]]:
-    """What a store says; SQLite writes 0 and 1 for what PostgreSQL writes as a word."""
+    """The content of a store; SQLite writes 0 and 1 for what PostgreSQL writes as a word."""
     found = words.contents(store).items()
     return {name: sorted(row.replace("True", "1").replace("False", "0") for row in rows) for name, rows in found}
 

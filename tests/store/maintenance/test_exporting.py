@@ -67,7 +67,7 @@ def test_an_event_larger_than_a_file_has_one_of_its_own(store: Store, tmp_path: 
 
 
 def test_what_is_interrupted_goes_on_and_so_does_what_is_new(store: Store, tmp_path: Path) -> None:
-    """What an interruption leaves of a file is no file, and is written again."""
+    """The part of a file that an interruption leaves is no file, and is written again."""
     store.ingest(events(0, 50))
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / ".events-000000000000001.part").write_bytes(b"half a li")
