@@ -76,7 +76,7 @@ class Writer(Side):
 
     @property
     def traits(self) -> frozenset[str]:
-        """The words of ``makes``, its format, ``whole`` without partitions, ``by_name`` if its files have columns' names."""
+        """The words of ``makes``, its format, ``whole`` or not, ``by_name`` if its files have columns' names."""
         made = {*self.words("makes"), self.format}
         made |= {"header"} if "header" in self.options else set()
         made |= set() if "partitioned" in made else {"whole"}
