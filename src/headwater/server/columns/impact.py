@@ -1,5 +1,6 @@
 """``impact``: the columns and jobs that depend on a column or a dataset."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -11,7 +12,7 @@ from headwater.answers.documents import of_column, of_impact, of_job
 from headwater.answers.spreadsheets import impact_sheet
 from headwater.model import Job
 from headwater.server.columns import schemas
-from headwater.server.columns.pages import page_of
+from headwater.server.columns.pages import page_after
 from headwater.server.columns.query_params import BoundsParams, NameParams, PageParams, Tabular
 from headwater.server.columns.replies import (
     TABULAR,
@@ -26,6 +27,9 @@ from headwater.server.columns.replies import (
 from headwater.store.questions import Impact, ImpactedColumn, ImpactedDataset, impact_of
 
 router = question_router()
+
+Row = tuple[ImpactedDataset, ImpactedColumn | None]
+"""An impacted column with its dataset; a dataset alone where no column of it is known."""
 
 
 class ImpactParameters(NameParams, BoundsParams, PageParams):
@@ -49,29 +53,45 @@ def _impact(query: ImpactParameters, question: Question) -> Reply:
         return csv_reply(impact_sheet(answer, guess=query.guess), answer.truncated)
     if query.by == "job":
         return json_reply(_by_job(answer, query) | {"total": _total(answer)})
-    rows = [(dataset, column) for dataset in answer.datasets for column in dataset.columns or (None,)]
-    page = page_of(rows, query.limit, query.cursor)
+    rows = sorted(
+        ((dataset, column) for dataset in answer.datasets for column in dataset.columns or (None,)), key=_place
+    )
+    page = page_after(rows, _place, query.limit, query.cursor, (int, str, str, int, str, int))
     document = of_impact(replace(answer, datasets=_grouped(page.items)))
     return json_reply(document | {"total": _total(answer), "next": page.next})
 
 
-def _grouped(rows: Any) -> tuple[ImpactedDataset, ...]:
+def _place(row: Row) -> tuple[int, str, str, int, str, int]:
+    """Return the place of a column among others, by what is shown of it: the nearest dataset first."""
+    dataset, column = row
+    within = (column.distance, column.column.name, column.column.id) if column is not None else (0, "", 0)
+    return *_nearest_first(dataset), *within
+
+
+def _nearest_first(one: ImpactedDataset) -> tuple[int, str, str]:
+    named = one.dataset.dataset
+    return one.distance, named.namespace, named.name
+
+
+def _grouped(rows: Iterable[Row]) -> tuple[ImpactedDataset, ...]:
     return tuple(
-        replace(dataset, columns=tuple(column for _, column in given if column is not None))
-        for dataset, given in groupby(rows, itemgetter(0))
+        replace(dataset, columns=tuple(column for _, column in together if column is not None))
+        for dataset, together in groupby(rows, itemgetter(0))
     )
 
 
 def _by_job(answer: Impact, query: ImpactParameters) -> dict[str, Any]:
     together: dict[Job, list[dict[str, Any]]] = {}
-    for dataset in answer.datasets:
+    places: dict[Job, tuple[int, str, str, str, str]] = {}
+    for dataset in sorted(answer.datasets, key=_nearest_first):
         columns = [_of_impacted(one) for one in dataset.columns]
-        for job in dataset.jobs:
+        for job in sorted(dataset.jobs, key=lambda one: (one.namespace, one.name)):
             together.setdefault(job, []).extend(columns)
-    page = page_of(list(together.items()), query.limit, query.cursor)
+            places.setdefault(job, (*_nearest_first(dataset), job.namespace, job.name))
+    page = page_after(list(together), places.__getitem__, query.limit, query.cursor, (int, str, str, str, str))
     document = of_impact(replace(answer, datasets=()))
     del document["datasets"]
-    jobs = [{"job": of_job(job), "columns": columns} for job, columns in page.items]
+    jobs = [{"job": of_job(job), "columns": together[job]} for job in page.items]
     return document | {"jobs": jobs, "next": page.next}
 
 

@@ -1,5 +1,6 @@
 """``roots`` and ``paths``: the first columns that a column is made from, and the paths between two columns."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Query, Response
@@ -9,7 +10,7 @@ from headwater.answers.documents import of_paths, of_roots
 from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import paths_sheet, roots_sheet
 from headwater.server.columns import schemas
-from headwater.server.columns.pages import page_of
+from headwater.server.columns.pages import page_after
 from headwater.server.columns.query_params import BoundsParams, Drawn, NameParams, PageParams
 from headwater.server.columns.replies import (
     DRAWN,
@@ -22,7 +23,7 @@ from headwater.server.columns.replies import (
     question_router,
     require_whole,
 )
-from headwater.store.questions import paths_between, roots_of
+from headwater.store.questions import Root, paths_between, rank, roots_of
 
 router = question_router()
 
@@ -58,13 +59,20 @@ def _roots(query: RootsParameters, question: Question) -> Reply:
     answer = roots_of(question.store, query.name(), question.bounds(query))
     answer = question.redacted(answer, answer.column)
     if query.format == "json":
-        document = of_roots(answer)
-        page = page_of(document["roots"], query.limit, query.cursor)
-        return json_reply(document | {"roots": page.items, "next": page.next})
+        # By what is shown: the place in a cursor must have no hidden name in it.
+        roots = sorted(answer.roots, key=_place)
+        page = page_after(roots, _place, query.limit, query.cursor, (*(int,) * 6, str, str, str, int))
+        return json_reply(of_roots(replace(answer, roots=tuple(page.items))) | {"next": page.next})
     require_whole(query.limit, query.cursor)
     if query.format == "csv":
         return csv_reply(roots_sheet(answer, guess=query.guess), answer.truncated)
     return drawing_reply(arrows_of(answer), query.format, answer.truncated)
+
+
+def _place(root: Root) -> tuple[int | str, ...]:
+    """Return the place of a root among others: the strongest first, then by name."""
+    dataset = root.column.dataset.dataset
+    return *map(int, rank(root.transformations[0])), dataset.namespace, dataset.name, root.column.name, root.column.id
 
 
 def _paths(query: PathsParameters, question: Question) -> Reply:

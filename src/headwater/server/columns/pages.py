@@ -42,17 +42,6 @@ class Page(Generic[Item]):
     next: str | None
 
 
-def page_of(items: Sequence[Item], limit: int | None, cursor: str | None) -> Page[Item]:
-    """Return the items after those already read; a cursor is their number, valid while the answer is the same.
-
-    Raises:
-        QuestionError: the text is not a cursor.
-    """
-    begin = max(place_of(cursor, (int,))[0], 0) if cursor is not None else 0
-    end = len(items) if limit is None else begin + limit
-    return Page(items[begin:end], cursor_of([end]) if end < len(items) else None)
-
-
 def page_after(
     items: Sequence[Item],
     key: Callable[[Item], tuple[Any, ...]],
@@ -77,21 +66,29 @@ def page_after(
     return Page(items[begin:end], cursor_of(key(items[end - 1])) if begin < end < len(items) else None)
 
 
-def nearest_first(distance: Mapping[int, int]) -> list[int]:
-    """Return ids by their distance, those of one distance in the order of ids."""
-    return sorted(sorted(distance), key=distance.__getitem__)
-
-
 class Window:
-    """A page of a graph's nodes. An edge is on the page of its later end, so that it never names an unread node."""
+    """A page of a graph's nodes. An edge is on the page of its later end, so that it never names an unread node.
 
-    def __init__(self, ordered: Sequence[int], limit: int | None, cursor: str | None) -> None:
-        page = page_of(ordered, limit, cursor)
+    Args:
+        keys: the nodes in the order of their keys, each with its key.
+        limit: the largest number of nodes.
+        cursor: `next` of the page before.
+        kinds: the types of the parts of a key.
+
+    Raises:
+        QuestionError: the text is not a cursor.
+    """
+
+    def __init__(
+        self, keys: Mapping[int, tuple[Any, ...]], limit: int | None, cursor: str | None, kinds: tuple[type, ...]
+    ) -> None:
+        ordered = list(keys)
+        page = page_after(ordered, keys.__getitem__, limit, cursor, kinds)
         self.nodes = page.items
         self.next = page.next
-        self._begin = place_of(cursor, (int,))[0] if cursor is not None else 0
-        self._whole = self._begin == 0 and page.next is None
+        self._whole = len(self.nodes) == len(ordered)
         self._places = {} if self._whole else {node: place for place, node in enumerate(ordered)}
+        self._begin = self._places.get(self.nodes[0], 0) if self.nodes else len(ordered)
 
     def join(self, owners: Mapping[int, int]) -> None:
         """Place the node of a whole dataset, its id with a minus sign, where its first column is."""

@@ -1,5 +1,6 @@
 """``upstream``, ``downstream`` and ``lineage``: the columns before or after a column, or both."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -10,7 +11,7 @@ from headwater.answers.documents import of_dataset_graph, of_graph
 from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import dataset_graph_sheet, graph_sheet
 from headwater.server.columns import schemas
-from headwater.server.columns.pages import Window, nearest_first
+from headwater.server.columns.pages import Window
 from headwater.server.columns.query_params import BoundsParams, Drawn, NameParams, PageParams
 from headwater.server.columns.replies import (
     DRAWN,
@@ -93,8 +94,12 @@ def _readable(walk: WalkParameters, graph: Graph) -> Reply:
         return csv_reply(graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
         return drawing_reply(arrows_of(graph), walk.format, graph.truncated)
-    columns = {column.id: column for column in sorted(graph.columns, key=lambda one: _place(one, graph.columns[one]))}
-    window = Window(list(columns), walk.limit, walk.cursor)
+    columns = {
+        column.id: column
+        for column in sorted(graph.columns, key=lambda one: (*_place(one, graph.columns[one]), one.id))
+    }
+    keys = {id_: (*_place(column, graph.columns[column]), id_) for id_, column in columns.items()}
+    window = Window(keys, walk.limit, walk.cursor, (int, str, str, int))
     window.join({id_: column.dataset.id for id_, column in columns.items()})
     hops = sorted(graph.hops, key=_place_of_hop)
     ends = ((hop.input.id, hop.output.id if hop.output is not None else -hop.output_dataset.id) for hop in hops)
@@ -116,16 +121,21 @@ def _compact(walk: WalkParameters, question: Question, direction: Direction) -> 
     graph = compact_from(question.store, walk.name(), direction, question.bounds(walk))
     graph = question.redacted(graph, graph.start)
     closure = graph.closure
-    window = Window(nearest_first(closure.distance), walk.limit, walk.cursor)
+    window = Window(_nearest_first(closure.distance), walk.limit, walk.cursor, (int, int))
     window.join(closure.dataset_of)
     links = window.edges(closure.rows, ((row[0], row[1]) for row in closure.rows))
     return json_reply(of_compact(graph, window.nodes, links) | {"next": window.next})
 
 
+def _nearest_first(distance: Mapping[int, int]) -> dict[int, tuple[int, int]]:
+    """Return ids with their places: by distance, those of one distance in the order of ids."""
+    return {id_: (far, id_) for far, id_ in sorted((far, id_) for id_, far in distance.items())}
+
+
 def _ids(walk: WalkParameters, question: Question, direction: Direction) -> Reply:
     answer = reached_from(question.store, walk.name(), direction, question.bounds(walk))
     answer = replace(answer, start=question.redacted(answer.start, answer.start))
-    window = Window(nearest_first(answer.distance), walk.limit, walk.cursor)
+    window = Window(_nearest_first(answer.distance), walk.limit, walk.cursor, (int, int))
     return json_reply(of_reached(answer, window.nodes) | {"next": window.next})
 
 

@@ -70,6 +70,7 @@ from headwater.store.questions.moments import iso, moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
 from headwater.store.questions.walk.guesses import GUESS
+from headwater.store.questions.walk.path_transformations import rank
 
 __all__ = [
     "AFTER_NAMES",
@@ -139,6 +140,7 @@ __all__ = [
     "latest_event",
     "moment_of",
     "paths_between",
+    "rank",
     "reached_from",
     "roots_of",
     "runs",
