@@ -4,7 +4,7 @@ export default defineConfig({
   // Relative addresses, so that the page also works below a proxy's path.
   base: "./",
   build: {
-    outDir: "../src/headwater/server/page",
+    outDir: "../src/headwater/server/page/dist",
     emptyOutDir: true,
     target: "es2022",
     // Inlined files would be data: addresses, which the Content-Security-Policy forbids.

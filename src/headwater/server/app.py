@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from headwater.server import columns, events, health, marquez, openapi, problems
+from headwater.server import columns, events, health, marquez, openapi, page, problems
 from headwater.server.auth.authentication import Authentication
 from headwater.server.auth.proxies import HostCheck, TrustedProxies, host_patterns, proxy_networks
 from headwater.server.intake.queue import Intake
@@ -26,7 +26,7 @@ from headwater.server.settings import ServerSettings
 from headwater.store import open_store
 from headwater.store.maintenance.secret import secret_of
 
-ROUTERS = (events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
+ROUTERS = (page.router, events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
 
 GRACE = 5.0  # seconds for sending an answer that its own limit has cut
 COMPRESSION = 4  # of 9: a large answer is 10 % longer than with 9, in an eighth of the time
@@ -61,7 +61,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
                 metrics.close()
 
     metrics, rate_limit = Metrics(), RateLimit(settings.rate)
-    app = FastAPI(title="headwater", version=version("headwater"), lifespan=running)
+    # FastAPI's pages about the API load scripts of other hosts: there is none, /openapi.json describes it.
+    app = FastAPI(title="headwater", version=version("headwater"), lifespan=running, docs_url=None, redoc_url=None)
     for router in ROUTERS:
         app.include_router(router)
     openapi.complete(app)

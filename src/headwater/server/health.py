@@ -5,7 +5,7 @@ from typing import Literal
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater.errors import HeadwaterError
@@ -43,12 +43,6 @@ class Readiness(Schema):
 
 
 _log = structlog.wrap_logger(logging.getLogger("headwater.health"))
-
-
-@router.get("/", include_in_schema=False)
-async def begin(request: Request) -> RedirectResponse:
-    """Redirect a browser to the page about the API."""
-    return RedirectResponse(f"{request.scope['root_path']}/docs")
 
 
 @router.get("/health", response_model=Health)
