@@ -12,24 +12,38 @@ READY := $(VENV)/.ready
 JAVA_OF = JAVA_HOME="$$($(1)/bin/python -m headwater.capture.java)" && export JAVA_HOME &&
 WITH_JAVA = $(call JAVA_OF,$(VENV))
 
+NPM := web/npm.sh $(BIN)/python
+PAGE := src/headwater/server/page/dist/index.html
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix lint record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-server bench-kills soak fix clean
+.PHONY: help demo test test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(READY) ## run the example pipeline under headwater and ask where a gold column comes from
+demo: $(READY) $(PAGE) ## run the example pipeline under headwater and ask where a gold column comes from
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" examples/flights/run.sh
 
 # One process more than there are cores: tests wait for brokers, slow servers and the starts of JVMs.
-test: lint .venv-dbt/.ready ## everything that must hold before a change goes in
+test: lint $(PAGE) .venv-dbt/.ready ## everything that must hold before a change goes in
+	@$(NPM) test --silent
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -n $(TESTERS) --dist loadscope --no-loadscope-reorder --durations 25
 
-lint: $(READY) ## style, types and the import contract
+lint: $(READY) web/node_modules/.ready ## style, types and the import contract
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(NPM) run --silent check
+
+page: $(PAGE) ## build the page that the server has at / (Node of the machine, or that of a package)
+
+$(PAGE): web/node_modules/.ready $(shell find web/src -type f) web/index.html web/vite.config.ts
+	@$(NPM) run --silent build -- --logLevel warn
+
+web/node_modules/.ready: web/package-lock.json web/npm.sh $(READY)
+	@$(NPM) ci --silent --no-audit --no-fund
+	@touch $@
 
 bench: $(READY) ## what watching costs, beside the openlineage-spark jar (15 minutes; downloads the jar)
 	@$(WITH_JAVA) $(BIN)/python -m bench.overhead
@@ -119,6 +133,7 @@ fix: $(READY) ## let ruff repair what it can
 
 clean: ## remove the environment and everything made by the targets above
 	rm -rf $(VENV) .venv-* .headwater spark-warehouse examples/flights/data build dist
+	rm -rf web/node_modules src/headwater/server/page/dist
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The stamp is written last, so that an interrupted installation is done again.

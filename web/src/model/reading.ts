@@ -9,13 +9,13 @@ export class ViewError extends Error {
 
 const TABLES = {
   datasets: ["id", "namespace", "name", "width"],
-  columns: ["id", "dataset", "field", "data_type", "up", "down", "more_up", "more_down"],
+  columns: ["id", "dataset", "field", "dataType", "up", "down", "moreUp", "moreDown"],
   transformations: ["type", "subtype", "masking", "opaque", "guess", "description"],
   jobs: ["id", "namespace", "name"],
   stale: ["since", "run", "job"],
   edges: ["input", "output", "transformation", "job", "stale"],
 } as const satisfies {
-  [T in Exclude<keyof View, "focus" | "as_of" | "depth" | "descriptions" | "truncated">]: unknown;
+  [T in Exclude<keyof View, "focus" | "asOf" | "depth" | "descriptions" | "truncated">]: unknown;
 };
 
 type TableName = keyof typeof TABLES;

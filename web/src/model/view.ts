@@ -39,15 +39,15 @@ export interface ColumnTable {
   /** The name; a nested leaf has dots (`orders.items.price`). */
   readonly field: readonly string[];
   /** The data type as Spark writes it, null where no schema was seen. */
-  readonly data_type: readonly (string | null)[];
+  readonly dataType: readonly (string | null)[];
   /** Hops before the focus, null for columns that are not upstream of it; 0 at the focus. */
   readonly up: readonly (number | null)[];
   /** Hops after the focus, null for columns that are not downstream of it; 0 at the focus. */
   readonly down: readonly (number | null)[];
   /** 1 where the store has inputs of the column that the view lacks, 0 where it has none. */
-  readonly more_up: readonly (0 | 1)[];
+  readonly moreUp: readonly (0 | 1)[];
   /** 1 where the store has outputs of the column that the view lacks, 0 where it has none. */
-  readonly more_down: readonly (0 | 1)[];
+  readonly moreDown: readonly (0 | 1)[];
 }
 
 /** The kinds of transformation that edges refer to. */
@@ -103,7 +103,7 @@ export interface Focus {
 export interface View {
   readonly focus: Focus;
   /** The moment of the lineage, ISO 8601; null for now. */
-  readonly as_of: string | null;
+  readonly asOf: string | null;
   /** The depth that was asked for on each side; null for no bound. */
   readonly depth: { readonly up: number | null; readonly down: number | null };
   readonly datasets: DatasetTable;

@@ -36,7 +36,7 @@ function assemble(datasets: string[], columns: string[], subtypes: Subtype[], ed
   const datasetOf = columns.map((name) => datasets.indexOf(name.split(".")[0]));
   return {
     focus: { dataset: 0, column: columns.length ? 0 : -1 },
-    as_of: null,
+    asOf: null,
     depth: { up: null, down: null },
     datasets: {
       id: datasets.map((_, i) => 100 + i),
@@ -48,11 +48,11 @@ function assemble(datasets: string[], columns: string[], subtypes: Subtype[], ed
       id: columns.map((_, i) => 1000 + i),
       dataset: datasetOf,
       field: columns.map((name) => name.split(".").slice(1).join(".")),
-      data_type: columns.map(() => "string"),
+      dataType: columns.map(() => "string"),
       up: columns.map(() => null),
       down: columns.map(() => null),
-      more_up: columns.map(() => 0),
-      more_down: columns.map(() => 0),
+      moreUp: columns.map(() => 0),
+      moreDown: columns.map(() => 0),
     },
     transformations: {
       type: subtypes.map((one) => (DIRECT.has(one) ? "DIRECT" : "INDIRECT")),
