@@ -6,7 +6,7 @@ export default defineConfig({
   build: {
     outDir: "../src/headwater/server/page/dist",
     emptyOutDir: true,
-    target: "es2022",
+    target: "es2023",
     // Inlined files would be data: addresses, which the Content-Security-Policy forbids.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -104,7 +104,7 @@ export interface View {
   readonly focus: Focus;
   /** The moment of the lineage, ISO 8601; null for now. */
   readonly asOf: string | null;
-  /** The depth that was asked for on each side; null for no bound. */
+  /** The largest number of hops on each side; null for no bound. */
   readonly depth: { readonly up: number | null; readonly down: number | null };
   readonly datasets: DatasetTable;
   readonly columns: ColumnTable;
