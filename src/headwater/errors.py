@@ -9,6 +9,7 @@
     ├── ArchiveError          an archive of events, or the tables made of it, cannot be used
     │   └── ArchiveTooNew         tables written by a newer headwater
     ├── ExtensionError        an extension that cannot be used, or that broke
+    ├── PolicyError           a file of tags or of a policy that cannot be read
     ├── StoreError            the lineage store cannot be used
     │   ├── StoreUnavailable      missing rights, full disk, no connection
     │   ├── StoreLocked           another process holds it for too long
@@ -57,6 +58,10 @@ class ArchiveTooNew(ArchiveError):
 
 class ExtensionError(HeadwaterError):
     """An extension that cannot be used, or that broke while it ran."""
+
+
+class PolicyError(HeadwaterError):
+    """A file of tags or of a policy that cannot be read; the message begins with its place, ``FILE:LINE:COLUMN``."""
 
 
 class StoreError(HeadwaterError):

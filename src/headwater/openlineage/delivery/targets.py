@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urljoin
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from openlineage.client import OpenLineageClient
 from openlineage.client.transport import Transport, get_default_factory
 from openlineage.client.transport.composite import CompositeTransport

@@ -9,7 +9,7 @@ from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT, WRITTEN, DatedSchema, spelled
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.retraction import pairs_of_dataset, retract_lineage, retract_replacements
-from headwater.store.ingest.tags import API, FACET, FacetTags, Tagging, put_tags
+from headwater.store.ingest.tags import FACET, PEOPLE, FacetTags, Tagging, put_tags
 from headwater.store.ingest.write import write_change
 
 _NAME = schema.dataset_name
@@ -82,7 +82,7 @@ def _merge_tags(ids: IdResolver, stays: int, goes: int) -> None:
     for row in connection.execute(mine.where(tagging.c.dataset_id == goes)).all():
         field_id = ids.fields.id(stays, row.field, BEGINNING) if row.field else 0
         tag = Tagging(field_id, row.tag, row.value, row.source)
-        if row.source == API:
+        if row.source in PEOPLE:
             put_tags(connection, [((stays, 0), row.at, tag)])
         else:
             of_facet.add(tag)

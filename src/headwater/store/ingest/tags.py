@@ -19,8 +19,10 @@ from headwater.store import schema
 from headwater.store.sql.bulk import Addition, Upsert
 from headwater.store.sql.rows import rows_for
 
-API = "API"
-"""The source of tags that people put, and no facet."""
+API, FILE = "API", "FILE"
+"""The sources of tags that people put, and no facet: one by one, and by a file that is applied as a whole."""
+
+PEOPLE = (API, FILE)
 
 FACET = "tags"
 """The facet's name: TagsDatasetFacet and TagsJobFacet 1-0-0."""
@@ -32,7 +34,8 @@ _TAGGING = schema.tagging
 _TEXT = schema.tag_text
 _FIELD = schema.field
 _OWNED = (_TAGGING.c.dataset_id == bindparam("dataset"), _TAGGING.c.job_id == bindparam("job"))
-_FORGET = delete(_TAGGING).where(*_OWNED, _TAGGING.c.source != API)
+_OF_FACETS = and_(*(_TAGGING.c.source != one for one in PEOPLE))
+_FORGET = delete(_TAGGING).where(*_OWNED, _OF_FACETS)
 
 
 class Tagging(NamedTuple):
@@ -71,6 +74,7 @@ class UserTag(NamedTuple):
     tag: str
     value: str
     at: int
+    source: str = API
 
 
 def dataset_tags(event: Event) -> Iterator[tuple[Dataset, list[tuple[str, Tagging]]]]:
@@ -94,7 +98,7 @@ def _tags(item: Record) -> list[tuple[str, Tagging]]:
 def _tagging(tag: Record) -> Tagging:
     source = text(tag, "source")
     # A tag of people in a facet stays the facet's: the next facet takes it back.
-    return Tagging(0, text(tag, "key"), text(tag, "value"), source.lower() if source == API else source)
+    return Tagging(0, text(tag, "key"), text(tag, "value"), source.lower() if source in PEOPLE else source)
 
 
 def remove_tags(connection: Connection, datasets: Collection[int]) -> list[UserTag]:
@@ -104,9 +108,12 @@ def remove_tags(connection: Connection, datasets: Collection[int]) -> list[UserT
     put_by_people = put_by_people.join(owner, owner.c.id == tagging.c.dataset_id)
     put_by_people = put_by_people.outerjoin(_FIELD, _FIELD.c.id == tagging.c.field_id)
     mine = tagging.c.dataset_id.in_(datasets)
-    rows = connection.execute(put_by_people.where(mine, tagging.c.source == API)).all()
+    rows = connection.execute(put_by_people.where(mine, tagging.c.source.in_(PEOPLE))).all()
     connection.execute(delete(tagging).where(mine))
-    return [UserTag(Dataset(row.namespace, row.dataset), row.field or "", row.tag, row.value, row.at) for row in rows]
+    return [
+        UserTag(Dataset(row.namespace, row.dataset), row.field or "", row.tag, row.value, row.at, row.source)
+        for row in rows
+    ]
 
 
 def tag_key(tag: str) -> bytes:
@@ -131,7 +138,7 @@ def put_tags(connection: Connection, tags: Sequence[tuple[Owner, int, Tagging]])
     texts = {(tag.tag, tag.value): tag_key(tag.tag) for _, _, tag in tags}
     _add_texts(connection, [(key_of(*text_of_tag), key, *text_of_tag) for text_of_tag, key in texts.items()])
     for is_people, put in ((True, _PUT_BY_PEOPLE), (False, _PUT_BY_FACET)):
-        some = [one for one in tags if (one[2].source == API) == is_people]
+        some = [one for one in tags if (one[2].source in PEOPLE) == is_people]
         # Datasets that are merged may have one tag each: of equal ones the last stays, as a statement takes a row once.
         put(connection, list({(owner, tag.key): _row(owner, at, tag) for owner, at, tag in some}.values()))
 
@@ -177,7 +184,7 @@ def _replace(new: Upsert) -> Insert:
 
 
 def _replace_lesser(new: Upsert) -> Insert:
-    greater = and_(_TAGGING.c.source != API, new.excluded.value > _TAGGING.c.value)
+    greater = and_(_OF_FACETS, new.excluded.value > _TAGGING.c.value)
     values = {name: new.excluded[name] for name in _VALUES}
     return new.on_conflict_do_update(index_elements=_KEY, set_=values, where=greater)
 

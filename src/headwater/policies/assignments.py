@@ -1,0 +1,166 @@
+"""Tags put on columns of a store: one by one, or by a file that is the source of truth."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, select
+
+from headwater.policies.selectors import Names
+from headwater.policies.tag_file import TagFile, TagName
+from headwater.policies.yaml_map import Place
+from headwater.store import Store, schema
+from headwater.store.catalog import tags
+from headwater.store.ingest.tags import FILE, Tagging, put_tags, tag_key
+from headwater.store.questions import Column, KnownDataset, names
+from headwater.store.questions.lookup.find import Name, find
+
+_TAGGING = schema.tagging
+Target = tuple[int, int]
+"""A dataset, and a field of it or 0."""
+
+Assignments = dict[tuple[Target, str], TagName]
+"""Tags by the target and by the name in lower case: of one tag a target has at most one value."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedName:
+    """A tag on a column or a dataset: who put it, and when (microseconds since 1970)."""
+
+    on: Column | KnownDataset
+    tag: TagName
+    source: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A selector of a file that fits nothing in the store."""
+
+    tag: TagName
+    selector: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The numbers of tags that a file put, left and took off, and its selectors that fit nothing."""
+
+    added: int
+    unchanged: int
+    removed: int
+    unmatched: tuple[Unmatched, ...]
+
+
+def add_tag(store: Store, name: Name, tag: TagName) -> Column | KnownDataset:
+    """Put a tag on a column or a dataset; return what the name means.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.write() as connection:
+        found = find(connection, name)
+        dataset, field = _target(found)
+        put_tags(connection, [((dataset, 0), time.time_ns() // 1000, Tagging(field, tag.tag, tag.value))])
+    return found
+
+
+def remove_tag(store: Store, name: Name, tag: str) -> bool:
+    """Take a tag off a column or a dataset, whoever put it; return whether it was there.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    with store.write() as connection:
+        dataset, field = _target(find(connection, name))
+        mine = (_TAGGING.c.dataset_id == dataset, _TAGGING.c.field_id == field, _TAGGING.c.tag_key == tag_key(tag))
+        there = connection.execute(select(_TAGGING.c.at).where(*mine)).first() is not None
+        tags.remove(connection, (dataset, 0), tag, field)
+    return there
+
+
+def tagged_names(store: Store) -> list[TaggedName]:
+    """Return every tag on a column or a dataset, by name."""
+    with store.read() as connection:
+        rows = connection.execute(select(_TAGGING).where(_TAGGING.c.job_id == 0)).all()
+        columns = names.columns(connection, {row.field_id for row in rows if row.field_id})
+        datasets = names.datasets(connection, {row.dataset_id for row in rows})
+    on = [columns[row.field_id] if row.field_id else datasets[row.dataset_id] for row in rows]
+    found = [
+        TaggedName(one, TagName(row.tag, row.value), row.source, row.at) for one, row in zip(on, rows, strict=True)
+    ]
+    return sorted(found, key=lambda one: (str(one.on), str(one.tag)))
+
+
+def apply_file(store: Store, file: TagFile, *, dry_run: bool = False) -> Applied:
+    """Make the tags of files in a store exactly those of one file; tags that others put stay."""
+    with store.read() if dry_run else store.write() as connection:
+        found, unmatched = declared(Names(connection), file)
+        before = _of_files(connection)
+        gone, new = before.keys() - found.keys(), {key for key in found if before.get(key) != found[key]}
+        if not dry_run:
+            _remove(connection, gone)
+            now = time.time_ns() // 1000
+            put_tags(
+                connection,
+                [((key[0][0], 0), now, Tagging(key[0][1], found[key].tag, found[key].value, FILE)) for key in new],
+            )
+    return Applied(len(new), len(found) - len(new), len(gone), unmatched)
+
+
+def declared(every: Names, file: TagFile) -> tuple[Assignments, tuple[Unmatched, ...]]:
+    """Return the tags that a file puts on what the store knows, and its selectors that fit nothing."""
+    found: Assignments = {}
+    unmatched: list[Unmatched] = []
+    for tag in file.tags:
+        of_columns = [(one, _columns(every, one.text)) for one in tag.columns]
+        of_datasets = [(one, {(id_, 0) for id_ in every.matching_datasets([one.text])}) for one in tag.datasets]
+        for word, targets in (*of_columns, *of_datasets):
+            if not targets:
+                unmatched.append(Unmatched(tag.name, word.text, word.place))
+            _put(found, targets, tag.name, file)
+    return found, tuple(unmatched)
+
+
+def _put(found: Assignments, targets: Iterable[Target], name: TagName, file: TagFile) -> None:
+    """Put a tag on targets; of two values of one tag the stricter stays, by the order that the file declares."""
+    order = file.order(name.tag)
+    for target in targets:
+        key = (target, name.tag.casefold())
+        other = found.get(key)
+        if other is None or _strictness(order, name.value) < _strictness(order, other.value):
+            found[key] = name
+
+
+def _strictness(order: tuple[str, ...], value: str) -> tuple[int, str]:
+    return (order.index(value) if value in order else len(order)), value
+
+
+def _columns(every: Names, selector: str) -> set[Target]:
+    return {(every.fields[field][0], field) for field in every.matching([selector])}
+
+
+def _target(found: Column | KnownDataset) -> Target:
+    return (found.dataset.id, found.id) if isinstance(found, Column) else (found.id, 0)
+
+
+def _of_files(connection: Connection) -> Assignments:
+    rows = connection.execute(select(_TAGGING).where(_TAGGING.c.source == FILE))
+    return {((row.dataset_id, row.field_id), row.tag.casefold()): TagName(row.tag, row.value) for row in rows}
+
+
+def _remove(connection: Connection, keys: Iterable[tuple[Target, str]]) -> None:
+    for (dataset, field), tag in keys:
+        mine = (_TAGGING.c.dataset_id == dataset, _TAGGING.c.field_id == field, _TAGGING.c.tag_key == tag_key(tag))
+        connection.execute(delete(_TAGGING).where(*mine, _TAGGING.c.source == FILE))
+
+
+def tags_in_store(connection: Connection, more: Assignments) -> Mapping[TagName, set[Target]]:
+    """Return the targets of each tag with each value: of the store, and further ones."""
+    found: dict[TagName, set[Target]] = {}
+    rows = connection.execute(select(_TAGGING).where(_TAGGING.c.job_id == 0))
+    for row in rows:
+        found.setdefault(TagName(row.tag, row.value), set()).add((row.dataset_id, row.field_id))
+    for (target, _), name in more.items():
+        found.setdefault(name, set()).add(target)
+    return found
