@@ -13,7 +13,8 @@ def key_of(*parts: str) -> bytes:
     >>> key_of("a", "bc") == key_of("ab", "c")
     False
     """
-    return blake2b(b"".join(b"%d:%s" % (len(p.encode()), p.encode()) for p in parts), digest_size=16).digest()
+    encoded = [part.encode() for part in parts]
+    return blake2b(b"".join([b"%d:%s" % (len(part), part) for part in encoded]), digest_size=16).digest()
 
 
 @lru_cache(maxsize=20_000)

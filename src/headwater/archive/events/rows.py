@@ -4,9 +4,8 @@ The store's own code reads the events, and a row has of datasets what `headwater
 `headwater.store.ingest.name_changes` take from an event.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.model.field_names import caseless
@@ -21,30 +20,46 @@ from headwater.store.ingest.name_changes import moment_of
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
 _MOST_DIGESTS = 20_000  # of one kind that a worker remembers
-_MOST_LINEAGES = 500  # whose digests are remembered with all their edges, which take memory
+_MOST_CONTENTS = 500  # of lineage or schemas, whose digests are remembered with all their edges or fields
 _NAME_FACETS = ("headwater_names", "lifecycleStateChange", "symlinks")
 
+Content = TypeVar("Content")
 
-@dataclass(slots=True)
+
+class DigestMemory(Generic[Content]):
+    """The digests of objects; equal facets are one object, as long as the store's reader remembers them.
+
+    Args:
+        digest: makes the digest of an object.
+        most: the number of objects whose digests are remembered.
+    """
+
+    def __init__(self, digest: Callable[[Content], str], most: int) -> None:
+        self._digest, self._most = digest, most
+        self._digests: dict[int, tuple[Content, str]] = {}
+
+    def __call__(self, content: Content) -> str:
+        """The digest of an object."""
+        found = self._digests.get(id(content))
+        if found is None:
+            if len(self._digests) >= self._most:
+                self._digests.clear()
+            # The object is held too: the id of one that is gone may become that of another one.
+            found = self._digests[id(content)] = (content, self._digest(content))
+        return found[1]
+
+
 class SeenDigests:
     """Digests of the lineage and schemas that a worker has put out in its partition.
 
     They must not outlive the partition: when a worker is lost, another one reads all of it again and starts from none.
     """
 
-    shapes: set[str] = field(default_factory=set)
-    schemas: set[str] = field(default_factory=set)
-    _lineages: dict[int, tuple[EncodedLineage, str]] = field(default_factory=dict)
-
-    def digest(self, lineage: EncodedLineage) -> str:
-        """The digest of lineage; equal facets are one object, as long as the store's reader remembers them."""
-        found = self._lineages.get(id(lineage))
-        if found is None:
-            if len(self._lineages) >= _MOST_LINEAGES:
-                self._lineages.clear()
-            # The lineage is held too: the id of an object that is gone may become that of another one.
-            found = self._lineages[id(lineage)] = (lineage, _digest(lineage))
-        return found[1]
+    def __init__(self) -> None:
+        self.shapes: set[str] = set()
+        self.schemas: set[str] = set()
+        self.of_lineage = DigestMemory(_digest, _MOST_CONTENTS)
+        self.of_schema = DigestMemory(_schema, _MOST_CONTENTS)
 
     def forget(self) -> None:
         """Begin anew, because the row that had lineage or a schema for the first time was not put out."""
@@ -65,7 +80,7 @@ def row_of(event: Event, digests: SeenDigests) -> Row:
     """The row of an event: the columns of `headwater.archive.events.schema.EVENT`."""
     about, parent = event.about, event.about.parent
     lineages = [(output.description.dataset, output.lineage) for output in event.outputs if output.lineage is not None]
-    shapes = [(dataset, lineage, _shape(dataset, digests.digest(lineage))) for dataset, lineage in lineages]
+    shapes = [(dataset, lineage, _shape(dataset, digests.of_lineage(lineage))) for dataset, lineage in lineages]
     described = list(_described(event))
     return {
         "digest": event.digest.hex(),
@@ -82,13 +97,13 @@ def row_of(event: Event, digests: SeenDigests) -> Row:
         "description": about.description[:_LONGEST_TEXT],
         "location": about.location,
         "parent": parent and {"run": parent.run, "namespace": parent.job.namespace, "name": parent.job.name},
-        "datasets": [_dataset_row(*one) for one in described],
+        "datasets": [_dataset_row(*one, digests) for one in described],
         "outputs": [{**named(dataset), "shape": shape} for dataset, _, shape in shapes],
         "shapes": [_shape_row(*one) for one in shapes if digests.new(digests.shapes, one[-1])],
         "schemas": [
             {"schema": digest, "fields": list(map(_schema_field, one.schema))}
             for one, *_ in described
-            if one.schema and digests.new(digests.schemas, digest := _schema(one.schema))
+            if one.schema and digests.new(digests.schemas, digest := digests.of_schema(one.schema))
         ],
         "gaps": [{"kind": gap.kind, "what": gap.what, "why": gap.why, "output": gap.output} for gap in about.gaps],
         "links": [] if event.renames else list(_links(event)),
@@ -108,14 +123,14 @@ def _described(event: Event) -> Iterator[tuple[DatasetDescription, int, WrittenD
         yield output.description, moment_of(output, event.at), output
 
 
-def _dataset_row(description: DatasetDescription, at: int, written: WrittenDataset | None) -> Row:
+def _dataset_row(description: DatasetDescription, at: int, written: WrittenDataset | None, digests: SeenDigests) -> Row:
     replaced = written and written.replacement
     return {
         **named(description.dataset),
         "at": at,
         "written": written is not None,
         "replaces": replaced and replaced.value,
-        "schema": _schema(description.schema) if description.schema else None,
+        "schema": digests.of_schema(description.schema) if description.schema else None,
         "source": description.source,
         "lifecycle": description.lifecycle,
         "version": description.version,
@@ -226,5 +241,5 @@ def _schema_field(one: SchemaField) -> Row:
     return {"name": one.name, "type": one.type, "own": caseless(one.name)}
 
 
-def _schema(fields: Iterable[SchemaField]) -> str:
+def _schema(fields: Sequence[SchemaField]) -> str:
     return key_of(*(part for one in fields for part in (one.name, one.type))).hex()
