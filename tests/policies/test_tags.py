@@ -190,3 +190,9 @@ def read_back(text: str) -> list[str]:
 
     with tempfile.TemporaryDirectory() as folder:
         return [str(tag.name) for tag in read_tag_file(tag_file(Path(folder), text)).tags]
+
+
+def test_a_circle_of_masked_tags_is_refused(tmp_path: Path) -> None:
+    text = "version: 1\ntags:\n  a: {masked_as: b}\n  b: {masked_as: a}\n"
+    with pytest.raises(PolicyError, match=r"tags.yml:3:3: 'masked_as' leads back to 'a' \(a -> b -> a\)"):
+        read_tag_file(tag_file(tmp_path, text), "tags.yml")

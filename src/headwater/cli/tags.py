@@ -4,18 +4,24 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from headwater.answers.documents import of_column, of_dataset
 from headwater.answers.labels import readable
 from headwater.cli import times
 from headwater.cli.options import FormatOption, StoreOption, reading
-from headwater.cli.output import Format, json_lines, note, print_lines, refuse, table
+from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
+from headwater.errors import UnknownName
 from headwater.policies.assignments import add_tag, apply_file, remove_tag, tagged_names
+from headwater.policies.documents import of_tag_path, path_lines
+from headwater.policies.flows import Flows, TagPath
 from headwater.policies.selectors import fits
 from headwater.policies.tag_export import exported_tags, tag_file_text
-from headwater.policies.tag_file import TagName, read_tag_file, tag_name
+from headwater.policies.tag_file import TagFile, TagName, read_tag_file, tag_name
+from headwater.policies.yaml_map import nearest
 from headwater.store import open_store
 from headwater.store.questions import Column
+from headwater.store.questions.walk.tag_walk import Arriving
 
 app = typer.Typer(no_args_is_help=True, help="Put tags on columns.")
 
@@ -101,6 +107,57 @@ def import_(
 ) -> None:
     """Print the tags of a catalog's export as a file of tags, for `headwater tag apply`."""
     print_lines([tag_file_text(exported_tags(file.read_text(encoding="utf-8-sig"), str(file))).rstrip()])
+
+
+@app.command()
+def flow(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    tag: Annotated[str, typer.Argument(metavar="TAG", help="A tag, or a pattern of tags (pii.*).")],
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="A file with further tags, breakers and orders.")
+    ] = None,
+    influence: Annotated[bool, typer.Option("--influence", help="Also over INDIRECT edges, shown apart.")] = False,
+    guess: Annotated[
+        bool, typer.Option("--guess/--no-guess", help="Through runs that say nothing of columns, as if all were read.")
+    ] = True,
+    store: StoreOption = None,
+    format_: FormatOption = Format.TREE,
+) -> None:
+    """Show the columns that a tag arrives at, and the path to each: by value, masked, or by influence."""
+    if format_ not in (Format.TREE, Format.JSON):
+        raise refuse(format_, "The flow of a tag", (Format.TREE, Format.JSON))
+    declared = read_tag_file(file) if file is not None else TagFile()
+    with reading(store) as opened, opened.read() as connection:
+        flows = Flows(connection, declared, guess=guess, influence=influence)
+        tags = flows.fitting([tag])
+        if not tags:
+            raise UnknownName(f"No column has the tag {tag!r}. {nearest(tag, [str(one) for one in flows.tags])}")
+        found = {one: list(flows.paths(one, tuple(Arriving))) for one in tags}
+        starts = {
+            one: len(flows.of(one).arrived[Arriving.VALUE].now) - len(flows.of(one).reached(Arriving.VALUE))
+            for one in tags
+        }
+        unused = flows.unused_breakers()
+    if format_ is Format.JSON:
+        print_lines(json_lines([of_tag_path(path) for paths in found.values() for path in paths]))
+    else:
+        for one, paths in found.items():
+            print_lines(tree_lines(_flow_tree(one, starts[one], paths)))
+    for breaker in unused:
+        note(f"{breaker.place}: {breaker} cuts nothing.")
+
+
+def _flow_tree(tag: TagName, starts: int, paths: list[TagPath]) -> Branch:
+    reaches = f"arrives at {len(paths)} more" if paths else "arrives nowhere else"
+    title = Text(f"{tag}: on {starts} column{'s' if starts != 1 else ''}, {reaches}", style="bold")
+    return Branch(title, [_path_branch(one) for one in paths])
+
+
+def _path_branch(one: TagPath) -> Branch:
+    line = Text.assemble((f"{one.arriving.value:9}", _STYLES[one.arriving]), "  ", readable(str(one.column)))
+    return Branch(line, [Branch(Text(step, style="dim")) for step in path_lines(one)])
+
+
+_STYLES = {Arriving.VALUE: "red", Arriving.MASKED: "green", Arriving.INFLUENCE: "yellow"}
 
 
 def _tag(text: str) -> TagName:

@@ -93,13 +93,14 @@ def read_tag_file(path: Path, shown: str = "") -> TagFile:
     whole = read_yaml(path, shown)
     whole.only(("version", "tags", "order", "breakers"), ("version",))
     require_version(whole)
-    tags = whole.map("tags")
-    order = whole.map("order")
-    return TagFile(
+    tags, order = whole.map("tags"), whole.map("order")
+    found = TagFile(
         tuple(_declared(key, tags) for key in tags.names()) if tags is not None else (),
         tuple((key.text, order.texts(key.text)) for key in order.names()) if order is not None else (),
         tuple(_breaker(one) for one in whole.maps("breakers")),
     )
+    _require_no_circle(found)
+    return found
 
 
 def require_version(whole: YamlMap) -> None:
@@ -121,6 +122,16 @@ def _declared(key: Word, tags: YamlMap) -> DeclaredTag:
     if not name.tag:
         raise PolicyError(f"{key.place}: {key.text!r} names no tag: expected TAG, or TAG=VALUE.")
     return DeclaredTag(name, key.place, own.words("columns"), own.words("datasets"), own.text("masked_as"))
+
+
+def _require_no_circle(file: TagFile) -> None:
+    for one in file.tags:
+        names = [one.name.tag]
+        while (name := file.masked_as(names[-1])) and name not in names:
+            names.append(name)
+        if name:
+            circle = " -> ".join([*names, name])
+            raise PolicyError(f"{one.place}: 'masked_as' leads back to {name!r} ({circle}). Remove one of them.")
 
 
 _KINDS = ("job", "function", "column")

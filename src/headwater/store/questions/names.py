@@ -26,6 +26,9 @@ _DATASETS = Lookup(_CALLED, _DATASET.id)
 _FIELDS = Lookup(select(schema.field), _FIELD.id)
 _JOBS = Lookup(select(_JOB.id, _JOB.namespace, _JOB.name), _JOB.id)
 _WAYS = Lookup(select(schema.transformation), _WAY.id)
+NEVER_STORED = frozenset({GUESS_ID, ANY_COLUMN_ID, OTHER_FORMAT_ID})
+"""The ids of the transformations of steps that no event contains."""
+
 _DECLARED = Lookup(select(schema.symlink.c.other_id), schema.symlink.c.other_id)
 
 

@@ -1,0 +1,166 @@
+"""Tags that flow over the lineage of a store, with the path that proves each arrival."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import cached_property
+
+from sqlalchemy import Connection, select
+
+from headwater.model import Job, Transformation
+from headwater.policies.assignments import Target, declared, tags_in_store
+from headwater.policies.masking import arriving
+from headwater.policies.selectors import Names, fits, fits_job
+from headwater.policies.tag_file import Breaker, TagFile, TagName
+from headwater.store import schema
+from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
+from headwater.store.questions.hops import named_hops
+from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow, flow_from
+
+
+@dataclass(frozen=True, slots=True)
+class TagPath:
+    """A column that a tag arrives at, what of it arrives, and the steps from the tagged column to it."""
+
+    tag: TagName
+    column: Column
+    arriving: Arriving
+    steps: tuple[Hop, ...]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The flows of all tags of a store, and of a file beside it, each computed once.
+
+    Args:
+        connection: of the store.
+        file: further tags, breakers, and the order of values.
+        today: the day by which breakers expire.
+        guess: whether runs that say nothing of columns are taken to have made every output from every input.
+        influence: whether INDIRECT edges are followed too.
+    """
+
+    connection: Connection
+    file: TagFile = field(default_factory=TagFile)
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+    guess: bool = True
+    influence: bool = False
+    _flows: dict[TagName, Flow] = field(default_factory=dict)
+
+    @cached_property
+    def every(self) -> Names:
+        """The names of all columns."""
+        return Names(self.connection)
+
+    @cached_property
+    def starts(self) -> Mapping[TagName, frozenset[int]]:
+        """The columns with each tag, those of tagged datasets among them; none where a dataset has no known column."""
+        more, _ = declared(self.every, self.file)
+        targets = tags_in_store(self.connection, more)
+        return {tag: frozenset(self._columns(some)) for tag, some in targets.items()}
+
+    @cached_property
+    def tags(self) -> tuple[TagName, ...]:
+        """Every tag, those that only masking functions make among them, in alphabetical order."""
+        made = {TagName(one.masked_as) for one in self.file.tags if one.masked_as}
+        return tuple(sorted({*self.starts, *made}, key=str))
+
+    def fitting(self, selectors: Collection[str]) -> tuple[TagName, ...]:
+        """Return the tags that one of the patterns fits, by name or as ``NAME=VALUE``."""
+        return tuple(one for one in self.tags if fits(selectors, one.tag) or fits(selectors, str(one)))
+
+    def of(self, tag: TagName) -> Flow:
+        """Return the flow of a tag, in ids."""
+        if tag not in self._flows:
+            start = {*self.starts.get(tag, ()), *self._masked_into(tag)}
+            breakers = [one for one in self.file.breakers if one.holds(tag.tag, self.today)]
+            functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
+            bounds = Bounds(None if self.influence or self.guess else EdgeType.DIRECT, guess=self.guess)
+            self._flows[tag] = flow_from(
+                self.connection, start, lambda way: self._effect(way, functions), self._barriers(breakers), bounds
+            )
+        return self._flows[tag]
+
+    def overruled(self, tag: TagName, arriving: Arriving) -> frozenset[int]:
+        """Return the columns at which as much or more of a stricter value arrives, by the order of the file."""
+        order = self.file.order(tag.tag)
+        stricter = order[: order.index(tag.value)] if tag.value in order else order
+        kinds = [one for one in Arriving if one is Arriving.VALUE or one is arriving]
+        flows = [self.of(one) for one in self.tags if one.tag == tag.tag and one.value in stricter]
+        return frozenset(node for flow in flows for kind in kinds for node in flow.arrived[kind].now)
+
+    def paths(
+        self, tag: TagName, kinds: Collection[Arriving], among: Collection[int] | None = None
+    ) -> Iterator[TagPath]:
+        """Yield the arrivals of a tag by name, with their paths; at some columns, or at all that are listed."""
+        flow = self.of(tag)
+        for kind in (one for one in Arriving if one in kinds):
+            overruled = self.overruled(tag, kind)
+            nodes = [node for node in flow.reached(kind) if node not in overruled and self._listed(node)]
+            nodes = [node for node in nodes if among is None or node in among]
+            ways = {node: flow.path(node, kind) for node in nodes}
+            hops, columns = self._named({row for rows in ways.values() for row in rows}, nodes)
+            found = [TagPath(tag, columns[node], kind, tuple(hops[row] for row in ways[node])) for node in nodes]
+            yield from sorted(found, key=lambda one: (len(one.steps), str(one.column)))
+
+    def unused_breakers(self) -> list[Breaker]:
+        """Return the breakers that hold and cut nothing of the flows that were computed."""
+        blocked = {row for flow in self._flows.values() for row in flow.blocked}
+        jobs, fields = {row[3] for row in blocked}, {row[1] for row in blocked}
+        cuts: dict[Breaker, bool] = {}
+        for one in self.file.breakers:
+            if one.kind == "job":
+                cuts[one] = not jobs.isdisjoint(self._jobs(one))
+            elif one.kind == "column":
+                fields_of = self.every.matching([one.pattern])
+                owners = {-self.every.fields[id_][0] for id_ in fields_of}
+                cuts[one] = not fields.isdisjoint(fields_of | owners)
+            else:
+                cuts[one] = self._masks(one.pattern.lower())
+        return [one for one, cut in cuts.items() if not cut and self.today <= one.expires]
+
+    def _listed(self, node: int) -> bool:
+        return node in self.every.fields and self.every.fields[node][0] in self.every.datasets
+
+    def _columns(self, targets: Collection[Target]) -> set[int]:
+        whole = {dataset for dataset, field_id in targets if not field_id}
+        found = {field_id for _, field_id in targets if field_id}
+        return found | {id_ for id_, (dataset, _) in self.every.fields.items() if dataset in whole} if whole else found
+
+    def _masked_into(self, tag: TagName) -> Iterator[int]:
+        """Yield the columns with a masked form of a column whose tag becomes this one by masking."""
+        for other in self.starts if not tag.value else ():
+            if self.file.masked_as(other.tag) == tag.tag:
+                yield from self.of(other).arrived[Arriving.MASKED].now
+
+    def _effect(self, way: int, functions: frozenset[str]) -> Arriving | None:
+        effect = arriving(self._transformations[way], functions)
+        return effect if self.influence or effect is not Arriving.INFLUENCE else None
+
+    @cached_property
+    def _transformations(self) -> Mapping[int, Transformation]:
+        every = set(self.connection.execute(select(schema.transformation.c.id)).scalars())
+        return names.transformations(self.connection, every | names.NEVER_STORED)
+
+    def _masks(self, function: str) -> bool:
+        own = frozenset({function})
+        effects = (arriving(one, own) for one in self._transformations.values() if one.direct)
+        return Arriving.MASKED in effects
+
+    def _barriers(self, breakers: Collection[Breaker]) -> Barriers:
+        jobs = {id_ for one in breakers if one.kind == "job" for id_ in self._jobs(one)}
+        columns = [one.pattern for one in breakers if one.kind == "column"]
+        return Barriers(frozenset(jobs), frozenset(self.every.matching(columns) if columns else ()))
+
+    def _jobs(self, breaker: Breaker) -> set[int]:
+        rows = self.connection.execute(select(schema.job.c.id, schema.job.c.namespace, schema.job.c.name))
+        return {row.id for row in rows if fits_job([breaker.pattern], Job(row.namespace, row.name))}
+
+    def _named(
+        self, rows: Collection[tuple[int, ...]], nodes: Collection[int]
+    ) -> tuple[dict[tuple[int, ...], Hop], Mapping[int, Column]]:
+        ends = {end for row in rows for end in row[:2] if end > 0}
+        columns = names.columns(self.connection, ends.union(nodes))
+        hops = {row: named_hops(self.connection, [Link(*row)], columns, self._transformations)[0] for row in rows}
+        return hops, columns

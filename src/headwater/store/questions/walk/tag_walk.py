@@ -1,0 +1,230 @@
+"""Where tags of columns flow: down the edges, apart by whether the value, a masked form or only influence arrives.
+
+A walk in ids, level by level; each column is visited once for each of the three, however many paths there are.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sqlalchemy import Connection, select
+
+from headwater.store import schema
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
+from headwater.store.ingest.replacements import any_replacement
+from headwater.store.questions.answers import Bounds, Direction
+from headwater.store.questions.walk.edges import AnyEdges, Row, edges_within
+from headwater.store.questions.walk.past import PastLinks
+from headwater.store.sql.rows import Lookup, rows_for
+
+_FIELD = schema.field
+_COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
+_OWNER_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
+
+
+class Arriving(str, Enum):
+    """What of a tagged column arrives at another: its value, the value behind a function that masks, or influence."""
+
+    VALUE = "value"
+    MASKED = "masked"
+    INFLUENCE = "influence"
+
+
+Effect = Callable[[int], "Arriving | None"]
+"""From the id of a transformation to what arrives behind it; None for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Barriers:
+    """The ids of jobs and fields that a tag does not flow through, and not into."""
+
+    jobs: frozenset[int] = frozenset()
+    fields: frozenset[int] = frozenset()
+
+
+Arrivals = dict[int, Row | None]
+"""Columns with the link that first led to each, None at the start."""
+
+
+@dataclass(slots=True)
+class Arrived:
+    """The columns at which something arrives, and those at which it did when somebody read them, and no longer does."""
+
+    now: Arrivals = field(default_factory=dict)
+    past: Arrivals = field(default_factory=dict)
+
+    def __contains__(self, node: int) -> bool:
+        return node in self.now or node in self.past
+
+    def __getitem__(self, node: int) -> Row | None:
+        return self.now[node] if node in self.now else self.past[node]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The columns that a tag arrives at, by what arrives; ``blocked`` are links that barriers cut."""
+
+    arrived: Mapping[Arriving, Arrived]
+    blocked: tuple[Row, ...] = ()
+
+    def reached(self, arriving: Arriving) -> list[int]:
+        """Return the columns at which that arrives, without those of the start."""
+        return [node for node, row in self.arrived[arriving].now.items() if row is not None]
+
+    def path(self, node: int, arriving: Arriving) -> list[Row]:
+        """Return the links from the start to a column."""
+        links: list[Row] = []
+        values, own = self.arrived[Arriving.VALUE], self.arrived[arriving]
+        row = own[node]
+        while row is not None:
+            links.append(row)
+            row = values[row[0]] if row[0] in values else own[row[0]]
+        return links[::-1]
+
+
+def flow_from(
+    connection: Connection, start: Collection[int], effect: Effect, barriers: Barriers, bounds: Bounds
+) -> Flow:
+    """Return where a tag on some columns flows.
+
+    Bounds say the moment, the guesses and the kind of edges.
+    """
+    edges = edges_within(connection, bounds)
+    flow = _Walker(connection, edges, effect, barriers).flow(start)
+    if bounds.as_of is not None or not any_replacement(connection):
+        return flow
+    near = {*flow.arrived[Arriving.VALUE].now, *flow.arrived[Arriving.MASKED].now}
+    past = _past_links(connection, bounds, edges, near)
+    return _Walker(connection, edges, effect, barriers, past).flow(start) if past else flow
+
+
+_NOWHERE = Arrived()
+
+
+@dataclass(slots=True)
+class _Walker:
+    connection: Connection
+    edges: AnyEdges
+    effect: Effect
+    barriers: Barriers
+    past: Mapping[int, list[Row]] = field(default_factory=dict)
+    _effects: dict[int, Arriving | None] = field(default_factory=dict)
+    _blocked: list[Row] = field(default_factory=list)
+
+    def flow(self, start: Collection[int]) -> Flow:
+        """Return the flow from columns: values first, as masked is only what has no value."""
+        rest: list[Row] = []
+        values = Arrived(dict.fromkeys(start))
+        self._fill(values, list(start), {Arriving.VALUE}, rest)
+        masked = self._beyond(values, rest, Arriving.MASKED, {Arriving.VALUE, Arriving.MASKED})
+        influenced = self._beyond(values, rest, Arriving.INFLUENCE, set(Arriving))
+        arrived = {Arriving.VALUE: values, Arriving.MASKED: masked, Arriving.INFLUENCE: influenced}
+        return Flow(arrived, tuple(self._blocked))
+
+    def _beyond(self, values: Arrived, rows: Iterable[Row], first: Arriving, passing: set[Arriving]) -> Arrived:
+        """Return what is behind links out of the columns with the value, over which less than the value flows."""
+        found = Arrived()
+        begin = [row for row in rows if self._effects[row[2]] is first]
+        self._fill(found, self._arrive(found, begin, values), passing, [], values)
+        return found
+
+    def _fill(
+        self,
+        found: Arrived,
+        frontier: Collection[int],
+        passing: set[Arriving],
+        rest: list[Row],
+        without: Arrived = _NOWHERE,
+    ) -> None:
+        """Walk on from a frontier; ``rest`` gets the links over which something else than ``passing`` flows."""
+        while frontier:
+            flowing = []
+            for row in self._rows(frontier):
+                if self._effects[row[2]] in passing:
+                    flowing.append(row)
+                elif self._effects[row[2]] is not None:
+                    rest.append(row)
+            frontier = self._arrive(found, flowing, without)
+
+    def _rows(self, frontier: Collection[int]) -> list[Row]:
+        """Return the links out of columns that no barrier cuts."""
+        rows = self.edges.of_fields(Direction.DOWN, frontier).links
+        if self.edges.whole:
+            rows = [*rows, *self.edges.of_datasets(Direction.DOWN, frontier).links]
+        if self.past:
+            rows = [*rows, *(row for node in frontier for row in self.past.get(node, ()))]
+        for way in {row[2] for row in rows} - self._effects.keys():
+            self._effects[way] = self.effect(way)
+        if not (self.barriers.jobs or self.barriers.fields):
+            return rows
+        cut = {row for row in rows if row[3] in self.barriers.jobs or row[1] in self.barriers.fields}
+        self._blocked += cut
+        return [row for row in rows if row not in cut]
+
+    def _arrive(self, found: Arrived, rows: Iterable[Row], without: Arrived) -> list[int]:
+        """Add the ends of links, those of whole datasets as their columns; return the new ones."""
+        new: list[int] = []
+        whole: dict[int, list[Row]] = {}
+        for row in rows:
+            node = row[1]
+            if node < 0:
+                whole.setdefault(-node, []).append(row)
+            elif node not in found.now and node not in without.now and self._add(found, node, row):
+                new.append(node)
+        for node, dataset in _COLUMNS_OF.bare(self.connection, whole) if whole else ():
+            for row in whole[dataset]:
+                if node in self.barriers.fields:
+                    self._blocked.append(row)
+                elif node not in found.now and node not in without.now and self._add(found, node, row):
+                    new.append(node)
+        return new
+
+    def _add(self, found: Arrived, node: int, row: Row) -> bool:
+        if row not in self.past.get(row[0], ()):
+            found.now[node] = row
+        elif node not in found.past:
+            found.past[node] = row
+        else:
+            return False
+        return True
+
+
+def _past_links(connection: Connection, bounds: Bounds, edges: AnyEdges, near: Collection[int]) -> dict[int, list[Row]]:
+    """Return, by input, links that no longer hold, and that made what a link of now has read (`PastLinks`).
+
+    Looked at are the columns that ended links lead to from some columns, and what is behind those.
+    """
+    behind = _behind(connection, edges, near)
+    if not behind:
+        return {}
+    down = Direction.DOWN
+    rows = [*edges.of_fields(down, behind).links, *edges.of_datasets(down, behind).links]
+    past = PastLinks(connection, bounds, lambda fields: dict(_OWNER_OF.bare(connection, fields)))
+    found: dict[int, list[Row]] = {}
+    while rows:
+        rows = past.behind(rows)
+        for row in rows:
+            found.setdefault(row[0], []).append(row)
+    return found
+
+
+def _behind(connection: Connection, edges: AnyEdges, near: Collection[int]) -> set[int]:
+    """Return the columns behind ended links out of some columns, as far as links of now and ended ones lead."""
+    found: set[int] = set()
+    frontier = set(near)
+    while frontier:
+        ended = _ended_outputs(connection, frontier)
+        current = set(edges.of_fields(Direction.DOWN, frontier & found).ends) if found else set()
+        frontier = {node for node in ended | current if node > 0} - found
+        found |= frontier
+    return found
+
+
+def _ended_outputs(connection: Connection, fields: Collection[int]) -> set[int]:
+    edge, whole = FIELD_EDGES.history, DATASET_EDGES.history
+    of_fields = select(edge.c.output_field).distinct()
+    found = {row[0] for row in rows_for(connection, fields, lambda some: of_fields.where(edge.c.input_field.in_(some)))}
+    of_datasets = select(whole.c.output_dataset).distinct()
+    rows = rows_for(connection, fields, lambda some: of_datasets.where(whole.c.input_field.in_(some)))
+    datasets = {row[0] for row in rows}
+    return found | {node for node, _ in _COLUMNS_OF.bare(connection, datasets)} if datasets else found
