@@ -49,7 +49,7 @@ def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection
 
 def _datasets(named: Iterable[tuple[int, KnownDataset]]) -> dict[str, Any]:
     rows = [(id_, one.dataset.namespace, one.dataset.name) for id_, one in named]
-    return _arrays(("id", "namespace", "name"), rows)
+    return arrays_of(("id", "namespace", "name"), rows)
 
 
 def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, A
     rows = [
         (id_, one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.description) for id_, one in named
     ]
-    arrays = _arrays(("id", "type", "subtype", "masking", "opaque", "description"), rows)
+    arrays = arrays_of(("id", "type", "subtype", "masking", "opaque", "description"), rows)
     return arrays | _guesses(one.guess for _, one in named)
 
 
 def _jobs(named: Iterable[tuple[int, Job]]) -> dict[str, Any]:
-    return _arrays(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
+    return arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
 
 
 def _sides(sides: Sides | None, columns: Collection[int]) -> dict[str, list[int | None]]:
@@ -81,6 +81,7 @@ def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:
     return {"guess": guesses} if any(guesses) else {}
 
 
-def _arrays(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+def arrays_of(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """Return rows as a table of arrays, one for each name."""
     arrays = list(zip(*rows, strict=True)) or [()] * len(names)
     return dict(zip(names, arrays, strict=True))

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.openlineage.reading.json_values import record
-from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite
+from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite, View
 from headwater.store.read_model.visibility import Sees
 
 HIDDEN = "hidden"
@@ -127,6 +127,7 @@ class _Answers:
             Overwrite: self._overwrite,
             Transformation: lambda one: replace(one, description=""),
             CompactGraph: self._compact,
+            View: self._view,
             tuple: lambda several: tuple(map(self, several)),
             dict: lambda named: {self(key): self(one) for key, one in named.items()},
         }
@@ -169,3 +170,11 @@ class _Answers:
         }
         datasets, transformations, jobs = self(graph.datasets), self(graph.transformations), self(graph.jobs)
         return CompactGraph(self(graph.start), graph.direction, graph.closure, names, datasets, transformations, jobs)
+
+    def _view(self, view: View) -> View:
+        """Return a view without types and numbers of hidden columns, as if only those of the walk were there."""
+        owner = view.graph.closure.dataset_of
+        hidden = {id_ for id_, known in view.graph.datasets.items() if self._redaction.hides(known)}
+        types = {id_: type_ for id_, type_ in view.types.items() if owner[id_] not in hidden}
+        widths = {id_: width for id_, width in view.widths.items() if id_ not in hidden}
+        return View(self(view.graph), types, widths, self(view.overwrites), view.more)

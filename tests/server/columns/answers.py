@@ -28,9 +28,9 @@ def spelled_out(compact: Json) -> Json:
     """A compact answer in the readable form, its lists in no order."""
     datasets = _by_id(compact["datasets"])
     ways, jobs = _by_id(compact["transformations"]), _by_id(compact["jobs"])
-    columns = {row["id"]: datasets[row["dataset"]] | {"field": row["field"]} for row in _rows(compact["columns"])}
+    columns = {row["id"]: datasets[row["dataset"]] | {"field": row["field"]} for row in rows_of(compact["columns"])}
     together: dict[tuple[int, int, int], list[Json]] = {}
-    for edge in _rows(compact["edges"]):
+    for edge in rows_of(compact["edges"]):
         together.setdefault((edge["input"], edge["output"], edge["job"]), []).append(ways[edge["transformation"]])
     hops = [
         {
@@ -43,7 +43,7 @@ def spelled_out(compact: Json) -> Json:
     ]
     far = [
         columns[row["id"]] | {key: one for key, one in row.items() if key not in ("id", "dataset", "field")}
-        for row in _rows(compact["columns"])
+        for row in rows_of(compact["columns"])
     ]
     return compact_free(compact) | {"columns": far, "hops": hops}
 
@@ -53,6 +53,38 @@ def compact_free(compact: Json) -> Json:
     return {name: compact[name] for name in ("start", "direction", "truncated", "next")}
 
 
+def view_in_names(view: Json) -> Json:
+    """Return a view with names instead of places and ids, its lists in no order."""
+    datasets = [{"namespace": one["namespace"], "name": one["name"]} for one in rows_of(view["datasets"])]
+    columns = [datasets[one["dataset"]] | {"field": one["field"]} for one in rows_of(view["columns"])]
+    focus = view["focus"]
+    kinds = rows_of(view["transformations"])
+    stale = [one | {"job": view["jobs"]["name"][one["job"]]} for one in rows_of(view["stale"])]
+    named = {
+        "focus": datasets[focus["dataset"]] if focus["column"] < 0 else columns[focus["column"]],
+        "datasets": [{**one, "id": 0} for one in rows_of(view["datasets"])],
+        "columns": [
+            columns[place] | one | {"id": 0, "dataset": ""} for place, one in enumerate(rows_of(view["columns"]))
+        ],
+        "edges": [
+            {
+                "input": columns[edge["input"]],
+                "output": columns[edge["output"]] if edge["output"] >= 0 else datasets[-1 - edge["output"]],
+                "transformation": _described(kinds[edge["transformation"]], view["descriptions"]),
+                "job": view["jobs"]["name"][edge["job"]],
+                "stale": stale[edge["stale"]] if edge["stale"] >= 0 else None,
+            }
+            for edge in rows_of(view["edges"])
+        ],
+    }
+    found: Json = unordered({**named, **{name: view[name] for name in ("asOf", "depth", "truncated")}})
+    return found
+
+
+def _described(kind: Json, descriptions: list[str]) -> Json:
+    return kind | {"description": descriptions[kind["description"]] if kind["description"] >= 0 else ""}
+
+
 def unordered(value: Any) -> Any:
     """The same with its lists sorted, for comparing answers that may come in any order."""
     if isinstance(value, dict):
@@ -60,9 +92,10 @@ def unordered(value: Any) -> Any:
     return sorted(map(unordered, value), key=repr) if isinstance(value, list) else value
 
 
-def _rows(arrays: Json) -> list[Json]:
+def rows_of(arrays: Json) -> list[Json]:
+    """Return the rows of a table of parallel arrays."""
     return [dict(zip(arrays, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
 
 
 def _by_id(arrays: Json) -> dict[int, Json]:
-    return {row.pop("id"): row for row in _rows(arrays)}
+    return {row.pop("id"): row for row in rows_of(arrays)}

@@ -26,6 +26,7 @@ QUESTIONS = {
     "upstream": [WALK, f"{WALK}&form=compact", f"{WALK}&form=ids", f"{WALK}&collapse=dataset"],
     "downstream": ["namespace=file&dataset=/data/landing/flights&field=tailnum"],
     "lineage": ["column=silver/flights.delay"],
+    "view": ["column=silver/flights.delay&type=DIRECT&up=1"],
     "roots": ["column=avg_delay&type=DIRECT"],
     "impact": ["column=dep_delay", "column=dep_delay&by=job"],
     "paths": ["source=tailnum&target=silver/flights.tail"],

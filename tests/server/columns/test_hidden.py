@@ -48,6 +48,10 @@ def test_the_graph_keeps_its_shape_without_the_names(limited: TestClient) -> Non
     [
         *(f"{way}?namespace=sales&dataset=/{name}" for way, name in (("upstream", "out"), ("downstream", "in"))),
         "upstream?namespace=sales&dataset=/out&form=compact",
+        "view?namespace=sales&dataset=/out",
+        "view?namespace=sales&dataset=/in&field=x",
+        "view?column=secret.salary",
+        "view?namespace=hr&dataset=/secret",
         "upstream?namespace=sales&dataset=/out&collapse=dataset",
         *(f"upstream?namespace=sales&dataset=/out&format={one}" for one in FORMATS),
         "roots?namespace=sales&dataset=/out&field=y",
@@ -77,3 +81,16 @@ def test_names_of_the_hidden_are_the_same_everywhere(limited: TestClient) -> Non
     down = limited.get("/api/v2/downstream?namespace=sales&dataset=/in").json()
     hidden = [{one["name"] for one in answer["columns"] if one["namespace"] == "hidden"} for answer in (up, down)]
     assert hidden[0] == hidden[1] != set()
+
+
+def test_a_view_shows_neither_types_nor_numbers_of_hidden_columns(limited: TestClient) -> None:
+    output = of("hr", written("secret", {"salary": ["in.x"], "bonus": ["in.x"]}))
+    output["facets"]["schema"] = {"fields": [{"name": one, "type": "decimal(9,9)"} for one in ("salary", "bonus")]}
+    assert limited.post(LINEAGE, json=told("j0", output, minute=30)).status_code == 201
+    view = limited.get("/api/v2/view?namespace=sales&dataset=/out&field=y").json()
+    names = dict(zip(view["datasets"]["namespace"], view["datasets"]["width"], strict=True))
+    assert names["hidden"] == 0
+    types = dict(zip(view["columns"]["field"], view["columns"]["dataType"], strict=True))
+    assert types.pop("y") == "string"
+    assert set(types.values()) == {None}
+    assert "decimal" not in str(view)

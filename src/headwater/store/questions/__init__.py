@@ -69,6 +69,7 @@ from headwater.store.questions.lookup.find import Exact, Name
 from headwater.store.questions.moments import iso, moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
+from headwater.store.questions.views import View, view_of
 from headwater.store.questions.walk.guesses import GUESS
 from headwater.store.questions.walk.path_transformations import rank
 
@@ -124,6 +125,7 @@ __all__ = [
     "Roots",
     "Sides",
     "VersionPage",
+    "View",
     "changes_after",
     "compact_from",
     "coverage",
@@ -147,6 +149,7 @@ __all__ = [
     "search",
     "state_of",
     "version_page",
+    "view_of",
     "walk_from",
     "worst_first",
 ]

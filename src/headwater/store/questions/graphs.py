@@ -56,11 +56,18 @@ def closure_at(
     connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk
 ) -> Closure:
     """Walks from a column, or from every column of a dataset, in ids alone; both directions share the time."""
-    if direction is not Direction.BOTH:
-        return _closure_in_direction(connection, start, direction, bounds, by)
-    ends = time.monotonic() + bounds.seconds
-    up = _closure_in_direction(connection, start, Direction.UP, bounds, by)
-    rest = replace(bounds, seconds=max(ends - time.monotonic(), 0.0))
+    if direction is Direction.BOTH:
+        return closure_both_ways(connection, start, (bounds, bounds), by)
+    return _closure_in_direction(connection, start, direction, bounds, by)
+
+
+def closure_both_ways(
+    connection: Connection, start: Column | KnownDataset, bounds: tuple[Bounds, Bounds], by: Walk = walk
+) -> Closure:
+    """Walk up within the first bounds and down within the second; both together have the seconds of the first."""
+    ends = time.monotonic() + bounds[0].seconds
+    up = _closure_in_direction(connection, start, Direction.UP, bounds[0], by)
+    rest = replace(bounds[1], seconds=max(ends - time.monotonic(), 0.0))
     return joined(up, _closure_in_direction(connection, start, Direction.DOWN, rest, by))
 
 
@@ -140,17 +147,26 @@ def compact_from(
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start, closure, transformations = walked(connection, name, direction, bounds)
-        owners = {*closure.dataset_of.values(), *(-row[1] for row in closure.rows if row[1] < 0)}
-        return CompactGraph(
-            start,
-            direction,
-            closure,
-            _field_names(connection, closure, bounds.as_of),
-            names.datasets(connection, owners, bounds.as_of),
-            transformations,
-            dict(names.jobs(connection, {row[3] for row in closure.rows})),
-        )
+        start = find(connection, name, bounds.as_of, bounds.sees)
+        return named_closure(connection, start, direction, closure_at(connection, start, direction, bounds), bounds)
+
+
+def named_closure(
+    connection: Connection, start: Column | KnownDataset, direction: Direction, closure: Closure, bounds: Bounds
+) -> CompactGraph:
+    """Return a closure with the names of all that is in it."""
+    owners = {*closure.dataset_of.values(), *(-row[1] for row in closure.rows if row[1] < 0)}
+    if isinstance(start, KnownDataset):
+        owners.add(start.id)
+    return CompactGraph(
+        start,
+        direction,
+        closure,
+        _field_names(connection, closure, bounds.as_of),
+        names.datasets(connection, owners, bounds.as_of),
+        names.transformations(connection, {row[2] for row in closure.rows}),
+        dict(names.jobs(connection, {row[3] for row in closure.rows})),
+    )
 
 
 def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, bounds: Bounds = UNBOUNDED) -> Reached:

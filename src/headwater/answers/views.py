@@ -1,0 +1,105 @@
+"""Views as documents for the page: tables of parallel arrays that refer to each other by place."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from headwater.answers.compact import arrays_of
+from headwater.answers.documents import Document
+from headwater.model import Transformation
+from headwater.store.questions import Column, Direction, KnownJob, View, iso
+
+Key = TypeVar("Key")
+
+
+def of_view(view: View, as_of: int | None = None, *, up: int | None = None, down: int | None = None) -> Document:
+    """Return a view as ``web/src/model/view.ts`` declares it, the nearest columns first.
+
+    Args:
+        view: as the reader may see it.
+        as_of: the moment of its lineage in microseconds since 1970, None for now.
+        up: the depth of the request before the column, None for any.
+        down: the same after it.
+    """
+    graph, distance = view.graph, view.graph.closure.distance
+    datasets = _places(graph.datasets)
+    columns = _places(sorted(distance, key=lambda one: (distance[one], one)))
+    jobs = _jobs(view)
+    start = graph.start
+    focus = (start.dataset.id, columns[start.id]) if isinstance(start, Column) else (start.id, -1)
+    return {
+        "focus": {"dataset": datasets[focus[0]], "column": focus[1]},
+        "asOf": None if as_of is None else iso(as_of),
+        "depth": {"up": up, "down": down},
+        "datasets": _datasets(view),
+        "columns": _columns(view, columns, datasets),
+        **_transformations(graph.transformations.values()),
+        "jobs": arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in jobs.items()]),
+        "stale": _overwrites(view, _places(jobs)),
+        "edges": _edges(view, columns, datasets, _places(jobs)),
+        "truncated": list(graph.closure.truncated),
+    }
+
+
+def _places(keys: Iterable[Key]) -> dict[Key, int]:
+    return {key: place for place, key in enumerate(keys)}
+
+
+def _jobs(view: View) -> dict[int, Any]:
+    """Return the jobs of edges, then those that only overwrote something, by id."""
+    overwriting = (one.job for one in view.overwrites.values())
+    return {**view.graph.jobs, **{job.id: job for job in overwriting if isinstance(job, KnownJob)}}
+
+
+def _datasets(view: View) -> Document:
+    rows = [
+        (id_, one.dataset.namespace, one.dataset.name, view.widths.get(id_, 0))
+        for id_, one in view.graph.datasets.items()
+    ]
+    return arrays_of(("id", "namespace", "name", "width"), rows)
+
+
+def _columns(view: View, columns: dict[int, int], datasets: dict[int, int]) -> Document:
+    closure = view.graph.closure
+    up, down = (closure.sides.up, closure.sides.down) if closure.sides is not None else ({}, {})
+    return {
+        "id": list(columns),
+        "dataset": [datasets[closure.dataset_of[one]] for one in columns],
+        "field": [view.graph.fields[one] for one in columns],
+        "dataType": [view.types.get(one) for one in columns],
+        "up": [up.get(one) for one in columns],
+        "down": [down.get(one) for one in columns],
+        "moreUp": [int(one in view.more[Direction.UP]) for one in columns],
+        "moreDown": [int(one in view.more[Direction.DOWN]) for one in columns],
+    }
+
+
+def _transformations(kinds: Iterable[Transformation]) -> Document:
+    """Return the table of transformations, and that of their descriptions, each text once."""
+    kinds = list(kinds)
+    texts = _places(dict.fromkeys(one.description for one in kinds if one.description))
+    rows = [
+        (
+            *(one.subtype.type.value, one.subtype.value, one.masking, one.opaque, one.guess),
+            texts.get(one.description, -1),
+        )
+        for one in kinds
+    ]
+    names = ("type", "subtype", "masking", "opaque", "guess", "description")
+    return {"transformations": arrays_of(names, rows), "descriptions": list(texts)}
+
+
+def _overwrites(view: View, jobs: dict[int, int]) -> Document:
+    rows = [
+        (iso(one.at), one.run, jobs[one.job.id]) for one in view.overwrites.values() if isinstance(one.job, KnownJob)
+    ]
+    return arrays_of(("since", "run", "job"), rows)
+
+
+def _edges(view: View, columns: dict[int, int], datasets: dict[int, int], jobs: dict[int, int]) -> Document:
+    closure, kinds, stale = view.graph.closure, _places(view.graph.transformations), _places(view.overwrites)
+    rows = []
+    for source, output, kind, job in closure.rows:
+        dataset = closure.dataset_of[output] if output > 0 else -output
+        end = columns[output] if output > 0 else -1 - datasets[dataset]
+        rows.append((columns[source], end, kinds[kind], jobs[job], stale.get((job, dataset), -1)))
+    return arrays_of(("input", "output", "transformation", "job", "stale"), rows)
