@@ -78,7 +78,7 @@ class Flows:
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
             bounds = Bounds(None if self.influence or self.guess else EdgeType.DIRECT, guess=self.guess)
             self._flows[tag] = flow_from(
-                self.connection, start, lambda way: self._effect(way, functions), self._barriers(breakers), bounds
+                self.connection, start, lambda one: self._effect(one, functions), self._barriers(breakers), bounds
             )
         return self._flows[tag]
 
@@ -99,9 +99,9 @@ class Flows:
             overruled = self.overruled(tag, kind)
             nodes = [node for node in flow.reached(kind) if node not in overruled and self._listed(node)]
             nodes = [node for node in nodes if among is None or node in among]
-            ways = {node: flow.path(node, kind) for node in nodes}
-            hops, columns = self._named({row for rows in ways.values() for row in rows}, nodes)
-            found = [TagPath(tag, columns[node], kind, tuple(hops[row] for row in ways[node])) for node in nodes]
+            links = {node: flow.path(node, kind) for node in nodes}
+            hops, columns = self._named({row for rows in links.values() for row in rows}, nodes)
+            found = [TagPath(tag, columns[node], kind, tuple(hops[row] for row in links[node])) for node in nodes]
             yield from sorted(found, key=lambda one: (len(one.steps), str(one.column)))
 
     def unused_breakers(self) -> list[Breaker]:
@@ -134,8 +134,8 @@ class Flows:
             if self.file.masked_as(other.tag) == tag.tag:
                 yield from self.of(other).arrived[Arriving.MASKED].now
 
-    def _effect(self, way: int, functions: frozenset[str]) -> Arriving | None:
-        effect = arriving(self._transformations[way], functions)
+    def _effect(self, transformation: int, functions: frozenset[str]) -> Arriving | None:
+        effect = arriving(self._transformations[transformation], functions)
         return effect if self.influence or effect is not Arriving.INFLUENCE else None
 
     @cached_property
