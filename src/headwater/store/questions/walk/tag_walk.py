@@ -23,7 +23,7 @@ _OWNER_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
 
 
 class Arriving(str, Enum):
-    """The part of a tagged column that arrives at another: its value, the value behind a function that masks, or influence."""
+    """The part of a tagged column that arrives at another: its value, the value behind masking, or influence."""
 
     VALUE = "value"
     MASKED = "masked"
