@@ -1,4 +1,6 @@
 import { render } from "preact";
+import { App } from "./app/app";
+import "./style/page.css";
 
 const root = document.getElementById("app");
-if (root) render(<h1>headwater</h1>, root);
+if (root) render(<App />, root);

@@ -1,0 +1,124 @@
+/** The page of the paths between two columns, every step of each with its expression. */
+
+import { useState } from "preact/hooks";
+import { pathOf } from "./api";
+import type { PageProps } from "./app";
+import type { Hop, Paths } from "./documents";
+import { useAnswer } from "./hooks";
+import { nameOf, textOf } from "./impact";
+import { JobLink, KindLabels, NameLink } from "./names";
+import { Empty, Shown } from "./states";
+import { Subject } from "./subject";
+
+const MOST = 20;
+
+export function PathsPage({ address, go }: PageProps) {
+  const [to, setTo] = useState(address.to);
+  const name = nameOf(address);
+  const [here, there] = [textOf(name), address.to];
+  const ask = (source: string, target: string) =>
+    there
+      ? pathOf("api/v2/paths", {
+          source,
+          target,
+          most: MOST,
+          as_of: address.asOf,
+          type: address.influence === "value" ? "DIRECT" : null,
+        })
+      : null;
+  const forward = useAnswer<Paths>(ask(here, there));
+  const backward = useAnswer<Paths>(ask(there, here));
+  const submit = (event: Event) => {
+    event.preventDefault();
+    go({ ...address, to: to.trim() });
+  };
+  return (
+    <>
+      <Subject name={name} address={address} go={go}>
+        <form class="inline" onSubmit={submit}>
+          <label>
+            Other column
+            <input
+              type="text"
+              value={to}
+              required
+              placeholder="any ending of its name, as gold.fleet.km"
+              onInput={(event) => setTo(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="primary">
+            Show paths
+          </button>
+          <label>
+            <input
+              type="checkbox"
+              checked={address.influence === "all"}
+              onChange={(event) => go({ ...address, influence: event.currentTarget.checked ? "all" : "value" })}
+            />{" "}
+            Also over rows
+          </label>
+        </form>
+      </Subject>
+      {!there && <Empty title="Name the other column to see how the two are joined." />}
+      {there && (
+        <Shown answer={forward}>
+          {(one) => <Shown answer={backward}>{(other) => <Both one={one} other={other} go={go} />}</Shown>}
+        </Shown>
+      )}
+    </>
+  );
+}
+
+function Both({ one, other, go }: { one: Paths; other: Paths; go: PageProps["go"] }) {
+  if (!one.paths.length && !other.paths.length) {
+    return (
+      <Empty title="No path leads from one to the other.">
+        <p>Neither is made from the other, as far as is known.</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {[one, other].map((paths) =>
+        paths.paths.map((path, number) => (
+          <section key={JSON.stringify(path.columns)} class="path">
+            <h2>
+              {number === 0 && paths.paths.length === 1 ? "The path" : `Path ${number + 1} of ${paths.paths.length}`}
+              <small>
+                {" "}
+                {path.steps.length} {path.steps.length === 1 ? "step" : "steps"}
+              </small>
+            </h2>
+            <ol>
+              {path.columns.map((column, place) => (
+                <li key={`${column.namespace} ${column.name} ${column.field}`}>
+                  <NameLink name={column} go={go} whole />
+                  {path.steps[place]?.map((hop) => (
+                    <HopLine key={JSON.stringify(hop)} hop={hop} go={go} />
+                  ))}
+                </li>
+              ))}
+            </ol>
+          </section>
+        )),
+      )}
+      {one.truncated.concat(other.truncated).length > 0 && <p class="notice">There may be more paths than these.</p>}
+    </>
+  );
+}
+
+function HopLine({ hop, go }: { hop: Hop; go: PageProps["go"] }) {
+  const expressions = hop.transformations.map((one) => one.description).filter(Boolean);
+  return (
+    <div class="hop">
+      <span aria-hidden="true">↓ </span>
+      <KindLabels kinds={hop.transformations.map((one) => ({ ...one, guess: false }))} /> by{" "}
+      <JobLink job={hop.job} go={go} />
+      {expressions.map((one) => (
+        <pre key={one} class="expression">
+          {one}
+        </pre>
+      ))}
+    </div>
+  );
+}
