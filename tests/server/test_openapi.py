@@ -89,3 +89,13 @@ def test_answers_of_the_contract_cases_have_the_schemas_of_the_document(
         validator(document, operation["responses"][str(answer.status_code)]).validate(answer.json())
         seen.add(operation["operationId"])
     assert len(seen) > 20
+
+
+@pytest.mark.parametrize("kind", ["lineage-events", "jobs", "datasets", "sources"])
+def test_statistics_need_their_period(document: dict[str, Any], kind: str) -> None:
+    path = f"/api/v1/stats/{kind}"
+    required = {one["name"]: one["required"] for one in document["paths"][path]["get"]["parameters"]}
+    assert required == {"period": True, "timezone": False}
+    with TestClient(create_app(ServerSettings())) as client:
+        assert client.get(path).status_code == 422
+        assert client.get(f"{path}?period=YEAR").status_code == 400

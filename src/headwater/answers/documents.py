@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headwater.model import Dataset, Job, Transformation
+from headwater.model.time import iso
 from headwater.redaction import redact
 from headwater.store.questions import (
     Column,
@@ -22,7 +23,6 @@ from headwater.store.questions import (
     Roots,
     Sides,
     VersionPage,
-    iso,
 )
 
 Document = dict[str, Any]

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 from headwater.answers.compact import arrays_of
 from headwater.answers.documents import Document
 from headwater.model import Transformation
-from headwater.store.questions import Column, Direction, KnownJob, View, iso
+from headwater.model.time import iso
+from headwater.store.questions import Column, Direction, KnownJob, View
 
 Key = TypeVar("Key")
 

@@ -7,12 +7,13 @@ import base64
 import json
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
 
 from headwater.model import Statistics
+from headwater.model.time import MILLISECOND, datetime_of
 from headwater.plan import Plan, decode_document
 
 _NODES = '"nodes":[\r'
@@ -97,7 +98,7 @@ def _row(found: dict[str, Any]) -> ExecutionRow:
     return ExecutionRow(
         kind=found["kind"],
         id=found["id"],
-        time=datetime.fromtimestamp(found["time"] / 1000, UTC),
+        time=datetime_of(found["time"] * MILLISECOND),
         plan=decode_document(found["plan"]) if "plan" in found else None,
         description=found.get("description", ""),
         failure=found.get("failure"),

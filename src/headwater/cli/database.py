@@ -1,6 +1,5 @@
 """``headwater db``, ``headwater prune`` and ``headwater forget``: maintenance of a store."""
 
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from rich.text import Text
 from headwater.cli import times
 from headwater.cli.options import StoreOption
 from headwater.cli.output import aligned, note, print_lines
+from headwater.model.time import SECOND, now
 from headwater.store import open_store
 from headwater.store.maintenance import backup as backups
 from headwater.store.maintenance.forgotten_jobs import forget_job
@@ -67,7 +67,7 @@ def prune(
     store: StoreOption = None,
 ) -> None:
     """Remove old runs, their events and ended edges; nothing that current lineage needs. Servers may run meanwhile."""
-    cut = time.time_ns() // 1000 - times.seconds(keep) * 1_000_000
+    cut = now() - times.seconds(keep) * SECOND
     with open_store(store, create=False) as opened:
         pruned = would_prune(opened, cut) if dry_run else prune_store(opened, cut)
         print_lines([_pruned_line(pruned, "would be removed" if dry_run else "removed", cut)])

@@ -1,6 +1,5 @@
 """``headwater keys``: the API keys of a server."""
 
-import time
 from enum import Enum
 from typing import Annotated
 
@@ -9,6 +8,7 @@ import typer
 from headwater.cli import times
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, table
+from headwater.model.time import now
 from headwater.store import open_store
 from headwater.store.maintenance import keyring
 
@@ -67,4 +67,4 @@ def revoke(
 def _state(key: keyring.Key) -> str:
     if key.revoked_at is not None:
         return f"revoked {times.shown(key.revoked_at)}"
-    return "valid" if key.valid(time.time_ns() // 1000) else "expired"
+    return "valid" if key.valid(now()) else "expired"

@@ -1,9 +1,10 @@
 """Durations as typed, and moments as printed."""
 
 import re
-from datetime import UTC, datetime
 
 import typer
+
+from headwater.model.time import SECOND, iso
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _LENGTH = re.compile(r"(\d{1,6})([smhdw])")
@@ -32,4 +33,4 @@ def shown(moment: int | None) -> str:
     """
     if not moment:
         return ""
-    return datetime.fromtimestamp(moment // 1_000_000, UTC).isoformat().replace("+00:00", "Z")
+    return iso(moment // SECOND * SECOND)

@@ -1,11 +1,11 @@
 """Tags put on columns of a store: one by one, or by a file that is the source of truth."""
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, select
 
+from headwater.model.time import now
 from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile, TagName
 from headwater.policies.yaml_map import Place
@@ -61,7 +61,7 @@ def add_tag(store: Store, name: Name, tag: TagName) -> Column | KnownDataset:
     with store.write() as connection:
         found = find(connection, name)
         dataset, field = _target(found)
-        put_tags(connection, [((dataset, 0), time.time_ns() // 1000, Tagging(field, tag.tag, tag.value))])
+        put_tags(connection, [((dataset, 0), now(), Tagging(field, tag.tag, tag.value))])
     return found
 
 
@@ -100,10 +100,10 @@ def apply_file(store: Store, file: TagFile, *, dry_run: bool = False) -> Applied
         gone, new = before.keys() - found.keys(), {key for key in found if before.get(key) != found[key]}
         if not dry_run:
             _remove(connection, gone)
-            now = time.time_ns() // 1000
+            at = now()
             put_tags(
                 connection,
-                [((key[0][0], 0), now, Tagging(key[0][1], found[key].tag, found[key].value, FILE)) for key in new],
+                [((key[0][0], 0), at, Tagging(key[0][1], found[key].tag, found[key].value, FILE)) for key in new],
             )
     return Applied(len(new), len(found) - len(new), len(gone), unmatched)
 

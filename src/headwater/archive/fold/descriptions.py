@@ -5,15 +5,15 @@ from pyspark.sql import functions as sf
 
 from headwater.archive.fold.run_lineage import JOB, latest
 from headwater.archive.names.resolver import Resolver
+from headwater.model.time import DAY
 
 _DATASET = ("dataset_id", "dataset_namespace", "dataset", "begun")
 _OF_FIELD = (*_DATASET, "field_id", "own")
-_DAY = 86_400 * 1_000_000
 
 
 def events(parsed: DataFrame) -> DataFrame:
     """The events with their days."""
-    return parsed.withColumn("day", sf.date_from_unix_date(sf.floor(sf.col("at") / _DAY).cast("int")))
+    return parsed.withColumn("day", sf.date_from_unix_date(sf.floor(sf.col("at") / DAY).cast("int")))
 
 
 def runs(runs_with_events: DataFrame, parsed: DataFrame) -> DataFrame:

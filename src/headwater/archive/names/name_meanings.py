@@ -9,7 +9,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -22,13 +21,12 @@ from headwater.archive.events.rows import named
 from headwater.model import Dataset
 from headwater.model.field_names import FieldRename, first_name, own_name, own_renames, present_name
 from headwater.model.name_keys import key_of
-from headwater.model.time import BEGINNING, FOREVER
+from headwater.model.time import BEGINNING, FOREVER, datetime_of
 from headwater.openlineage.reading import read_event
 from headwater.store import open_store, schema
 
 _AT_ONCE = 500  # events in one transaction
 _LINKED = 200  # datasets in one event
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Cuts = dict[Dataset, tuple[int, ...]]
 """The moments at which the meaning of a name changes, in their order, by name."""
 
@@ -181,7 +179,7 @@ def _with_twins(twins: Twins) -> str:
 
 
 def _event(at: int, inputs: list[dict[str, Any]]) -> str:
-    time = (_EPOCH + timedelta(microseconds=at)).isoformat()
+    time = datetime_of(at).isoformat()
     return json.dumps({"eventTime": time, "job": {"namespace": "headwater", "name": "names"}, "inputs": inputs})
 
 

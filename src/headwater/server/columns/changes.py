@@ -17,10 +17,11 @@ from starlette.exceptions import HTTPException
 
 from headwater.answers.documents import Document, of_dataset, of_job
 from headwater.errors import QuestionError, StoreError
+from headwater.model.time import iso
 from headwater.server.columns import list_schemas
 from headwater.server.columns.replies import AskedQuestion, Question
 from headwater.server.routes import GuardedRoute
-from headwater.store.questions import Change, changes_after, iso, latest_event
+from headwater.store.questions import Change, changes_after, latest_event
 
 router = APIRouter(prefix="/api/v2", tags=["columns"], route_class=GuardedRoute, responses={400: {}})
 EVERY = 1.0  # seconds between two looks at the store

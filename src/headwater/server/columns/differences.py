@@ -8,6 +8,7 @@ from pydantic import Field
 from headwater.answers.documents import of_difference
 from headwater.answers.spreadsheets import difference_sheet
 from headwater.errors import QuestionError
+from headwater.model.time import iso
 from headwater.server.columns import list_schemas
 from headwater.server.columns.query_params import NameParams, Tabular
 from headwater.server.columns.replies import (
@@ -19,7 +20,7 @@ from headwater.server.columns.replies import (
     json_reply,
     question_router,
 )
-from headwater.store.questions import Bounds, Difference, difference, difference_of_job, iso, moment_of
+from headwater.store.questions import Bounds, Difference, difference, difference_of_job, moment_of
 
 router = question_router()
 

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from headwater.model import Dataset
 from headwater.model.field_names import place_of
+from headwater.model.time import now
 from headwater.server.auth.access import Caller
 from headwater.server.auth.write_permissions import require_namespace
 from headwater.server.marquez import documents, event_builders, schemas
@@ -14,7 +15,7 @@ from headwater.server.marquez.answers import Json, missing
 from headwater.server.marquez.bodies import DatasetBody
 from headwater.server.marquez.namespaces import known_namespace
 from headwater.server.marquez.paths import NamedRoute
-from headwater.server.marquez.query_params import ThePage, now, redaction_of, sight, uuid_of
+from headwater.server.marquez.query_params import ThePage, redaction_of, sight, uuid_of
 from headwater.server.marquez.runs import known_run
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer
 from headwater.store import Store

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from headwater.answers.documents import of_overwrite
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
+from headwater.model.time import iso
 from headwater.openlineage.reading.json_values import text
 from headwater.store.catalog.datasets import DatasetField, StoredDataset
 from headwater.store.catalog.field_lineage import InputColumn
@@ -22,7 +22,6 @@ from headwater.store.read_model.versions import Version
 
 Document = dict[str, Any]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STREAMS = ("STREAM", "TOPIC")
 
 
@@ -32,9 +31,7 @@ def instant(at: int | None) -> str | None:
     >>> instant(1_767_225_600_000_000), instant(None)
     ('2026-01-01T00:00:00Z', None)
     """
-    if at is None:
-        return None
-    return (_EPOCH + timedelta(microseconds=at)).isoformat().replace("+00:00", "Z")
+    return None if at is None else iso(at)
 
 
 def dataset_name(named: Dataset) -> Document:

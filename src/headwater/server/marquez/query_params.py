@@ -1,6 +1,5 @@
 """Query parameters: pages and moments; and the redaction for a caller."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -11,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.answers.redaction import Redaction
 from headwater.model import Dataset
+from headwater.model.time import parse_iso
 from headwater.server.auth.access import Caller
 from headwater.store.catalog import name_ids
 from headwater.store.questions import names
@@ -21,7 +21,6 @@ MOST = 1_000
 """Rows of one page."""
 
 LAST = 2**31 - 1
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _page(limit: Annotated[int, Query(ge=0, le=MOST)] = 100, offset: Annotated[int, Query(ge=0, le=LAST)] = 0) -> Page:
@@ -47,17 +46,6 @@ def redaction_of(caller: Caller, connection: Connection | None = None) -> Redact
     return Redaction(sight(caller), caller.secret, other_names)
 
 
-def now() -> int:
-    """Return the present moment in microseconds since 1970."""
-    return microseconds(datetime.now(UTC))
-
-
-def microseconds(moment: datetime) -> int:
-    """Return a moment in microseconds since 1970; without a zone it is in UTC."""
-    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-
-
 def uuid_of(text: str) -> UUID | None:
     """Return the UUID in a path, None when the text is not one."""
     try:
@@ -76,7 +64,7 @@ def moment_of(text: str | None, name: str) -> int | None:
         return None
     try:
         # An unquoted plus sign arrives as a space.
-        return microseconds(datetime.fromisoformat(text.replace(" 0", "+0") if "T" in text else text))
+        return parse_iso(text.replace(" 0", "+0") if "T" in text else text)
     except ValueError:
         raise HTTPException(
             400, f"{name} is {text[:50]!r}: expected an ISO 8601 time such as 2026-01-31T09:30:00Z."

@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query
 
 from headwater.model import Dataset, Job
+from headwater.model.time import microseconds_of
 from headwater.openlineage.reading.json_values import text
 from headwater.server.marquez import graph_schemas, nodes
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.paths import NamedRoute
-from headwater.server.marquez.query_params import MOST, microseconds, sight
+from headwater.server.marquez.query_params import MOST, sight
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import name_search
 from headwater.store.catalog.name_search import Hit, SearchQuery
@@ -72,4 +73,4 @@ def _document(hit: Hit) -> Document:
 
 
 def _midnight(day: date) -> int:
-    return microseconds(datetime(day.year, day.month, day.day))
+    return microseconds_of(datetime(day.year, day.month, day.day))

@@ -10,11 +10,12 @@ from fastapi import APIRouter, Depends, Query
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
+from headwater.model.time import microseconds_of
 from headwater.server.auth.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json
 from headwater.server.marquez.documents import Document, instant
-from headwater.server.marquez.query_params import microseconds, sight, zone_of
+from headwater.server.marquez.query_params import sight, zone_of
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store
@@ -24,7 +25,7 @@ from headwater.store.read_model.visibility import Sees
 router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], responses={400: {}}, route_class=GuardedRoute)
 
 
-def _edges(period: str = "", timezone: str | None = None) -> list[int]:
+def _edges(period: Annotated[str, Query()], timezone: str | None = None) -> list[int]:
     """Return the beginnings of the hours or days, and the end of the last."""
     if period.upper() == "DAY":
         return hours(datetime.now(UTC))
@@ -42,7 +43,7 @@ def events(
     caller: Reader,
     store: TheStore,
     edges: Edges,
-    period: Annotated[str, Query()] = "",
+    period: Annotated[str, Query()],
     timezone: Annotated[str, Query()] = "",
 ) -> Json:
     """Count the events of each type."""
@@ -80,13 +81,13 @@ def sources(caller: Reader, store: TheStore, edges: Edges) -> Json:
 def hours(now: datetime) -> list[int]:
     """Return the edges of the last 24 hours, with the present one."""
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    return [microseconds(hour + timedelta(hours=one)) for one in range(-23, 2)]
+    return [microseconds_of(hour + timedelta(hours=one)) for one in range(-23, 2)]
 
 
 def days(now: datetime, zone: ZoneInfo) -> list[int]:
     """Return the edges of the last seven days of a time zone, with the present one; some have 23 or 25 hours."""
     today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
-    return [microseconds(today + timedelta(days=one)) for one in range(-6, 2)]
+    return [microseconds_of(today + timedelta(days=one)) for one in range(-6, 2)]
 
 
 Counting = Callable[[Connection, Sequence[int], Sees], tuple[int, ...]]

@@ -8,16 +8,15 @@ from datetime import timedelta
 import structlog
 
 from headwater.errors import StoreError
+from headwater.model.time import iso, length_of, now
 from headwater.store import Store
 from headwater.store.maintenance.retention import begin_scheduled, prune
-from headwater.store.questions import iso
 
 CHECK_SECONDS = 600.0
 """Seconds between two checks of the schedule."""
 
 _DAY = timedelta(days=1)
 _SHORTEST = timedelta(minutes=1)
-_MICROSECOND = timedelta(microseconds=1)
 _log = structlog.wrap_logger(logging.getLogger("headwater.retention"))
 
 
@@ -45,14 +44,14 @@ class Retention:
         while not self._closed.wait(pause):
             pause = min(CHECK_SECONDS, self._every.total_seconds())
             try:
-                self._check(time.time_ns() // 1000)
+                self._check(now())
             except StoreError as fault:
                 _log.warning("old runs could not be removed; trying again later", why=str(fault))
 
-    def _check(self, now: int) -> None:
-        if not begin_scheduled(self._store, now, self._every // _MICROSECOND):
+    def _check(self, moment: int) -> None:
+        if not begin_scheduled(self._store, moment, length_of(self._every)):
             return
-        cut = now - self._keep // _MICROSECOND
+        cut = moment - length_of(self._keep)
         begun = time.monotonic()
         pruned = prune(self._store, cut, until=self._closed.is_set)
         _log.info(

@@ -3,13 +3,13 @@
 What a job was, and what it made of datasets until then, stays: its events, its runs, the edges of the past.
 """
 
-import time
 from collections.abc import Collection
 
 from sqlalchemy import Connection, delete, or_, select, update
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Job
+from headwater.model.time import now
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.ingest.lineage_writer import end_lineage
@@ -36,7 +36,7 @@ def forget_job(store: Store, name: str) -> tuple[Job, ...]:
     """
     with store.write() as connection:
         found = _with_parts(connection, _find(connection, name))
-        forget(connection, list(found), time.time_ns() // 1000)
+        forget(connection, list(found), now())
     return tuple(sorted(found.values(), key=lambda job: (job.namespace, job.name)))
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import secrets
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,6 +12,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from headwater.errors import SettingError, UnknownName
+from headwater.model.time import SECOND, now
 from headwater.store import schema
 from headwater.store.store import Store
 
@@ -61,9 +61,9 @@ def issue(
             f"A key {name!r} with scope {scope!r} for the namespaces {list(namespaces)} cannot be made: "
             f"expected a name, one of {', '.join(SCOPES)}, and patterns that are not empty (* for every namespace)."
         )
-    identity, secret, now = secrets.token_hex(6), secrets.token_hex(32), _now()
-    expires = None if seconds is None else now + int(seconds * 1_000_000)
-    key = Key(identity, name.strip(), scope, tuple(namespaces), now, expires)
+    identity, secret, created_at = secrets.token_hex(6), secrets.token_hex(32), now()
+    expires = None if seconds is None else created_at + int(seconds * SECOND)
+    key = Key(identity, name.strip(), scope, tuple(namespaces), created_at, expires)
     with store.write() as connection:
         connection.execute(insert(_KEY), _row(key, secret))
     return key, f"hw_{identity}_{secret}"
@@ -83,7 +83,7 @@ def revoke(store: Store, identity: str) -> Key:
     """
     mine = _KEY.c.id == identity
     with store.write() as connection:
-        connection.execute(update(_KEY).where(mine, _KEY.c.revoked_at.is_(None)).values(revoked_at=_now()))
+        connection.execute(update(_KEY).where(mine, _KEY.c.revoked_at.is_(None)).values(revoked_at=now()))
         row = connection.execute(select(_KEY).where(mine)).first()
     if row is None:
         raise UnknownName(f"No key has the id {identity[:50]!r}. `headwater keys list` lists them.")
@@ -99,7 +99,7 @@ def recognized(store: Store, token: str) -> Key | None:
         row = connection.execute(select(_KEY).where(_KEY.c.id == parts[1])).first()
     same = compare_digest(row.digest if row is not None else _NOBODYS, _digest(parts[2]))
     key = _key(row) if row is not None and same else None
-    return key if key is not None and key.valid(_now()) else None
+    return key if key is not None and key.valid(now()) else None
 
 
 def _row(key: Key, secret: str) -> dict[str, Any]:
@@ -122,7 +122,3 @@ def _key(row: Any) -> Key:
 def _digest(secret: str) -> bytes:
     # Of 256 random bits: there is nothing to guess, so nothing that a slow digest would make harder.
     return sha256(secret.encode()).digest()
-
-
-def _now() -> int:
-    return time.time_ns() // 1000

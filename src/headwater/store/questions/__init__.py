@@ -66,7 +66,7 @@ from headwater.store.questions.lists.versions import (
     version_page,
 )
 from headwater.store.questions.lookup.find import Exact, Name
-from headwater.store.questions.moments import iso, moment_of, state_of
+from headwater.store.questions.moments import moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
 from headwater.store.questions.views import View, view_of
@@ -137,7 +137,6 @@ __all__ = [
     "find_columns",
     "find_texts",
     "impact_of",
-    "iso",
     "jobs",
     "latest_event",
     "moment_of",

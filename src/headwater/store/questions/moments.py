@@ -1,12 +1,12 @@
 """Moments as people name them, and which state a store is in."""
 
 import re
-from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import Connection, func, or_, select
 
 from headwater.errors import QuestionError, UnknownName
+from headwater.model.time import parse_iso
 from headwater.store import schema
 from headwater.store.read_model.visibility import runs_seen
 from headwater.store.store import Store
@@ -41,17 +41,6 @@ def moment_of(store: Store, text: str) -> int:
     return found
 
 
-def iso(moment: int) -> str:
-    """A moment as ISO 8601 in UTC, to the microsecond.
-
-    >>> iso(1_767_225_600_000_000)
-    '2026-01-01T00:00:00Z'
-    """
-    seconds, rest = divmod(moment, 1_000_000)
-    told = datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest, tzinfo=None)
-    return f"{told.isoformat()}Z"
-
-
 def state_of(connection: Connection) -> str:
     """A text that is another whenever an answer may be another: for as long as it stays, answers stay.
 
@@ -65,14 +54,11 @@ def state_of(connection: Connection) -> str:
 
 def _of_time(text: str) -> int:
     try:
-        told = datetime.fromisoformat(_LOST_PLUS.sub("+", text))
-        moment = told if told.tzinfo else told.replace(tzinfo=UTC)
-        since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+        return parse_iso(_LOST_PLUS.sub("+", text))
     except (ValueError, OverflowError):
         raise QuestionError(
             f"{text[:100]!r} is no moment: expected an ISO 8601 time such as 2026-01-31T12:00:00Z, or the id of a run."
         ) from None
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def _of_run(connection: Connection, run: str) -> int | None:
