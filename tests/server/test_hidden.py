@@ -180,6 +180,7 @@ QUERIES = {
     "/api/v1/runlineage/upstream": [f"runId={{{place}}}&depth=9" for place in range(len(RUNS))],
     "/api/v1/jobs/runs/{run}/facets": ["type=run", "type=job"],
 }
+COUNTS = {f"/api/v1/stats/{kind}": ["period=DAY"] for kind in ("lineage-events", "jobs", "datasets", "sources")}
 
 
 def requests(client: TestClient) -> Iterator[str]:
@@ -192,7 +193,7 @@ def requests(client: TestClient) -> Iterator[str]:
             filled = path
             for name, value in zip(names, values, strict=True):
                 filled = filled.replace(f"{{{name}}}", quote(value, safe=""))
-            for query in QUERIES.get(path, [""]):
+            for query in (QUERIES | COUNTS).get(path, [""]):
                 yield f"{filled}?{query.format(*runs)}"
 
 

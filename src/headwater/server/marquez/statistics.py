@@ -25,13 +25,18 @@ from headwater.store.read_model.visibility import Sees
 router = APIRouter(prefix="/api/v1/stats", tags=["statistics"], responses={400: {}}, route_class=GuardedRoute)
 
 
-def _edges(period: Annotated[str, Query()], timezone: str | None = None) -> list[int]:
+def _period(period: Annotated[str, Query()]) -> str:
+    if period.upper() not in ("DAY", "WEEK"):
+        raise HTTPException(400, f"Invalid period {period[:50]!r}: expected DAY or WEEK.")
+    return period.upper()
+
+
+Period = Annotated[str, Depends(_period)]
+
+
+def _edges(period: Period, timezone: str | None = None) -> list[int]:
     """Return the beginnings of the hours or days, and the end of the last."""
-    if period.upper() == "DAY":
-        return hours(datetime.now(UTC))
-    if period.upper() == "WEEK":
-        return days(datetime.now(UTC), zone_of(timezone))
-    raise HTTPException(400, f"Invalid period {period[:50]!r}: expected DAY or WEEK.")
+    return hours(datetime.now(UTC)) if period == "DAY" else days(datetime.now(UTC), zone_of(timezone))
 
 
 Edges = Annotated[list[int], Depends(_edges)]
@@ -43,11 +48,11 @@ def events(
     caller: Reader,
     store: TheStore,
     edges: Edges,
-    period: Annotated[str, Query()],
+    period: Period,
     timezone: Annotated[str, Query()] = "",
 ) -> Json:
     """Count the events of each type."""
-    if period.upper() == "WEEK" and not timezone:
+    if period == "WEEK" and not timezone:
         raise HTTPException(400, "Timezone must be specified for period 'WEEK'")
     with store.read() as connection:
         found = statistics.events(connection, edges, sight(caller))
