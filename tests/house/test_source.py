@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "src" / "headwater").rglob("*.py"))
 MAX_FILE = 400
 MAX_FUNCTION = 40
+OF_EVENTS = ("_producer", "_schemaURL", "schemaURL", "urn:headwater:", "https://openlineage.io/spec")
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
 
 Broken = dict[str, object]
@@ -53,6 +54,17 @@ def unexplained(module: Path) -> list[str]:
 def says_nothing(module: Path) -> bool:
     tree = parsed(module)
     return bool(tree.body) and not ast.get_docstring(tree)
+
+
+def of_events(module: Path) -> list[str]:
+    texts = (node.value for node in ast.walk(parsed(module)) if isinstance(node, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and text.startswith(OF_EVENTS)]
+
+
+def test_producers_and_schemas_are_named_in_openlineage_alone() -> None:
+    written = broken(of_events)
+    assert written
+    assert not [name for name in written if not name.startswith("src/headwater/openlineage/")]
 
 
 def test_a_file_can_be_read_in_one_go() -> None:

@@ -16,14 +16,13 @@ from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.runtime import Extensions
 from headwater.ext.validation import checked, checked_facets
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Facet, RunMoment, Statement
+from headwater.openlineage.identifiers import event_schema, extension_producer
 from headwater.openlineage.writing.events import read_event, to_json
+from headwater.openlineage.writing.json_events import base_members
 from headwater.redaction import redact_json
 
 Facets = tuple[tuple[str, str], ...]
 """Names of facets, and each as the text of a JSON object."""
-
-_PRODUCER = "urn:headwater:extension:"
-_SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
 def finished(statement: Statement, extensions: Extensions) -> Statement:
@@ -117,7 +116,7 @@ def _added(moment: RunMoment, hook: str, kind: str, extensions: Extensions) -> d
     """Further facets; each has a producer and a schema, as the specification wants of all (BaseFacet)."""
     found: dict[str, Any] = {}
     for extension in extensions.loaded:
-        base = {"_producer": _PRODUCER + extension.name, "_schemaURL": _SCHEMA + kind}
+        base = base_members(extension_producer(extension.name), event_schema(kind))
         if providers := getattr(extension, hook):
             facets = extensions.call(extension.name, partial(_facets_of, providers, (moment,)), ((),))
             found.update((name, {**base, **redact_json(json.loads(text))}) for name, text in facets[0])

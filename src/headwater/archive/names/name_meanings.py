@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from headwater.archive.events.rows import named
-from headwater.model import Dataset
+from headwater.model import Dataset, Job
 from headwater.model.field_names import FieldRename, first_name, own_name, own_renames, present_name
 from headwater.model.name_keys import key_of
-from headwater.model.time import BEGINNING, FOREVER, datetime_of
+from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.reading import read_event
+from headwater.openlineage.writing.json_events import described, job_event, schema_facet, symlinks_facet
 from headwater.store import open_store, schema
 
 _AT_ONCE = 500  # events in one transaction
@@ -169,23 +169,17 @@ def _linking(links: Iterable[Links]) -> Iterator[tuple[int, str]]:
         by_moment[one.at].append(one)
     for at, those in by_moment.items():
         for begin in range(0, len(those), _LINKED):
-            inputs = [_linked(one) for one in sorted(those[begin : begin + _LINKED])]
-            yield at, _event(at, inputs)
+            some = sorted(those[begin : begin + _LINKED])
+            yield at, _event(at, [described(one.dataset, {"symlinks": symlinks_facet(one.others)}) for one in some])
 
 
 def _with_twins(twins: Twins) -> str:
-    fields = [{"name": name} for name in twins.names]
-    return _event(twins.at, [{**named(twins.dataset), "facets": {"schema": {"fields": fields}}}])
+    schema_of_twins = schema_facet({"name": name} for name in twins.names)
+    return _event(twins.at, [described(twins.dataset, {"schema": schema_of_twins})])
 
 
 def _event(at: int, inputs: list[dict[str, Any]]) -> str:
-    time = datetime_of(at).isoformat()
-    return json.dumps({"eventTime": time, "job": {"namespace": "headwater", "name": "names"}, "inputs": inputs})
-
-
-def _linked(links: Links) -> dict[str, Any]:
-    others = [{**named(one), "type": kind} for one, kind in links.others]
-    return {**named(links.dataset), "facets": {"symlinks": {"identifiers": others}}}
+    return json.dumps(job_event(Job("headwater", "names"), {}, inputs, (), at))
 
 
 def _read(connection: Connection) -> Names:

@@ -7,11 +7,13 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
+
+import attr
 
 from headwater.capture.application.destinations import destination
 from headwater.capture.settings import CaptureSettings
+from headwater.model.time import iso, now
 from headwater.openlineage.writing.events import read_event
 
 COMMAND = (sys.executable, "-P", "-m", "headwater.capture.application.last_words")
@@ -30,9 +32,9 @@ def main() -> None:
     folder, options, transport, events = json.load(sys.stdin)
     os.chdir(folder)
     delivery = destination(CaptureSettings(**options), transport)
-    now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    ended = iso(now())
     for line in events:
-        delivery.deliver(read_event(json.dumps({**json.loads(line), "eventTime": now})))
+        delivery.deliver(attr.evolve(read_event(line), eventTime=ended))
     delivery.close()
 
 

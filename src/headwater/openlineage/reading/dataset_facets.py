@@ -13,12 +13,11 @@ from headwater.model import (
     Symlink,
 )
 from headwater.model.field_names import twins_among
+from headwater.openlineage.identifiers import NAMES, WRITE
 from headwater.openlineage.reading.json_values import Record, record, records, remembered, remembered_by_content, text
 from headwater.openlineage.reading.version_schema import VersionSchema, version_schema
 
 _LIFECYCLE = "lifecycleStateChange"
-_NAMES = "headwater_names"
-_WRITE = "headwater_write"
 _REPLACED = {one.value: one for one in ReplacedRows}
 
 
@@ -101,18 +100,18 @@ def replaced_rows(output: Record) -> tuple[ReplacedRows | None, bool]:
     found = record(output, "outputFacets")
     if not found:
         return None, False
-    return _REPLACED.get(text(found, _WRITE, "replaces")), bool(record(found, "subset"))
+    return _REPLACED.get(text(found, WRITE, "replaces")), bool(record(found, "subset"))
 
 
 def restored_version(output: Record) -> str | None:
     """The version whose rows an output has again, empty where it is not known; None where none are restored."""
-    facet = record(output, "outputFacets", _WRITE)
+    facet = record(output, "outputFacets", WRITE)
     return text(facet, "restores", "version") if isinstance(facet.get("restores"), dict) else None
 
 
 def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
     """The changes of ``headwater_names``, else that of the standard facet of a rename."""
-    listed = records(facets, _NAMES, "names")
+    listed = records(facets, NAMES, "names")
     if listed or text(facets, _LIFECYCLE, _LIFECYCLE) != "RENAME":
         pairs = [(record(one, "previous"), record(one, "current")) for one in listed]
         return [NameChange(dataset(former), dataset(present) if present else None) for former, present in pairs]
@@ -123,7 +122,7 @@ def _name_changes(facets: Record, named: Dataset) -> list[NameChange]:
 
 
 def _field_changes(facets: Record) -> list[FieldChange]:
-    changes = [FieldChange(text(one, "previous"), text(one, "current")) for one in records(facets, _NAMES, "fields")]
+    changes = [FieldChange(text(one, "previous"), text(one, "current")) for one in records(facets, NAMES, "fields")]
     return [change for change in changes if change.former and change.present and change.former != change.present]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from headwater.model import Dataset, Gap, Job
+from headwater.openlineage.identifiers import COVERAGE
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.json_values import Record, record, records, text
 
@@ -40,7 +41,7 @@ class ExplicitLineage:
         The facet of the dataset goes before that of the job.
         """
         entry = record(item, "facets", "lineage") or self._entries().get(output, {})
-        if not entry or record(self.event, "run", "facets", "headwater_coverage"):
+        if not entry or record(self.event, "run", "facets", COVERAGE):
             return entry
         fields = record(entry, "fields")
         of_fields = {text(name): self._sources(records(one, "inputs"), output) for name, one in fields.items()}

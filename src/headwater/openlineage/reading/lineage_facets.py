@@ -7,6 +7,7 @@ import orjson
 from headwater.errors import EventError
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import twins_among
+from headwater.openlineage.identifiers import WRITE
 from headwater.openlineage.reading.dataset_facets import dataset
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage
 from headwater.openlineage.reading.explicit_lineage import WHOLE
@@ -28,7 +29,7 @@ def column_lineage(output: Record, entry: Record) -> EncodedLineage | None:
         EventError: a facet is there but is not what the specification says.
     """
     facet = record(output, "facets").get("columnLineage")
-    if earlier := record(output, "outputFacets", "headwater_write", "earlier"):
+    if earlier := record(output, "outputFacets", WRITE, "earlier"):
         return _with_earlier(entry, facet, earlier)
     if _names_columns(entry):
         return _explicit(entry)

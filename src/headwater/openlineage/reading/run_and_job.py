@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from headwater.model import Gap, Job
+from headwater.openlineage.identifiers import COVERAGE
 from headwater.openlineage.reading.json_values import Record, record, records, text
 
 LONGEST_RUN_ID = 200
@@ -60,7 +61,7 @@ def _parent(facet: Record) -> Parent | None:
 def _gaps(run: Record) -> list[Gap]:
     reported = [
         Gap(text(gap, "kind"), text(gap, "what"), text(gap, "why"), text(gap, "output"))
-        for gap in records(run, "headwater_coverage", "gaps")
+        for gap in records(run, COVERAGE, "gaps")
     ]
     failed = [
         Gap("error", text(error, "task") or "extraction", text(error, "errorMessage"))

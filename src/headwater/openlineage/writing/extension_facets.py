@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from openlineage.client.generated.base import BaseFacet, DatasetFacet, InputDatasetFacet, OutputDatasetFacet
 
 from headwater.model import DatasetDescription, Facet, Gap
-from headwater.openlineage.writing.names import NAMES
-from headwater.openlineage.writing.run_facets import WRITE
+from headwater.openlineage.identifiers import NAMES, WRITE
 from headwater.redaction import redact_json
 
 THEIRS_FIRST = frozenset({"dataSource", "lifecycleStateChange"})

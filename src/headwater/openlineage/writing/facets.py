@@ -37,14 +37,11 @@ from openlineage.client.generated.tags_run import TagsRunFacet, TagsRunFacetFiel
 from openlineage.client.utils import RedactMixin
 
 from headwater import model
+from headwater.openlineage.identifiers import COVERAGE, NAMES, PRODUCER, own_schema
 from headwater.openlineage.writing.extension_facets import with_extension_facets
-from headwater.openlineage.writing.names import NAMES, names_facet
+from headwater.openlineage.writing.names import names_facet
 from headwater.openlineage.writing.nested_fields import nested_fields
 from headwater.redaction import redact, redact_sql
-
-PRODUCER = "urn:headwater:producer:headwater"
-COVERAGE = "headwater_coverage"
-COVERAGE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterCoverageRunFacet.json"
 
 _Facet = TypeVar("_Facet")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=:|$)")
@@ -112,7 +109,7 @@ class HeadwaterCoverageRunFacet(RunFacet):
 
     @staticmethod
     def _get_schema() -> str:
-        return f"{COVERAGE_SCHEMA}#/$defs/HeadwaterCoverageRunFacet"
+        return own_schema("HeadwaterCoverageRunFacet")
 
 
 def run_facets(moment: model.RunMoment, gaps: Iterable[model.Gap], settings: FacetSettings) -> dict[str, RunFacet]:

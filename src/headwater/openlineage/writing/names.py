@@ -9,9 +9,7 @@ from openlineage.client.generated.base import DatasetFacet
 from openlineage.client.utils import RedactMixin
 
 from headwater.model import Dataset, DatasetDescription
-
-NAMES = "headwater_names"
-_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterNamesDatasetFacet.json"
+from headwater.openlineage.identifiers import own_schema
 
 
 @attr.define
@@ -47,7 +45,7 @@ class HeadwaterNamesDatasetFacet(DatasetFacet):
 
     @staticmethod
     def _get_schema() -> str:
-        return f"{_SCHEMA}#/$defs/HeadwaterNamesDatasetFacet"
+        return own_schema("HeadwaterNamesDatasetFacet")
 
 
 def names_facet(seen: DatasetDescription, producer: str) -> HeadwaterNamesDatasetFacet | None:

@@ -15,9 +15,7 @@ from openlineage.client.generated.input_statistics_input_dataset import InputSta
 from openlineage.client.generated.output_statistics_output_dataset import OutputStatisticsOutputDatasetFacet
 
 from headwater.model import DatasetDescription
-
-WRITE = "headwater_write"
-_WRITE_SCHEMA = "urn:headwater:facets:1-0-0:HeadwaterWriteOutputDatasetFacet.json"
+from headwater.openlineage.identifiers import WRITE, own_schema
 
 
 @attr.define
@@ -33,7 +31,7 @@ class HeadwaterWriteOutputDatasetFacet(OutputDatasetFacet):
 
     @staticmethod
     def _get_schema() -> str:
-        return f"{_WRITE_SCHEMA}#/$defs/HeadwaterWriteOutputDatasetFacet"
+        return own_schema("HeadwaterWriteOutputDatasetFacet")
 
 
 def input_facets(seen: DatasetDescription, disabled: Set[str], producer: str) -> dict[str, InputDatasetFacet]:

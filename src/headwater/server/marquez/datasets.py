@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from headwater.model import Dataset
 from headwater.model.field_names import place_of
 from headwater.model.time import now
+from headwater.openlineage.writing.json_events import of_run
 from headwater.server.auth.access import Caller
 from headwater.server.auth.write_permissions import require_namespace
 from headwater.server.marquez import documents, event_builders, schemas
@@ -67,7 +68,7 @@ def describe(named: TheDataset, body: DatasetBody, caller: Writer, server: TheSe
     if run is None:
         event_builders.ingest(server, caller, event)
     else:
-        event_builders.ingest_of_run(server, caller, run, event_builders.output_event(event, run.uuid, run.job))
+        event_builders.ingest_of_run(server, caller, run, of_run(event, run.uuid, run.job))
     with store.write() as connection:
         _tag_all(connection, known_dataset(connection, caller, named), body)
         return _answer(connection, caller, named)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from headwater.openlineage.reading.grants import GRANT
+from headwater.openlineage.identifiers import GRANT
 from headwater.server.auth.access import Caller
 from headwater.server.marquez import graph_schemas
 from headwater.server.marquez.answers import Json

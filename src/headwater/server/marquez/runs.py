@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 
 from headwater.model import Job
 from headwater.model.time import now
+from headwater.openlineage.writing.json_events import run_event
 from headwater.server.auth.access import Caller
 from headwater.server.marquez import documents, event_builders, schemas
 from headwater.server.marquez.answers import Json, missing
@@ -46,9 +47,7 @@ def create(namespace: str, job: str, body: RunBody, caller: Writer, server: TheS
         known_job(connection, caller, named)
         if runs.find(connection, uuid) is not None:
             raise HTTPException(409, f"Run '{uuid}' already exists.")
-    event_builders.ingest(
-        server, caller, event_builders.run_event(uuid, named, "OTHER", now(), event_builders.run_facets(body))
-    )
+    event_builders.ingest(server, caller, run_event(uuid, named, "OTHER", now(), event_builders.run_facets(body)))
     return Json(_document(store, caller, uuid), 201)
 
 
@@ -81,7 +80,7 @@ def transition(
     moment, store = moment_of(at, "at"), server.seen_by(caller)
     with store.read() as connection:
         found = known_run(connection, caller, run)
-    event = event_builders.run_event(found.uuid, found.job, EVENTS[action], now() if moment is None else moment)
+    event = run_event(found.uuid, found.job, EVENTS[action], now() if moment is None else moment)
     event_builders.ingest_of_run(server, caller, found, event)
     return Json(_document(store, caller, run))
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, select
 
+from headwater.openlineage.identifiers import ARGUMENTS
 from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.store import schema
 from headwater.store.catalog.events import unpacked
 from headwater.store.catalog.facets import Facets, merged
 from headwater.store.sql.rows import rows_for
-
-ARGUMENTS = "marquez_run"
-"""The facet in which a run that is made over HTTP keeps what Marquez calls its arguments."""
 
 Name = tuple[str, str]
 
