@@ -115,7 +115,7 @@ function Depths({ graph, change }: { graph: GraphState; change: (graph: GraphSta
       {label}
       <select value={graph.depth[side] ?? ""} onChange={choose(side)}>
         <option value="">all steps</option>
-        {[...new Set([0, 1, 2, 3, 5, 10, graph.depth[side]])]
+        {[...new Set([0, 1, 2, 3, 5, 10, graph.depth[side] ?? 0])]
           .sort((one, other) => one - other)
           .map((depth) => (
             <option key={depth} value={depth}>

@@ -1,0 +1,81 @@
+"""A real Chromium, and what a test may not see in it: errors, and requests to other hosts."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[3]
+WEB = ROOT / "web"
+PATIENCE = 20_000  # milliseconds, on a machine that has other work
+EXECUTABLE = "import chromium from '@sparticuz/chromium'; console.log(await chromium.executablePath())"
+# Without a GPU and without the sandbox of a system package.
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--font-render-hinting=none")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the Chromium that is among the development packages of ``web/``; ``make page`` installs these."""
+    node = ["node", "--input-type=module", "--eval", EXECUTABLE]
+    path = subprocess.run(node, cwd=WEB, capture_output=True, text=True, check=True).stdout.strip()
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass(slots=True)
+class Visit:
+    """A page at a server, in a profile of its own."""
+
+    page: Page
+    url: str
+    faults: list[str] = field(default_factory=list)
+
+    def go(self, query: str = "") -> Page:
+        self.page.goto(f"{self.url}/{query}")
+        return self.page
+
+    def require_clean(self) -> None:
+        """Nothing failed in the page, and it asked no other host for anything."""
+        assert self.faults == []
+
+
+@contextmanager
+def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
+    """Open a profile with options of Playwright (``color_scheme``, ``viewport``)."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-GB"} | options)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    seen = Visit(page, url)
+    page.on("pageerror", lambda error: seen.faults.append(str(error)))
+    page.on("console", lambda message: seen.faults.append(message.text) if _is_fault(message) else None)
+    page.on("request", lambda request: seen.faults.append(request.url) if _is_foreign(request.url, url) else None)
+    try:
+        yield seen
+    finally:
+        context.close()
+
+
+def _is_fault(message: Any) -> bool:
+    # The browser itself logs each answer that is a refusal, which the page shows.
+    return message.type in ("error", "warning") and "Failed to load resource" not in message.text
+
+
+def _is_foreign(request: str, url: str) -> bool:
+    return urlsplit(request).scheme.startswith("http") and urlsplit(request).netloc != urlsplit(url).netloc
+
+
+def breaches(page: Page) -> list[str]:
+    """Return the rules of WCAG 2.2 AA that axe finds broken, each with the elements."""
+    page.evaluate((WEB / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    found = page.evaluate(f"axe.run(document, {json.dumps(options)})")
+    return [f"{one['id']}: {[node['html'][:200] for node in one['nodes']]}" for one in found["violations"]]

@@ -1,0 +1,95 @@
+"""A small estate with all that the page shows: expressions, marks, tags, owners, gaps, nested and hostile names."""
+
+from typing import Any
+
+from tests.store.conftest import told
+
+Json = dict[str, Any]
+SQL = "SELECT customer, sum(amount) AS revenue FROM silver.orders GROUP BY customer"
+SCRIPT = "<img src=x onerror=document.title='owned'>"
+TURNED = "\u202egpj.exe"
+LONG = "n" * 10_000
+LOOKALIKE = "\u0430mount"  # with a Cyrillic a
+
+
+def step(dataset: str, field: str, subtype: str = "IDENTITY", **how: Any) -> Json:
+    kind = "DIRECT" if subtype in ("IDENTITY", "TRANSFORMATION", "AGGREGATION") else "INDIRECT"
+    way = {"type": kind, "subtype": subtype, "masking": False, "opaque": False, "description": "", **how}
+    namespace, _, name = dataset.rpartition("|")
+    return {"namespace": namespace or "lake", "name": name, "field": field, "transformations": [way]}
+
+
+def output(
+    name: str, fields: dict[str, tuple[str, list[Json]]], whole: list[Json] | None = None, **facets: Any
+) -> Json:
+    schema = [{"name": field, "type": type_} for field, (type_, _) in fields.items()]
+    lineage = {field: {"inputFields": inputs} for field, (_, inputs) in fields.items()}
+    own = {"columnLineage": {"fields": lineage, "dataset": whole or []}, "schema": {"fields": schema}, **facets}
+    return {"namespace": "lake", "name": name, "facets": own}
+
+
+ITEMS = "array<struct<sku:string,price:decimal(10,2),tax:struct<rate:double,code:string>>>"
+SILVER = output(
+    "silver/orders",
+    {
+        "customer": ("string", [step("raw/orders", "customer")]),
+        "email": (
+            "string",
+            [step("raw/orders", "email", "TRANSFORMATION", masking=True, description="sha2(email, 256)")],
+        ),
+        "amount": (
+            "decimal(10,2)",
+            [step("raw/orders", "amount", "TRANSFORMATION", description="CAST(amount AS DECIMAL(10,2))")],
+        ),
+        "items": (ITEMS, [step("raw/orders", "items")]),
+        "score": ("double", [step("raw/orders", "amount", "TRANSFORMATION", opaque=True)]),
+    },
+    whole=[step("raw/orders", "cancelled", "FILTER", description="NOT cancelled")],
+    ownership={"owners": [{"name": "team:sales", "type": "MAINTAINER"}]},
+    tags={"tags": [{"key": "pii", "value": "true", "source": "test", "field": "email"}]},
+)
+GOLD = output(
+    "gold/revenue",
+    {
+        "customer": ("string", [step("silver/orders", "customer")]),
+        "revenue": (
+            "decimal(20,2)",
+            [step("silver/orders", "amount", "AGGREGATION", description="sum(amount)")],
+        ),
+        "since": ("date", []),
+    },
+    whole=[step("silver/orders", "customer", "GROUP_BY")],
+)
+REPORT = output(
+    "reports/top",
+    {"revenue": ("decimal(20,2)", [step("gold/revenue", "revenue")])},
+    whole=[step("gold/revenue", "revenue", "SORT")],
+)
+HOSTILE = output(
+    SCRIPT,
+    {
+        SCRIPT: ("string", [step("silver/orders", "customer", "TRANSFORMATION", description=SCRIPT)]),
+        TURNED: ("string", [step("silver/orders", "customer")]),
+        LONG: ("string", [step("silver/orders", "customer")]),
+        LOOKALIKE: ("string", [step("silver/orders", "amount")]),
+        "__proto__": ("string", [step("silver/orders", "customer")]),
+    },
+)
+SECRET = output("silver/salaries", {"salary": ("decimal(9,2)", [step("silver/orders", "amount")])})
+SECRET["namespace"] = "hr"
+BONUS = output("gold/bonus", {"bonus": ("int", [step("hr|silver/salaries", "salary", "TRANSFORMATION")])})
+
+GAP = {
+    "kind": "opaque",
+    "what": "mapInPandas",
+    "why": "a Python function cannot be seen into",
+    "output": "silver/orders",
+}
+EVENTS = [
+    told("clean", SILVER, minute=1, run="clean", run_facets={"headwater_coverage": {"gaps": [GAP]}}),
+    told("revenue", GOLD, minute=2, run="revenue", job_facets={"sql": {"query": SQL}}),
+    told("report", REPORT, minute=3, run="report"),
+    told("odd", HOSTILE, minute=4, run="odd"),
+    told("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
+    told("bonus", BONUS, minute=6, run="bonus"),
+]
