@@ -136,7 +136,8 @@ _OTHER_USERS = re.compile(
 _CONTAINERS = ("abfs:", "abfss:", "wasb:", "wasbs:")
 _PORT = re.compile(r"[^:]*:\d{1,5}(?:,[^:]*:\d{1,5})*")
 _COLUMNS = re.compile("field|column", re.IGNORECASE)
-_LITERAL = re.compile(rf"{_QUOTED}|--[^\n]*+|/\*(?:(?!\*/).)*+(?:\*/|\Z)", re.DOTALL)
+_COMMENT = r"--[^\n]*+|/\*(?:(?!\*/).)*+(?:\*/|\Z)"
+_LITERAL = re.compile(rf"{_QUOTED}|{_COMMENT}", re.DOTALL)
 _SETTING = re.compile(
     rf"(\A\s{{0,64}}set\s{{1,8}}`?[\w.-]{{0,64}}?{_KEY}{_REST_OF_KEY}`?\s{{0,8}}=\s{{0,8}}+)(?!{_MASKED})[^\n]++",
     re.IGNORECASE,
@@ -147,6 +148,8 @@ _ENCRYPTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LITERALS = re.compile(_QUOTED, re.DOTALL)
+# A quote in a name between backticks or in a comment begins no literal.
+_NAME_OR_LITERAL = re.compile(rf"(`(?:[^`]|``)*+(?:`|\Z)|{_COMMENT})|{_QUOTED}", re.DOTALL)
 # Whether a literal of SQL is worth a look; most are shorter than a name with a value.
 _SHORT = 8
 _HINT = re.compile(rf"{_KEY}|authorization|cookie|bearer|basic|negotiate| -[up]|--user", re.IGNORECASE)
@@ -178,6 +181,17 @@ def redact_sql(text: str) -> str:
     """
     text = _SETTING.sub(rf"\1{MASK}", _statement(text))
     return _LITERAL.sub(_without_secrets, text)
+
+
+def redact_literals(text: str) -> str:
+    """Return a statement or an expression with a mask in place of each quoted literal, however it is cut off.
+
+    Such a literal may be a secret or somebody's name; names of columns and numbers stay.
+
+    >>> redact_literals("CASE WHEN (owner = 'Jane Doe') THEN `it's` * 1.1D ELSE concat(a, 'x")
+    "CASE WHEN (owner = '…') THEN `it's` * 1.1D ELSE concat(a, '…'"
+    """
+    return _NAME_OR_LITERAL.sub(lambda found: found[1] or f"'{MASK}'", redact_sql(text))
 
 
 def redact_json(value: Any) -> Any:

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from click.testing import Result
+from tests.cli.conftest import event, inputs, lineage
 
 GRAPHS = [
     ["roots", "avg_delay"],
@@ -74,3 +76,16 @@ def test_json_says_everything_of_a_root(headwater: Callable[..., Result]) -> Non
         "jobs": [{"namespace": "demo", "name": "clean"}],
         "applications": [{"namespace": "demo", "name": "clean"}],
     }
+
+
+@pytest.mark.parametrize("command", ["show paid.paid", "path amount paid.paid"])
+@pytest.mark.parametrize("form", ["tree", "csv", "mermaid", "dot"])
+def test_the_expression_is_printed_where_the_event_has_it(
+    headwater: Callable[..., Result], tmp_path: Path, command: str, form: str
+) -> None:
+    (source,) = inputs("/data/orders amount AGGREGATION")
+    source["transformations"][0]["description"] = "sum((amount * rate))"
+    events = tmp_path / "paid.ndjson"
+    events.write_text(json.dumps(event(9, "pay", "/data/paid", lineage([], paid=[source]))))
+    headwater("ingest", str(events))
+    assert "sum((amount * rate))" in headwater(*command.split(), "-f", form).stdout

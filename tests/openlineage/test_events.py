@@ -139,23 +139,41 @@ def test_column_lineage_has_every_edge_and_marks_opaque_ones() -> None:
         "one": [],
         "*": ["/orders.day FILTER"],
     }
-    assert "sum(amount)" not in json.dumps(event)
     assert event["outputs"][0]["facets"]["columnLineage"]["fields"]["total"]["inputFields"][1]["transformations"] == [
-        {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": False, "opaque": True, "description": "opaque"}
+        {
+            "type": "DIRECT",
+            "subtype": "TRANSFORMATION",
+            "masking": False,
+            "opaque": True,
+            "description": "opaque: score(name)",
+        }
     ]
 
 
-def test_descriptions_are_written_on_request_and_cut_at_their_limit() -> None:
-    text = json.dumps(written(facets=FacetSettings(descriptions_enabled=True, max_description=5)), ensure_ascii=False)
+def test_descriptions_are_cut_at_their_limit() -> None:
+    text = json.dumps(written(facets=FacetSettings(max_description=5)), ensure_ascii=False)
     assert '"sum(a…"' in text
     assert '"opaque: score…"' in text
 
 
-def test_edges_that_differ_in_an_untold_description_are_one() -> None:
+def test_descriptions_can_be_switched_off() -> None:
+    assert "sum(amount)" not in json.dumps(written(facets=FacetSettings(descriptions_enabled=False)))
+
+
+def test_quoted_literals_are_masked_in_statements_and_descriptions() -> None:
+    named = Transformation(Subtype.TRANSFORMATION, description="nullif(name, 'Jane Doe')")
+    moment = replace(with_lineage(ColumnLineage({"x": frozenset([Dependency(NAME, named)])})), sql="SELECT 'Jane Doe'")
+    text = json.dumps(written(moment), ensure_ascii=False)
+    assert "Jane" not in text
+    assert "nullif(name, '…')" in text
+    assert "SELECT '…'" in text
+
+
+def test_edges_that_differ_in_a_description_that_is_left_out_are_one() -> None:
     twice = {
         Dependency(NAME, Transformation(Subtype.TRANSFORMATION, description=text)) for text in ("f(name)", "g(name)")
     }
-    event = written(with_lineage(ColumnLineage({"x": frozenset(twice)})))
+    event = written(with_lineage(ColumnLineage({"x": frozenset(twice)})), FacetSettings(descriptions_enabled=False))
     assert edges(event)["x"] == ["people.name TRANSFORMATION"]
 
 

@@ -27,7 +27,7 @@ from headwater.model import (
 )
 from headwater.openlineage.settings.spark_conf import owners_from, tags_from
 from headwater.openlineage.writing.events import run_event, to_json
-from headwater.redaction import MASK, redact, redact_json, redact_sql
+from headwater.redaction import MASK, redact, redact_json, redact_literals, redact_sql
 
 # Letters and digits hold a secret apart from any separator; the rest is what generators of passwords like.
 PLAIN = st.text(string.ascii_letters + string.digits, min_size=8, max_size=24)
@@ -98,6 +98,15 @@ def test_no_statement_holds_a_secret(shape: str, secret: str) -> None:
     masked = redact_sql(STATEMENTS[shape].format(secret=secret))
     assert secret not in masked
     assert redact_sql(masked) == masked
+
+
+@given(PLAIN, st.integers(0, 40))
+def test_no_quoted_literal_of_an_expression_is_left_however_it_is_cut(name: str, end: int) -> None:
+    quoted = name.replace("\\", "\\\\").replace("'", "\\'")
+    before = "CASE WHEN (`it's` = "
+    masked = redact_literals(f"{before}'{quoted}') THEN a END"[: len(before) + 2 + end])
+    assert masked.startswith(f"{before}'{MASK}'")
+    assert name[:4] not in masked[len(before) :]
 
 
 @pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)

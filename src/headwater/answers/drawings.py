@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from headwater.answers.labels import Labels, field
-from headwater.answers.transformations import transformations_text
+from headwater.answers.labels import Labels, field, readable
+from headwater.answers.transformations import expressions_text, transformations_text
 from headwater.store.questions import Column, DatasetGraph, Graph, Hop, KnownDataset, Paths, PathTransformation, Roots
 
 _EVERY = "every column"
 _KEYS = {
     "node": {"kind": "string", "namespace": "string", "dataset": "string", "field": "string"},
-    "edge": {"transformations": "string", "direct": "boolean"},
+    "edge": {"transformations": "string", "expression": "string", "direct": "boolean"},
 }
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
 
@@ -25,7 +25,8 @@ Node = Column | KnownDataset
 class Arrow:
     """From a column to another, or to every column of a dataset; from dataset to dataset in a collapsed graph.
 
-    ``direct`` says that a value is carried; ``guess`` that no event describes the arrow.
+    ``direct`` says that a value is carried; ``guess`` that no event describes the arrow. ``expression`` is the SQL
+    text of what computes the output, where the lineage has it.
     """
 
     input: Node
@@ -33,6 +34,12 @@ class Arrow:
     label: str
     direct: bool
     guess: bool = False
+    expression: str = ""
+
+    @property
+    def text(self) -> str:
+        """The label with the expression, shortened."""
+        return f"{self.label}: {readable(self.expression)}" if self.expression else self.label
 
 
 def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
@@ -63,7 +70,7 @@ def mermaid(arrows: list[Arrow]) -> Iterator[str]:
         yield "  end"
     for arrow in arrows:
         line = "-->" if arrow.direct else "-.->"
-        yield f'  {drawing.id(arrow.input)} {line}|"{arrow.label}"| {drawing.id(arrow.output)}'
+        yield f'  {drawing.id(arrow.input)} {line}|"{_mermaid_text(arrow.text)}"| {drawing.id(arrow.output)}'
 
 
 def dot(arrows: list[Arrow]) -> Iterator[str]:
@@ -78,7 +85,7 @@ def dot(arrows: list[Arrow]) -> Iterator[str]:
         yield "  }"
     for arrow in arrows:
         style = "" if arrow.direct else ", style=dashed"
-        yield f"  {drawing.id(arrow.input)} -> {drawing.id(arrow.output)} [label={_dot_text(arrow.label)}{style}];"
+        yield f"  {drawing.id(arrow.input)} -> {drawing.id(arrow.output)} [label={_dot_text(arrow.text)}{style}];"
     yield "}"
 
 
@@ -100,7 +107,7 @@ def graphml(arrows: list[Arrow]) -> Iterator[str]:
     for node, id_ in ids.items():
         yield f'    <node id="{id_}">{_xml_data(_node_data(node))}</node>'
     for arrow in arrows:
-        data = {"transformations": arrow.label, "direct": str(arrow.direct).lower()}
+        data = {"transformations": arrow.label, "expression": arrow.expression, "direct": str(arrow.direct).lower()}
         data |= {"guess": "true"} if arrow.guess else {}
         yield f'    <edge source="{ids[arrow.input]}" target="{ids[arrow.output]}">{_xml_data(data)}</edge>'
     yield "  </graph>"
@@ -134,7 +141,8 @@ def _arrow(source: Node, target: Node, transformations: Iterable[PathTransformat
     several = list(transformations)
     certain = [one.transformation for one in several if not one.transformation.guess]
     direct = any(one.direct for one in certain)
-    return Arrow(source, target, transformations_text(several), direct, guess=not certain)
+    label, expression = transformations_text(several), expressions_text(several)
+    return Arrow(source, target, label, direct, guess=not certain, expression=expression)
 
 
 def _name(node: Node) -> str:

@@ -7,6 +7,9 @@ from typing import NamedTuple
 from headwater.model import Transformation
 from headwater.store.questions import GUESS, PathTransformation
 
+# Descriptions of opaque transformations begin with it (openlineage.writing.column_lineage).
+_OPAQUE = "opaque"
+
 
 class Kind(Enum):
     """The meaning of a part of the text, by which it is coloured."""
@@ -43,6 +46,20 @@ def transformations_text(transformations: Iterable[PathTransformation]) -> str:
     'AGGREGATION, JOIN (dataset)'
     """
     return ", ".join("".join(part.text for part in parts) for parts in transformation_parts(transformations))
+
+
+def expressions_text(transformations: Iterable[PathTransformation]) -> str:
+    """Return the SQL texts of the expressions, each once; nothing where the lineage has none, or is a guess.
+
+    >>> from headwater.model import Subtype
+    >>> sum_ = Transformation(Subtype.AGGREGATION, description="sum(amount)")
+    >>> udf = Transformation(Subtype.TRANSFORMATION, opaque=True, description="opaque: score(name)")
+    >>> expressions_text(map(PathTransformation, (sum_, udf, sum_)))
+    'sum(amount); score(name)'
+    """
+    certain = (one.transformation for one in transformations if not one.transformation.guess)
+    texts = (one.description.removeprefix(_OPAQUE).removeprefix(": ") for one in certain)
+    return "; ".join(dict.fromkeys(filter(None, texts)))
 
 
 def _subtypes(transformations: Iterable[Transformation]) -> list[tuple[Part, ...]]:

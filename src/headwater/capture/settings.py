@@ -26,7 +26,8 @@ class CaptureSettings:
     by its own environment. ``reads`` also reports queries that only read. ``queue`` counts executions,
     ``plan_nodes`` the nodes of one plan, ``plan_seconds`` the time to read it, ``flush_seconds`` how long
     the end of an application may wait for what is under way. ``description_length`` is the length of the
-    expression texts in the lineage, 0 for none. ``masking_functions`` hide values beside those known.
+    expression texts in the lineage, 0 for none; without it the Spark conf decides. ``masking_functions`` hide
+    values beside those known.
     ``extensions`` are used beside those of installed packages: a `headwater.ext.Extension`, a function that gives
     one, or a text ``module:name``; ``extensions_disabled`` are names of some that are not wanted, ``*`` is all.
     ``job_names`` is ``target``, or ``operator`` for the names that the OpenLineage Spark integration gives to jobs.
@@ -42,7 +43,7 @@ class CaptureSettings:
     plan_nodes: int = 2_000_000
     plan_seconds: float = 20.0
     flush_seconds: float = 15.0
-    description_length: int = 0
+    description_length: int | None = None
     job_names: str = "target"
     masking_functions: tuple[str, ...] = ()
     extensions: tuple[ExtensionSource, ...] = ()

@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from rich.text import Text
 
 from headwater.answers.labels import Labels, field, readable
-from headwater.answers.transformations import Kind, transformation_parts
+from headwater.answers.transformations import Kind, expressions_text, transformation_parts
 from headwater.cli.output import Branch, aligned
 from headwater.model import Job
 from headwater.store.questions import (
     Column,
     End,
     Evidence,
+    Hop,
     Impact,
     KnownDataset,
     Origin,
@@ -89,22 +90,20 @@ def paths_tree(answer: Paths) -> Branch:
     title = Text.assemble((labels.column(answer.source), "bold"), " → ", (labels.column(answer.target), "bold"))
     tree = Branch(title)
     for path in answer.paths:
-        rows = [
-            [
-                Text(labels.column(column)),
-                styled_transformations(
-                    PathTransformation(one, hop.whole_dataset) for hop in step for one in hop.transformations
-                ),
-                via(hop.job for hop in step),
-            ]
-            for column, step in zip(path.columns[1:], path.steps, strict=True)
-        ]
+        rows = [_step_cells(column, step, labels) for column, step in zip(path.columns[1:], path.steps, strict=True)]
         steps = len(path.steps)
         line = Text(f"{steps} step{'s' if steps != 1 else ''}", style="dim")
         tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)] if rows else []))
     if not answer.paths:
         tree.children.append(Branch(Text("no path, in neither direction", style="dim")))
     return tree
+
+
+def _step_cells(column: Column, step: Iterable[Hop], labels: Labels) -> list[Text]:
+    hops = list(step)
+    several = [PathTransformation(one, hop.whole_dataset) for hop in hops for one in hop.transformations]
+    how = (styled_transformations(several), styled_expressions(several))
+    return [Text(labels.column(column)), *how, via(hop.job for hop in hops)]
 
 
 def heading(start: Column | KnownDataset, labels: Labels) -> Text:
@@ -132,3 +131,8 @@ def styled_transformations(several: Iterable[PathTransformation]) -> Text:
         Text.assemble(*((part.text, _STYLES[part.kind]) for part in parts)) for parts in transformation_parts(several)
     )
     return Text(", ").join(subtypes)
+
+
+def styled_expressions(several: Iterable[PathTransformation]) -> Text:
+    """Return the SQL texts of the expressions, shortened; nothing where there are none."""
+    return Text(readable(expressions_text(several)), style="italic")

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from headwater.answers.labels import Labels
 from headwater.cli.output import Branch
-from headwater.cli.trees import evidence_text, heading, styled_transformations, via
+from headwater.cli.trees import evidence_text, heading, styled_expressions, styled_transformations, via
 from headwater.store.questions import Column, Direction, Evidence, Graph, Hop, KnownDataset, PathTransformation
 
 
@@ -83,9 +83,10 @@ class _Drawing:
             yield rows, self._name(rows)
 
     def _step(self, far: Node, hops: list[Hop]) -> Text:
-        transformations = styled_transformations(PathTransformation(one) for hop in hops for one in hop.transformations)
+        several = [PathTransformation(one) for hop in hops for one in hop.transformations]
         jobs = via(dict.fromkeys(hop.job for hop in hops))
-        return Text("  ").join(part for part in (self._name(far), transformations, jobs) if part.plain)
+        parts = (self._name(far), styled_transformations(several), styled_expressions(several), jobs)
+        return Text("  ").join(part for part in parts if part.plain)
 
     def _name(self, node: Node) -> Text:
         if isinstance(node, Rows):

@@ -151,13 +151,13 @@ def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
 
 
 def _with_descriptions(settings: CaptureSettings, client: Settings) -> tuple[CaptureSettings, FacetSettings]:
-    """The texts of expressions are only made where somebody wants them: by a length of them, or by the Spark conf."""
+    """The length of expression texts: headwater's own setting, else what the Spark conf says."""
     length, facets = settings.description_length, client.facets
-    if length:
-        return settings, replace(facets, descriptions_enabled=True, max_description=length)
-    if facets.descriptions_enabled:
-        return replace(settings, description_length=facets.max_description), facets
-    return settings, facets
+    if length is None:
+        length = facets.max_description if facets.descriptions_enabled else 0
+    return replace(settings, description_length=length), replace(
+        facets, descriptions_enabled=length > 0, max_description=length
+    )
 
 
 def _extraction(settings: CaptureSettings, client: Settings) -> ExtractSettings:

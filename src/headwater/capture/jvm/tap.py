@@ -24,7 +24,7 @@ class SparkTap:
         self._tap = new_tap(context._gateway)
         milliseconds = int(settings.plan_seconds * 1000)
         self._tap.configure(
-            settings.queue, settings.reads, settings.plan_nodes, milliseconds, settings.description_length
+            settings.queue, settings.reads, settings.plan_nodes, milliseconds, settings.description_length or 0
         )
         self._bus = context._jsc.sc().listenerBus()
 

@@ -10,7 +10,7 @@ from openlineage.client.generated import column_lineage_dataset as wire
 
 from headwater.model import ColumnLineage, Dependency, Gap, InputField, Output, Subtype, Transformation
 from headwater.openlineage.writing.facets import FacetSettings
-from headwater.redaction import redact_sql
+from headwater.redaction import redact_literals
 
 _OPAQUE = "opaque"
 _MOST_PAIRS = 10_000
@@ -179,7 +179,7 @@ class _Writer:
 
     def _as_described(self, step: Transformation) -> Transformation:
         """The transformation with the description of the facet: redacted, shortened, or none."""
-        text = redact_sql(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
+        text = redact_literals(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
         if len(text) > self._settings.max_description:
             text = text[: self._settings.max_description] + "…"
         if step.opaque:

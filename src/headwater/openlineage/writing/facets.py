@@ -41,7 +41,7 @@ from headwater.openlineage.identifiers import COVERAGE, NAMES, PRODUCER, own_sch
 from headwater.openlineage.writing.extension_facets import with_extension_facets
 from headwater.openlineage.writing.names import names_facet
 from headwater.openlineage.writing.nested_fields import nested_fields
-from headwater.redaction import redact, redact_sql
+from headwater.redaction import redact, redact_literals
 
 _Facet = TypeVar("_Facet")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=:|$)")
@@ -61,7 +61,8 @@ class FacetSettings:
     """Choices and values for the facets.
 
     ``dataset_lineage_enabled`` False puts the edges that touch every column on every column
-    (``spark.openlineage.columnLineage.datasetLineageEnabled``). ``max_edges`` bounds the column lineage of one
+    (``spark.openlineage.columnLineage.datasetLineageEnabled``). ``descriptions_enabled`` puts the SQL text of an
+    expression on its edges, up to ``max_description`` characters. ``max_edges`` bounds the column lineage of one
     output: what is above it is coarser, and the coverage facet reports it. ``disabled`` names facets
     that are left out (``spark.openlineage.facets.<name>.disabled``). ``explicit_lineage_enabled`` says the edges in
     the ``lineage`` job facet as well (``spark.openlineage.columnLineage.explicitLineageEnabled``). ``job_tags``,
@@ -69,9 +70,9 @@ class FacetSettings:
     """
 
     dataset_lineage_enabled: bool = True
-    descriptions_enabled: bool = False
+    descriptions_enabled: bool = True
     max_edges: int = 100_000
-    max_description: int = 1_000
+    max_description: int = 300
     disabled: frozenset[str] = frozenset()
     producer: str = PRODUCER
     explicit_lineage_enabled: bool = False
@@ -139,7 +140,7 @@ def job_facets(moment: model.RunMoment, settings: FacetSettings) -> dict[str, Jo
     return _enabled(
         {
             "jobType": JobTypeJobFacet(processing, "SPARK", jobType=kind, producer=settings.producer),
-            "sql": SQLJobFacet(redact_sql(moment.sql), dialect="spark", producer=settings.producer)
+            "sql": SQLJobFacet(redact_literals(moment.sql), dialect="spark", producer=settings.producer)
             if moment.sql
             else None,
             "sourceCodeLocation": _source_code(moment.source, settings),
