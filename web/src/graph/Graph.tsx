@@ -1,47 +1,232 @@
-/** The steps of a view as a table. */
+/** The graph: cards of datasets with their columns, the edges between, and all that can be done with them. */
 
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Path, pathOf } from "../model/path";
 import type { GraphState } from "../model/state";
 import type { View } from "../model/view";
+import type { Camera, Size } from "./drawing/camera";
+import type { Rect } from "./drawing/curves";
+import { type Drawing, litBy } from "./drawing/drawing";
+import { announcement, type Walk, walk } from "./keyboard";
+import { Cards } from "./parts/Cards";
+import type { CardActions } from "./parts/DatasetCard";
+import { HoveredLine, type HoveredPlace } from "./parts/HoveredLine";
+import { Legend } from "./parts/Legend";
+import { Minimap } from "./parts/Minimap";
+import { Toolbar } from "./parts/Toolbar";
+import { usePointer } from "./pointer";
+import { type CardState, cardStateWith } from "./scene/cards";
+import { Stage } from "./stage";
+import { Tree } from "./tree/Tree";
+import "./graph.css";
+import { useDrawing, useFollowed } from "./useScene";
 
 export interface GraphProps {
   readonly view: View;
   readonly state: GraphState;
   onState(state: GraphState): void;
+  /** Edges of one line were chosen: their places in the view. */
   onEdges(edges: readonly number[]): void;
+  /** A dataset was chosen: its place in the view. */
   onDataset(dataset: number): void;
+  /** One hop more is wanted before or after a column: its place in the view. */
   onExpand(column: number, direction: "up" | "down"): void;
 }
 
-export function Graph({ view, onEdges }: GraphProps) {
-  const { columns, datasets, edges, transformations } = view;
-  const name = (place: number) =>
-    place < 0
-      ? `${datasets.name[-1 - place]} (all rows)`
-      : `${datasets.name[columns.dataset[place] ?? 0]}.${columns.field[place]}`;
+/** The graph and, beside it, the same state as a table. */
+export function Graph(props: GraphProps) {
+  const { view, state, onState } = props;
+  const followed = useFollowed(view, state);
+  const [cardStates, setCardStates] = useState<ReadonlyMap<number, CardState>>(new Map());
+  const { drawing, tidy } = useDrawing(followed, state, cardStates);
+  const stage = useRef<Stage | null>(null);
+  const change = (changed: Partial<GraphState>) => onState({ ...state, ...changed });
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col">How</th>
-          </tr>
-        </thead>
-        <tbody>
-          {edges.input.map((input, edge) => (
-            <tr key={edge}>
-              <td>{name(input)}</td>
-              <td>{name(edges.output[edge] ?? 0)}</td>
-              <td>
-                <button type="button" onClick={() => onEdges([edge])}>
-                  {transformations.subtype[edges.transformation[edge] ?? 0]}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div class="hw-graph">
+      <Toolbar {...{ state, change, tidy, drawing }} stage={() => stage.current} />
+      {state.form === "table" ? (
+        <Tree followed={followed} state={state} onState={onState} onEdges={props.onEdges} />
+      ) : (
+        <Canvas {...props} {...{ followed, drawing, cardStates, setCardStates, stage }} />
+      )}
+      <Legend view={view} hidden={state.hidden} onHidden={(hidden) => change({ hidden })} />
     </div>
   );
+}
+
+interface CanvasProps extends GraphProps {
+  readonly followed: ReturnType<typeof useFollowed>;
+  readonly drawing: Drawing | null;
+  readonly cardStates: ReadonlyMap<number, CardState>;
+  setCardStates(states: ReadonlyMap<number, CardState>): void;
+  readonly stage: { current: Stage | null };
+}
+
+function Canvas(props: CanvasProps) {
+  const { view, state, onState, followed, drawing, stage } = props;
+  const root = useRef<HTMLElement>(null);
+  const [preview, setPreview] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<HoveredPlace | null>(null);
+  const [active, setActive] = useState(-1);
+  const [message, setMessage] = useState("");
+  const { elements, boxes, camera } = useStage(stage, drawing, props.followed.path);
+  const selected = followed.path?.start[0] ?? -1;
+  const lit = useLit(props, preview);
+
+  useEffect(() => {
+    if (drawing) stage.current?.light(lit ? litBy(lit, drawing) : null);
+  }, [lit, drawing]);
+  usePointer(root, stage, drawing, setHovered, props.onEdges);
+
+  const actions = useActions(props, setPreview, setActive);
+  const go = (next: Walk | null) => {
+    if (!next) return;
+    setActive(next.column);
+    setMessage(announcement(followed, next));
+    focusColumn(props, root.current, next.column);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") onState({ ...state, column: null });
+    else if (drawing) {
+      const from = active >= 0 ? active : firstColumn(view, selected);
+      const next = walk(followed, drawing, from, event.key);
+      if (!next) return;
+      event.preventDefault();
+      go(next);
+    }
+  };
+  const current = active >= 0 ? active : firstColumn(view, selected);
+  return (
+    <section
+      ref={root}
+      class="hw-stage"
+      aria-label="Lineage graph; arrow keys walk along edges, Enter shows the path of a column, Escape shows all"
+      onKeyDown={onKeyDown}
+    >
+      <canvas ref={elements.canvas} class="hw-canvas" />
+      <div ref={elements.world} class="hw-world">
+        {drawing ? (
+          <>
+            <HoveredLine drawing={drawing} hovered={hovered} />
+            <Cards {...{ drawing, boxes, lit, selected, actions }} active={current} />
+          </>
+        ) : null}
+      </div>
+      {drawing && camera ? <Minimap drawing={drawing} stage={stage} {...camera} /> : null}
+      <output class="hw-live" aria-live="polite">
+        {message}
+      </output>
+      {drawing ? null : <p class="hw-loading">Laying out…</p>}
+    </section>
+  );
+}
+
+/** Return the column that the keyboard starts from. */
+function firstColumn(view: View, selected: number): number {
+  return selected >= 0 ? selected : Math.max(0, view.focus.column);
+}
+
+/** Return the path that is lit: that of the column under the pointer, else where the rest is dimmed the selected one's. */
+function useLit({ followed, state }: CanvasProps, preview: number | null): Path | null {
+  const { graph, shown, depth, path } = followed;
+  return useMemo(() => {
+    if (preview !== null) return pathOf(graph, [preview], shown, depth);
+    return state.rest === "dim" ? path : null;
+  }, [graph, shown, depth, path, preview, state.rest]);
+}
+
+function useActions(
+  { state, view, onState, cardStates, setCardStates, onDataset, onExpand }: CanvasProps,
+  setPreview: (column: number | null) => void,
+  setActive: (column: number) => void,
+): CardActions {
+  return useMemo(
+    () => ({
+      select: (column) => {
+        const id = view.columns.id[column];
+        setPreview(null);
+        setActive(column);
+        onState({ ...state, column: state.column === id ? null : id });
+      },
+      preview: setPreview,
+      changeCard: (dataset, card) => setCardStates(new Map(cardStates).set(view.datasets.id[dataset], card)),
+      openDataset: onDataset,
+      expand: onExpand,
+    }),
+    [state, view, onState, cardStates, setCardStates, onDataset, onExpand],
+  );
+}
+
+interface Seen {
+  readonly camera: Camera;
+  readonly size: Size;
+}
+
+/** Keep a stage for the elements, and show each drawing on it. */
+function useStage(stage: { current: Stage | null }, drawing: Drawing | null, path: Path | null) {
+  const elements = { canvas: useRef<HTMLCanvasElement>(null), world: useRef<HTMLDivElement>(null) };
+  const [boxes, setBoxes] = useState<readonly number[]>([]);
+  const [camera, setCamera] = useState<Seen | null>(null);
+  const before = useRef<Drawing | null>(null);
+  useEffect(() => {
+    const [canvas, world] = [elements.canvas.current, elements.world.current];
+    const root = canvas?.parentElement;
+    if (!canvas || !world || !root) return;
+    const events = {
+      boxesInSight: setBoxes,
+      cameraMoved: (moved: Camera, size: Size) => setCamera({ camera: moved, size }),
+    };
+    stage.current = new Stage({ root, canvas, world }, events);
+    const stop = onColours(() => stage.current?.recolour());
+    return () => {
+      stop();
+      stage.current?.close();
+      stage.current = null;
+    };
+  }, []);
+  useEffect(() => {
+    if (!drawing) return;
+    stage.current?.show(drawing, null, before.current && anchorOf(before.current, drawing, path));
+    before.current = drawing;
+  }, [drawing]);
+  return { elements, boxes, camera };
+}
+
+/** Call back when the page's colours change, by the system's scheme or by the page's own; returns what ends it. */
+function onColours(changed: () => void): () => void {
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const theme = new MutationObserver(changed);
+  theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  scheme.addEventListener("change", changed);
+  return () => {
+    theme.disconnect();
+    scheme.removeEventListener("change", changed);
+  };
+}
+
+/** Return where the dataset of the selected column, or else of the focus, was and is. */
+function anchorOf(before: Drawing, after: Drawing, path: Path | null): { before: Rect; after: Rect } | null {
+  const [old, { view }] = [before.scene.graph.view, after.scene.graph];
+  const dataset = path ? view.columns.dataset[path.start[0]] : view.focus.dataset;
+  const [from, to] = [
+    before.boxes[before.scene.boxOf[old.datasets.id.indexOf(view.datasets.id[dataset])]],
+    after.boxes[after.scene.boxOf[dataset]],
+  ];
+  return from && to ? { before: from, after: to } : null;
+}
+
+/** Show a column's row, turning its card to the page that has it, and put the keyboard's focus there. */
+function focusColumn(props: CanvasProps, root: HTMLElement | null, column: number): void {
+  const { view, drawing, stage, cardStates, setCardStates } = props;
+  if (!drawing) return;
+  const dataset = view.columns.dataset[column];
+  const box = drawing.scene.boxOf[dataset];
+  const card = drawing.scene.cards[box];
+  if (!card.rows.includes(column)) {
+    const state = cardStateWith(card, column);
+    setCardStates(new Map(cardStates).set(view.datasets.id[dataset], state));
+  }
+  stage.current?.reveal(drawing.boxes[box]);
+  // After the cards in sight have been rendered.
+  setTimeout(() => root?.querySelector<HTMLElement>(`[data-column="${column}"]`)?.focus({ preventScroll: true }), 60);
 }

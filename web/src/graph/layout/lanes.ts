@@ -1,9 +1,11 @@
 /** Lanes: room between the boxes of the layers that a link passes, so that it can be followed with the eye. */
 
+import { listOf, listsOf } from "../../model/graph";
 import type { Pairs } from "./pairs";
 
-/** The height of a lane: that of a thick line. */
-export const LANE_HEIGHT = 6;
+/** The space between two links in a lane, and the most that a lane is high. */
+const LINK_SPACE = 5;
+const MOST_HEIGHT = 60;
 /** Above this number of lanes links pass behind boxes: the drawing is then too large to follow single lines anyhow. */
 const MOST_LANES = 6000;
 
@@ -49,8 +51,8 @@ export function lanesOf(
     let [previous, height] = [tail, leftY];
     for (let step = 1; step <= (wide ? 0 : passed[pair]); step++) {
       const lane = layers.push(layer[tail] + step) - 1;
-      const middle = (weight * LANE_HEIGHT) / 2;
-      heights.push(LANE_HEIGHT);
+      heights.push(laneHeight(weight));
+      const middle = (weight * laneHeight(weight)) / 2;
       arcs.push({ tail: previous, head: lane, weight, drop: height - middle });
       [previous, height] = [lane, middle];
     }
@@ -66,4 +68,26 @@ export function lanesOf(
     drop: Float64Array.from(arcs, (arc) => arc.drop),
     start,
   };
+}
+
+/** Return the height of the lanes of a pair with so many links. */
+export function laneHeight(links: number): number {
+  return Math.min(MOST_HEIGHT, (links + 1) * LINK_SPACE);
+}
+
+/**
+ * Return how far below the middle of its lane each link lies: side by side in the order of their ports, so that they do
+ * not cross there.
+ */
+export function laneOffsets(pairs: Pairs, height: ArrayLike<number>): Float32Array {
+  const lists = listsOf(pairs.pair, pairs.weight.length);
+  const offsets = new Float32Array(height.length);
+  for (let pair = 0; pair < pairs.weight.length; pair++) {
+    const links = [...listOf(lists, pair)].sort((a, b) => height[a] - height[b] || a - b);
+    const space = laneHeight(links.length) / (links.length + 1);
+    links.forEach((link, rank) => {
+      offsets[link] = (rank - (links.length - 1) / 2) * space;
+    });
+  }
+  return offsets;
 }

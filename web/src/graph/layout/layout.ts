@@ -1,7 +1,7 @@
 /** The layout: layers from left to right, boxes above each other in them, lanes between boxes for links that pass. */
 
 import { forward, type Order, orderOf } from "./cycles";
-import { LANE_HEIGHT, type Lanes, lanesOf } from "./lanes";
+import { type Lanes, laneOffsets, lanesOf } from "./lanes";
 import { layersOf } from "./layers";
 import { adjacencyOf, pairsOf } from "./pairs";
 import type { Layout, LayoutRequest } from "./request";
@@ -35,6 +35,7 @@ export function layOut(request: LayoutRequest): Layout {
     back: Uint8Array.from(pairs.pair, (pair) => (pair < 0 || order.reversed[pair] ? 1 : 0)),
     pair: pairs.pair,
     ...bends(lanes, order, top, heights.length),
+    bendOffset: laneOffsets(pairs, middles(request)),
   };
 }
 
@@ -57,11 +58,16 @@ function laneGroups(groups: Int32Array | null, lanes: Lanes, { heads }: { heads:
 }
 
 /** Return the bends by pair; those of a reversed pair are from right to left, as its links run. */
-function bends({ start }: Lanes, { reversed }: Order, top: Float64Array, boxes: number) {
-  const bendY = Float32Array.from(top.subarray(boxes), (one) => one + LANE_HEIGHT / 2);
+function bends({ start, heights }: Lanes, { reversed }: Order, top: Float64Array, boxes: number) {
+  const bendY = Float32Array.from(top.subarray(boxes), (one, lane) => one + heights[boxes + lane] / 2);
   const bendStart = start.map((one) => one - boxes);
   reversed.forEach((one, pair) => {
     if (one) bendY.subarray(bendStart[pair], bendStart[pair + 1]).reverse();
   });
   return { bendStart, bendY };
+}
+
+/** Return the mean height of the two ports of each link. */
+function middles({ fromY, toY }: LayoutRequest): Float32Array {
+  return fromY.map((y, link) => (y + toY[link]) / 2);
 }

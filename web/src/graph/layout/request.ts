@@ -1,4 +1,4 @@
-/** What the layout takes and returns, as plain arrays that pass to a worker. */
+/** The request and the answer of the layout, as plain arrays that pass to a worker. */
 
 /** Boxes and the links between their ports. Lengths are in pixels of the drawing at zoom 1. */
 export interface LayoutRequest {
@@ -33,6 +33,8 @@ export interface Layout {
   readonly pair: Int32Array;
   readonly bendStart: Int32Array;
   readonly bendY: Float32Array;
+  /** How far below its bends each link lies, so that those of one pair run side by side. */
+  readonly bendOffset: Float32Array;
 }
 
 /** The vertical space between boxes. */

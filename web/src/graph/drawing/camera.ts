@@ -1,0 +1,75 @@
+/** The camera: which part of the drawing is seen, and how large. */
+
+import type { Rect } from "./curves";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The point of the drawing in the left upper corner, and pixels of the screen for one of the drawing. */
+export interface Camera {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+export const SMALLEST_ZOOM = 0.005;
+export const LARGEST_ZOOM = 2;
+/** From this zoom on columns can be read: cards have rows, and each strand is a line. */
+export const COLUMN_ZOOM = 0.5;
+const MARGIN = 40;
+
+/** Return the part of the drawing that is seen. */
+export function seen({ x, y, zoom }: Camera, { width, height }: Size): Rect {
+  return { left: x, top: y, right: x + width / zoom, bottom: y + height / zoom };
+}
+
+/** Return the camera moved by pixels of the screen. */
+export function panned({ x, y, zoom }: Camera, dx: number, dy: number): Camera {
+  return { x: x - dx / zoom, y: y - dy / zoom, zoom };
+}
+
+/** Return the camera zoomed by a factor; the point of the drawing under a point of the screen stays there. */
+export function zoomed({ x, y, zoom }: Camera, factor: number, screenX: number, screenY: number): Camera {
+  const next = Math.min(LARGEST_ZOOM, Math.max(SMALLEST_ZOOM, zoom * factor));
+  return { x: x + screenX / zoom - screenX / next, y: y + screenY / zoom - screenY / next, zoom: next };
+}
+
+/** Return the camera that sees a whole rectangle, at zoom 1 at most, with a margin in pixels of the screen. */
+export function fitted(rect: Rect, { width, height }: Size, margin = MARGIN): Camera {
+  const [wide, tall] = [rect.right - rect.left, rect.bottom - rect.top];
+  const fits = Math.min((width - 2 * margin) / Math.max(1, wide), (height - 2 * margin) / Math.max(1, tall));
+  const zoom = Math.min(1, fits);
+  return {
+    x: (rect.left + rect.right) / 2 - width / zoom / 2,
+    y: (rect.top + rect.bottom) / 2 - height / zoom / 2,
+    zoom,
+  };
+}
+
+/** Return the camera with a rectangle in the middle. */
+export function centred(camera: Camera, rect: Rect, { width, height }: Size): Camera {
+  return {
+    x: (rect.left + rect.right) / 2 - width / camera.zoom / 2,
+    y: (rect.top + rect.bottom) / 2 - height / camera.zoom / 2,
+    zoom: camera.zoom,
+  };
+}
+
+/** Return the camera moved as little as shows a rectangle; unmoved where that is seen already. */
+export function revealed(camera: Camera, rect: Rect, size: Size): Camera {
+  const margin = MARGIN / camera.zoom;
+  const { left, top, right, bottom } = seen(camera, size);
+  const along = (low: number, high: number, from: number, to: number) =>
+    from < low + margin
+      ? from - low - margin
+      : to > high - margin
+        ? Math.min(to - high + margin, from - low - margin)
+        : 0;
+  return {
+    x: camera.x + along(left, right, rect.left, rect.right),
+    y: camera.y + along(top, bottom, rect.top, rect.bottom),
+    zoom: camera.zoom,
+  };
+}

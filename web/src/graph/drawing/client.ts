@@ -1,0 +1,53 @@
+/** The page's side of the worker that paints: the newest frame that is wanted, one at a time. */
+
+import type { Drawing } from "./drawing";
+import type { Frame } from "./painter";
+import { lastPart } from "./text";
+import type { Message } from "./worker";
+
+/** A bitmap and the frame that it shows. */
+export type OnPainted = (bitmap: ImageBitmap, frame: Frame) => void;
+
+export class PaintWorker {
+  private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  private painting: Frame | null = null;
+  private wanted: Frame | null = null;
+
+  constructor(onPainted: OnPainted) {
+    this.worker.onmessage = ({ data }: MessageEvent<ImageBitmap>) => {
+      const frame = this.painting;
+      this.painting = null;
+      if (frame) onPainted(data, frame);
+      if (this.wanted) this.paint(this.wanted);
+    };
+  }
+
+  /** Show another drawing from the next frame on. */
+  show({ scene, strands, bundles, boxes, bands }: Drawing): void {
+    const { datasets, jobs } = scene.graph.view;
+    const titles = [
+      ...scene.cards.map((card) => lastPart(datasets.name[card.dataset])),
+      ...scene.jobs.map((job) => lastPart(jobs.name[job])),
+    ];
+    this.post({ picture: { strands: strands.arrays, bundles: bundles.arrays, boxes, titles, bands } });
+  }
+
+  /** Paint a frame as soon as the one before is done; of several that wait the last. */
+  paint(frame: Frame): void {
+    if (this.painting) {
+      this.wanted = frame;
+      return;
+    }
+    this.wanted = null;
+    this.painting = frame;
+    this.post({ frame });
+  }
+
+  close(): void {
+    this.worker.terminate();
+  }
+
+  private post(message: Message): void {
+    this.worker.postMessage(message);
+  }
+}

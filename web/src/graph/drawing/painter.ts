@@ -1,0 +1,183 @@
+/** Painting on a canvas: bands, lines with arrow heads and marks, and where cards cannot be read, their boxes. */
+
+import { LOOKS, type Style } from "../scene/styles";
+import { type Camera, COLUMN_ZOOM, type Size, seen } from "./camera";
+import { type Curve, middleOf, overlap, type Rect, trace } from "./curves";
+import type { Lit } from "./drawing";
+import type { Lines } from "./lines";
+import type { Palette } from "./palette";
+import { fitting } from "./text";
+
+export type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
+export interface Picture {
+  readonly strands: Lines;
+  readonly bundles: Lines;
+  readonly boxes: readonly Rect[];
+  /** The title of each box. */
+  readonly titles: readonly string[];
+  readonly bands: readonly { readonly name: string; readonly rect: Rect }[];
+}
+
+export interface Frame {
+  readonly camera: Camera;
+  readonly size: Size;
+  /** Pixels of the canvas for one of the screen. */
+  readonly ratio: number;
+  readonly palette: Palette;
+  /** Null lights all. */
+  readonly lit: Lit | null;
+}
+
+const DIMMED = 0.12;
+/**
+ * The most lines that are thicker than a pixel. The rasterizer draws lines of one pixel without stroking them first: 5,500
+ * took 23 ms so, and 914 ms when they were thicker.
+ */
+const MOST_THICK = 400;
+const DASH_ZOOM = 0.2;
+/** How far a title runs beyond its box. */
+const TITLE_BEYOND = 80;
+
+/** Return whether a zoom shows columns, and so each strand; else datasets and bundles. */
+export function showsColumns(zoom: number): boolean {
+  return zoom >= COLUMN_ZOOM;
+}
+
+/** Paint what a camera sees. */
+export function paint(context: Context, picture: Picture, frame: Frame): void {
+  const { camera, size, ratio } = frame;
+  const scale = camera.zoom * ratio;
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, size.width * ratio, size.height * ratio);
+  context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
+  for (const band of picture.bands) paintBand(context, band, frame);
+  paintLines(context, picture, frame);
+  if (!showsColumns(camera.zoom)) paintBoxes(context, picture, frame);
+}
+
+function paintLines(context: Context, picture: Picture, frame: Frame): void {
+  const { camera, size, lit } = frame;
+  const columns = showsColumns(camera.zoom);
+  const lines = columns ? picture.strands : picture.bundles;
+  const flags = lit && (columns ? lit.strands : lit.bundles);
+  const visible = lines.within(seen(camera, size));
+  const thin = visible.length > MOST_THICK;
+  const dimmed = flags ? visible.filter((place) => !flags[place]) : [];
+  const bright = flags ? visible.filter((place) => flags[place]) : visible;
+  for (const [places, alpha] of [
+    [dimmed, DIMMED],
+    [bright, columns ? 0.9 : 0.6],
+  ] as const) {
+    context.globalAlpha = alpha;
+    for (const [style, curves] of byStyle(lines, places)) paintCurves(context, style, curves, frame, thin);
+  }
+  context.globalAlpha = 1;
+}
+
+function byStyle(lines: Lines, places: readonly number[]): Map<number, Curve[]> {
+  const curves = new Map<number, Curve[]>();
+  for (const place of places) {
+    const style = lines.arrays.style[place];
+    const list = curves.get(style);
+    if (list) list.push(lines.curve(place));
+    else curves.set(style, [lines.curve(place)]);
+  }
+  return curves;
+}
+
+function paintCurves(context: Context, style: number, curves: readonly Curve[], frame: Frame, thin: boolean): void {
+  const { palette } = frame;
+  const { zoom } = frame.camera;
+  const look = LOOKS[style];
+  const columns = showsColumns(zoom);
+  context.strokeStyle = context.fillStyle = palette[look.color];
+  context.lineWidth = (thin ? 1 / frame.ratio : look.width) / Math.min(1, zoom);
+  // Farther away dashes cannot be seen, and would cost half of the time.
+  context.setLineDash(zoom < DASH_ZOOM ? [] : look.dash.map((length) => length / Math.min(1, zoom)));
+  context.beginPath();
+  for (const curve of curves) trace(curve, context);
+  context.stroke();
+  context.setLineDash([]);
+  if (zoom < COLUMN_ZOOM / 2) return;
+  paintHeads(context, curves, columns ? 1 : 1.6);
+  if (columns && look.mark !== "none") for (const curve of curves) paintMark(context, look.mark, curve, palette);
+  for (const curve of curves) if (curve.back) paintTurn(context, curve, columns ? 1 : 1.6);
+}
+
+function paintHeads(context: Context, curves: readonly Curve[], scale: number): void {
+  context.beginPath();
+  for (const { points } of curves) {
+    const [x, y] = [points[points.length - 2], points[points.length - 1]];
+    context.moveTo(x, y);
+    context.lineTo(x - 8 * scale, y - 4 * scale);
+    context.lineTo(x - 8 * scale, y + 4 * scale);
+  }
+  context.fill();
+}
+
+/** Two heads to the left on the line of an edge that closes a cycle. */
+function paintTurn(context: Context, curve: Curve, scale: number): void {
+  const { x, y } = middleOf(curve);
+  context.beginPath();
+  for (const shift of [-5 * scale, 5 * scale]) {
+    context.moveTo(x + shift - 5 * scale, y);
+    context.lineTo(x + shift + 4 * scale, y - 6 * scale);
+    context.lineTo(x + shift + 4 * scale, y + 6 * scale);
+  }
+  context.fill();
+}
+
+function paintMark(context: Context, mark: Style["mark"], curve: Curve, palette: Palette): void {
+  const { x, y } = middleOf(curve);
+  context.beginPath();
+  if (mark === "square") context.rect(x - 4, y - 4, 8, 8);
+  else if (mark === "ring") context.arc(x, y, 4.5, 0, 2 * Math.PI);
+  else {
+    context.moveTo(x, y - 6);
+    context.lineTo(x + 6, y);
+    context.lineTo(x, y + 6);
+    context.lineTo(x - 6, y);
+    context.closePath();
+  }
+  if (mark === "ring") context.fillStyle = palette.canvas;
+  context.fill();
+  context.lineWidth = 2;
+  if (mark === "ring") context.stroke();
+}
+
+function paintBand(context: Context, { name, rect }: Picture["bands"][number], { camera, palette }: Frame): void {
+  const [width, height] = [rect.right - rect.left, Math.min(30, 13 / camera.zoom)];
+  context.fillStyle = palette.muted;
+  context.globalAlpha = 0.07;
+  context.fillRect(rect.left, rect.top, width, rect.bottom - rect.top);
+  context.globalAlpha = 1;
+  context.font = `600 ${height}px system-ui, sans-serif`;
+  context.fillText(fitting(context, name, width - 16), rect.left + 8, rect.top + height + 4);
+}
+
+function paintBoxes(context: Context, { boxes, titles }: Picture, frame: Frame): void {
+  const { camera, size, palette, lit } = frame;
+  const view = seen(camera, size);
+  context.lineWidth = 1 / camera.zoom;
+  boxes.forEach((rect, box) => {
+    if (!overlap(rect, view)) return;
+    const [width, height] = [rect.right - rect.left, rect.bottom - rect.top];
+    context.globalAlpha = lit && !lit.boxes[box] ? 0.3 : 1;
+    context.fillStyle = palette.card;
+    context.strokeStyle = lit?.boxes[box] ? palette.accent : palette.border;
+    context.fillRect(rect.left, rect.top, width, height);
+    context.strokeRect(rect.left, rect.top, width, height);
+    if (camera.zoom > 0.12) paintTitle(context, titles[box], rect, frame);
+  });
+  context.globalAlpha = 1;
+}
+
+function paintTitle(context: Context, title: string, rect: Rect, { camera, palette }: Frame): void {
+  const height = Math.min(rect.bottom - rect.top - 6, Math.max(15, 11 / camera.zoom), 56);
+  context.font = `600 ${height}px system-ui, sans-serif`;
+  context.fillStyle = palette.text;
+  // A title may run on into the space between layers: cut to the card it would say less.
+  const width = rect.right - rect.left + TITLE_BEYOND;
+  context.fillText(fitting(context, title, width), rect.left + 8, rect.top + height + 2);
+}

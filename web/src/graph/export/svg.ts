@@ -1,0 +1,123 @@
+/** The drawing as SVG and the view as Mermaid and JSON: texts that open elsewhere. */
+
+import type { View } from "../../model/view";
+import { trace } from "../drawing/curves";
+import type { Drawing } from "../drawing/drawing";
+import type { Palette } from "../drawing/palette";
+import { lastPart, shortened } from "../drawing/text";
+import { CARD_WIDTH, HEADER, rowMiddle } from "../scene/cards";
+import { LOOKS } from "../scene/styles";
+import { SvgPen } from "./svgPen";
+
+const MARGIN = 24;
+/** How many characters of a name fit into a card at 13 pixels. */
+const NAME = 30;
+
+/** Return the whole drawing as a document of SVG, in the colours of the page. */
+export function svgOf(drawing: Drawing, palette: Palette): string {
+  const { bounds, scene } = drawing;
+  const [x, y] = [bounds.left - MARGIN, bounds.top - MARGIN];
+  const [width, height] = [bounds.right - x + MARGIN, bounds.bottom - y + MARGIN];
+  const lines = scene.strands.map((_, strand) => lineOf(drawing, strand, palette));
+  const boxes = drawing.boxes.map((_, box) => boxOf(drawing, box, palette));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13">`,
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${palette.canvas}"/>`,
+    ...lines,
+    ...boxes,
+    "</svg>",
+  ].join("\n");
+}
+
+function lineOf({ strands }: Drawing, strand: number, palette: Palette): string {
+  const look = LOOKS[strands.arrays.style[strand]];
+  const curve = strands.curve(strand);
+  const pen = new SvgPen();
+  trace(curve, pen);
+  const [x, y] = [curve.points[curve.points.length - 2], curve.points[curve.points.length - 1]];
+  const color = palette[look.color];
+  return (
+    `<path d="${pen.path}" fill="none" stroke="${color}" stroke-width="${look.width}" stroke-dasharray="${look.dash.join(" ")}"/>` +
+    `<path d="M${x} ${y}l-8 -4v8z" fill="${color}"/>`
+  );
+}
+
+function boxOf({ scene, boxes }: Drawing, box: number, palette: Palette): string {
+  const { left, top, bottom } = boxes[box];
+  const { datasets, columns, jobs } = scene.graph.view;
+  const card = scene.cards[box];
+  const name = card ? datasets.name[card.dataset] : jobs.name[scene.jobs[box - scene.cards.length]];
+  const rows = (card?.rows ?? []).map((column, row) => {
+    return text(left + 20, top + rowMiddle(row) + 4, columns.field[column], palette.text);
+  });
+  return [
+    `<g><title>${escaped(shortened(name))}</title>`,
+    `<rect x="${left}" y="${top}" width="${CARD_WIDTH}" height="${bottom - top}" rx="6" fill="${palette.card}" stroke="${palette.border}"/>`,
+    text(left + 12, top + HEADER / 2 - 2, lastPart(name), palette.text, ' font-weight="600"'),
+    ...rows,
+    "</g>",
+  ].join("");
+}
+
+function text(x: number, y: number, value: string, color: string, rest = ""): string {
+  const short = value.length > NAME ? `${value.slice(0, NAME - 1)}…` : value;
+  return `<text x="${x}" y="${y}" fill="${color}"${rest}>${escaped(short)}</text>`;
+}
+
+/** Return a text in which nothing is markup, and no character is missing from XML. */
+function escaped(value: string): string {
+  const valid = value.replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "�");
+  return valid.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+/** Return the shown edges as a flowchart of Mermaid, a subgraph for each dataset. */
+export function mermaidOf({ scene }: Drawing): string {
+  const { view } = scene.graph;
+  const edges = [...new Set(scene.strands.flatMap((strand) => strand.edges))].sort((a, b) => a - b);
+  const subgraphs = scene.cards.flatMap(({ dataset, columns }) => [
+    `  subgraph d${dataset}["${quoted(view.datasets.name[dataset])}"]`,
+    ...columns.map((column) => `    c${column}["${quoted(view.columns.field[column])}"]`),
+    "  end",
+  ]);
+  const arrows = edges.map((edge) => {
+    const [input, output] = [view.edges.input[edge], view.edges.output[edge]];
+    const direct = view.transformations.type[view.edges.transformation[edge]] === "DIRECT";
+    return `  c${input} ${direct ? "-->" : "-.->"} ${output < 0 ? `d${-1 - output}` : `c${output}`}`;
+  });
+  return ["flowchart LR", ...subgraphs, ...new Set(arrows)].join("\n");
+}
+
+/** Mermaid reads entities in quoted labels, by number and without `&`. */
+function quoted(value: string): string {
+  return shortened(value).replace(/[^\p{L}\p{N} ._/:-]/gu, (one) => `#${one.codePointAt(0)};`);
+}
+
+/** Return a View of the columns and edges that are shown alone. */
+export function shownView({ scene }: Drawing): View {
+  const { view } = scene.graph;
+  const edges = [...new Set(scene.strands.flatMap((strand) => strand.edges))].sort((a, b) => a - b);
+  const datasets = scene.cards.map((card) => card.dataset);
+  const columns = scene.cards.flatMap((card) => card.columns);
+  const newDataset = new Map(datasets.map((dataset, place) => [dataset, place]));
+  const newColumn = new Map(columns.map((column, place) => [column, place]));
+  const moved = (output: number) =>
+    output < 0 ? -1 - (newDataset.get(-1 - output) as number) : (newColumn.get(output) as number);
+  const picked = picker(columns, view.columns);
+  const pickedEdges = picker(edges, view.edges);
+  return {
+    ...view,
+    focus: { dataset: newDataset.get(view.focus.dataset) ?? 0, column: newColumn.get(view.focus.column) ?? -1 },
+    datasets: picker(datasets, view.datasets),
+    columns: { ...picked, dataset: picked.dataset.map((dataset) => newDataset.get(dataset) as number) },
+    edges: {
+      ...pickedEdges,
+      input: pickedEdges.input.map((input) => newColumn.get(input) as number),
+      output: pickedEdges.output.map(moved),
+    },
+  };
+}
+
+function picker<T extends object>(places: readonly number[], table: T): T {
+  const arrays = Object.entries(table) as [string, readonly unknown[]][];
+  return Object.fromEntries(arrays.map(([name, array]) => [name, places.map((place) => array[place])])) as T;
+}

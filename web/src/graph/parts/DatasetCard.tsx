@@ -1,0 +1,190 @@
+import { memo } from "preact/compat";
+import { type LineageGraph, listOf } from "../../model/graph";
+import { onPath, type Path } from "../../model/path";
+import type { Rect } from "../drawing/curves";
+import { lastPart, shortened } from "../drawing/text";
+import { type Card, type CardState, countOf, PAGE_ROWS } from "../scene/cards";
+
+export interface CardActions {
+  select(column: number): void;
+  preview(column: number | null): void;
+  changeCard(dataset: number, state: CardState): void;
+  openDataset(dataset: number): void;
+  expand(column: number, direction: "up" | "down"): void;
+}
+
+export interface DatasetCardProps {
+  readonly graph: LineageGraph;
+  readonly card: Card;
+  readonly rect: Rect;
+  /** The path that is lit; the rows that are not on it are dimmed. */
+  readonly lit: Path | null;
+  readonly selected: number;
+  readonly active: number;
+  readonly actions: CardActions;
+}
+
+/** A dataset with its columns as rows, in the place where the layout put it. */
+export const DatasetCard = memo((props: DatasetCardProps) => {
+  const { graph, card, rect, lit } = props;
+  const { datasets } = graph.view;
+  const name = datasets.name[card.dataset];
+  const focus = graph.view.focus.dataset === card.dataset;
+  const off = lit !== null && !listOf(graph.columnsOf, card.dataset).some((column) => onPath(lit, column));
+  const style = { left: `${rect.left}px`, top: `${rect.top}px`, height: `${rect.bottom - rect.top}px` };
+  return (
+    <section
+      class={`hw-card${focus ? " hw-focus" : ""}${off ? " hw-off" : ""}`}
+      style={style}
+      aria-label={`Dataset ${shortened(name)}`}
+    >
+      <header class="hw-card-header">
+        <button
+          type="button"
+          tabIndex={-1}
+          class="hw-card-name"
+          title={shortened(`${name}\n${datasets.namespace[card.dataset]}`)}
+          onClick={() => props.actions.openDataset(card.dataset)}
+        >
+          <bdi>{lastPart(name)}</bdi>
+        </button>
+        <CollapseButton {...props} />
+        <span class="hw-card-namespace">
+          <bdi>{shortened(datasets.namespace[card.dataset])}</bdi>
+        </span>
+      </header>
+      {card.rows.map((column) => (
+        <ColumnRow key={column} {...props} column={column} />
+      ))}
+      {card.rows.length < card.columns.length || card.state.filter !== "" ? <CardFooter {...props} /> : null}
+    </section>
+  );
+});
+
+function CollapseButton({ card, actions }: DatasetCardProps) {
+  const { collapsed } = card.state;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      class="hw-icon"
+      aria-expanded={!collapsed}
+      title={collapsed ? "Show the columns" : "Hide the columns"}
+      onClick={() => actions.changeCard(card.dataset, { ...card.state, collapsed: !collapsed })}
+    >
+      {collapsed ? "▸" : "▾"}
+    </button>
+  );
+}
+
+function ColumnRow(props: DatasetCardProps & { readonly column: number }) {
+  const { graph, column, lit, selected, active, actions } = props;
+  const { columns } = graph.view;
+  const field = columns.field[column];
+  const classes = ["hw-row"];
+  if (lit) classes.push(onPath(lit, column) ? "hw-lit" : "hw-off");
+  if (column === selected) classes.push("hw-selected");
+  return (
+    <div class={classes.join(" ")}>
+      <Hop {...props} direction="up" />
+      <button
+        type="button"
+        class="hw-column"
+        data-column={column}
+        tabIndex={column === active ? 0 : -1}
+        aria-pressed={column === selected}
+        title={shortened(`${field}${columns.dataType[column] ? `: ${columns.dataType[column]}` : ""}`)}
+        onClick={() => actions.select(column)}
+        onMouseEnter={() => actions.preview(column)}
+        onMouseLeave={() => actions.preview(null)}
+      >
+        <bdi class="hw-field">{shortened(field)}</bdi>
+        <span class="hw-type">{shortened(columns.dataType[column] ?? "")}</span>
+      </button>
+      <Hop {...props} direction="down" />
+    </div>
+  );
+}
+
+/** A button for the next hop where the store has more; else the mark of a root or a final use. */
+function Hop(props: DatasetCardProps & { readonly column: number; readonly direction: "up" | "down" }) {
+  const { graph, column, direction, actions } = props;
+  const { columns } = graph.view;
+  const up = direction === "up";
+  if ((up ? columns.moreUp : columns.moreDown)[column]) {
+    const title = up ? "Show one hop more before this column" : "Show one hop more after this column";
+    return (
+      <button
+        type="button"
+        tabIndex={-1}
+        class="hw-hop"
+        title={title}
+        onClick={() => actions.expand(column, direction)}
+      >
+        +
+      </button>
+    );
+  }
+  const last = isEnd(graph, column, direction);
+  const title = up ? "Root: made from no other column" : "Final use: no other column is made from it";
+  return last ? (
+    <span class={`hw-end hw-end-${direction}`} role="img" aria-label={title} title={title} />
+  ) : (
+    <span class="hw-end" />
+  );
+}
+
+/** Return whether the store has nothing before a column, or nothing after it. */
+export function isEnd(graph: LineageGraph, column: number, direction: "up" | "down"): boolean {
+  const { columns } = graph.view;
+  if (direction === "down") return !columns.moreDown[column] && listOf(graph.outputsOf, column).length === 0;
+  const rowEdges = listOf(graph.rowEdgesOf, columns.dataset[column]);
+  return !columns.moreUp[column] && listOf(graph.inputsOf, column).length + rowEdges.length === 0;
+}
+
+function CardFooter({ graph, card, actions }: DatasetCardProps) {
+  const { state, dataset, matching } = card;
+  const change = (changed: Partial<CardState>) => actions.changeCard(dataset, { ...state, ...changed });
+  const width = graph.view.datasets.width[dataset];
+  const title =
+    width > card.columns.length ? `The dataset has ${width.toLocaleString("en")} columns in all` : undefined;
+  const last = (state.page + 1) * PAGE_ROWS >= matching.length;
+  return (
+    <footer class="hw-card-footer">
+      <span class="hw-count" title={title}>
+        {countOf(card)}
+      </span>
+      {state.collapsed ? null : (
+        <input
+          class="hw-card-filter"
+          tabIndex={-1}
+          type="search"
+          placeholder="Filter"
+          aria-label="Filter the columns of this dataset"
+          value={state.filter}
+          onInput={(event) => change({ filter: event.currentTarget.value, page: 0 })}
+        />
+      )}
+      <button
+        type="button"
+        tabIndex={-1}
+        class="hw-icon"
+        title="Columns before these"
+        disabled={state.page === 0}
+        onClick={() => change({ page: state.page - 1 })}
+      >
+        ▲
+      </button>
+      <button
+        type="button"
+        tabIndex={-1}
+        class="hw-icon"
+        title="Columns after these"
+        disabled={last || state.collapsed}
+        onClick={() => change({ page: state.page + 1 })}
+      >
+        ▼
+      </button>
+    </footer>
+  );
+}

@@ -1,0 +1,56 @@
+import { useEffect, useRef } from "preact/hooks";
+import { type Camera, fitted, type Size, seen } from "../drawing/camera";
+import type { Drawing } from "../drawing/drawing";
+import { paletteOf } from "../drawing/palette";
+import type { Stage } from "../stage";
+
+export interface MinimapProps {
+  readonly drawing: Drawing;
+  readonly stage: { readonly current: Stage | null };
+  readonly camera: Camera;
+  readonly size: Size;
+}
+
+const SIZE: Size = { width: 180, height: 120 };
+
+/** All boxes small, with a frame around what is seen; a press or a drag moves the camera there. */
+export function Minimap({ drawing, stage, camera, size }: MinimapProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const map = fitted(drawing.bounds, SIZE, 4);
+  useEffect(() => {
+    if (canvas.current) paintMap(canvas.current, drawing, map);
+  }, [drawing]);
+  const view = seen(camera, size);
+  const go = (event: PointerEvent) => {
+    if (event.buttons !== 1) return;
+    event.stopPropagation();
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const [x, y] = [map.x + (event.clientX - box.left) / map.zoom, map.y + (event.clientY - box.top) / map.zoom];
+    stage.current?.centre({ left: x, right: x, top: y, bottom: y });
+  };
+  const frame = {
+    left: `${(view.left - map.x) * map.zoom}px`,
+    top: `${(view.top - map.y) * map.zoom}px`,
+    width: `${(view.right - view.left) * map.zoom}px`,
+    height: `${(view.bottom - view.top) * map.zoom}px`,
+  };
+  return (
+    <div class="hw-minimap" aria-hidden="true" onPointerDown={go} onPointerMove={go}>
+      <canvas ref={canvas} width={SIZE.width * 2} height={SIZE.height * 2} />
+      <div class="hw-minimap-frame" style={frame} />
+    </div>
+  );
+}
+
+function paintMap(canvas: HTMLCanvasElement, { boxes }: Drawing, { x, y, zoom }: Camera): void {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const palette = paletteOf(canvas);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  context.setTransform(2 * zoom, 0, 0, 2 * zoom, -2 * x * zoom, -2 * y * zoom);
+  context.fillStyle = palette.muted;
+  for (const { left, top, right, bottom } of boxes) {
+    context.fillRect(left, top, Math.max(right - left, 1 / zoom), Math.max(bottom - top, 1 / zoom));
+  }
+}

@@ -1,0 +1,69 @@
+import type { GraphState, Grouping } from "../../model/state";
+import type { Drawing } from "../drawing/drawing";
+import { ExportMenu } from "../export/ExportMenu";
+import type { Stage } from "../stage";
+
+export interface ToolbarProps {
+  readonly state: GraphState;
+  readonly drawing: Drawing | null;
+  change(changed: Partial<GraphState>): void;
+  tidy(): void;
+  stage(): Stage | null;
+}
+
+/** Choices of what is shown of the view, and how. */
+export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
+  const graph = state.form === "graph";
+  return (
+    <div class="hw-toolbar" role="toolbar" aria-label="Graph">
+      <Toggle label="Dim the rest" on={state.rest === "dim"} onToggle={(on) => change({ rest: on ? "dim" : "away" })} />
+      <Toggle label="Jobs" on={state.jobs} onToggle={(jobs) => change({ jobs })} />
+      <label class="hw-select">
+        Group
+        <select value={state.group} onChange={(event) => change({ group: event.currentTarget.value as Grouping })}>
+          <option value="none">none</option>
+          <option value="namespace">namespace</option>
+          <option value="job">job</option>
+        </select>
+      </label>
+      <Toggle label="Table" on={!graph} onToggle={(on) => change({ form: on ? "table" : "graph" })} />
+      <span class="hw-spring" />
+      {state.column === null ? null : (
+        <button type="button" onClick={() => change({ column: null })} title="Show all of the view (Esc)">
+          Show all
+        </button>
+      )}
+      {graph ? (
+        <>
+          <button type="button" onClick={tidy} title="Lay out anew">
+            Tidy
+          </button>
+          <button type="button" onClick={() => stage()?.zoom(1 / 1.4)} aria-label="Zoom out" title="Zoom out">
+            −
+          </button>
+          <button type="button" onClick={() => stage()?.zoom(1.4)} aria-label="Zoom in" title="Zoom in">
+            +
+          </button>
+          <button type="button" onClick={() => stage()?.fit()} title="See all that is drawn">
+            Fit
+          </button>
+        </>
+      ) : null}
+      {drawing ? <ExportMenu drawing={drawing} state={state} /> : null}
+    </div>
+  );
+}
+
+interface ToggleProps {
+  readonly label: string;
+  readonly on: boolean;
+  onToggle(on: boolean): void;
+}
+
+function Toggle({ label, on, onToggle }: ToggleProps) {
+  return (
+    <button type="button" aria-pressed={on} onClick={() => onToggle(!on)}>
+      {label}
+    </button>
+  );
+}

@@ -1,0 +1,193 @@
+/** The stage: camera, painted bitmap and the world of cards above it, moved together without rendering anew. */
+
+import { type Camera, centred, fitted, panned, revealed, type Size, seen, zoomed } from "./drawing/camera";
+import { PaintWorker } from "./drawing/client";
+import { overlap, type Rect } from "./drawing/curves";
+import type { Drawing, Lit } from "./drawing/drawing";
+import { type Frame, showsColumns } from "./drawing/painter";
+import { type Palette, paletteOf } from "./drawing/palette";
+
+/** The part of a screen that is painted beyond each side, so that a pan shows no edge of the bitmap. */
+const BEYOND = 0.25;
+/** How far outside cards are made already, in pixels of the screen. */
+const CARD_MARGIN = 240;
+/** Below this zoom a whole drawing cannot be read: it opens at the focus. */
+const READABLE_ZOOM = 0.4;
+
+export interface StageElements {
+  readonly root: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
+  readonly world: HTMLElement;
+}
+
+export interface StageEvents {
+  /** Boxes that are in sight, as cards to be made; none while cards are too small to read. */
+  boxesInSight(boxes: readonly number[]): void;
+  cameraMoved(camera: Camera, size: Size): void;
+}
+
+export class Stage {
+  camera: Camera = { x: 0, y: 0, zoom: 1 };
+  size: Size = { width: 1, height: 1 };
+  private drawing: Drawing | null = null;
+  private lit: Lit | null = null;
+  private shown: Frame | null = null;
+  private inSight = "";
+  private palette: Palette;
+  private readonly painter = new PaintWorker((bitmap, frame) => this.present(bitmap, frame));
+  private readonly bitmaps: ImageBitmapRenderingContext | null;
+  private readonly resized = new ResizeObserver(() => this.measure());
+
+  constructor(
+    private readonly elements: StageElements,
+    private readonly events: StageEvents,
+  ) {
+    this.palette = paletteOf(elements.root);
+    this.bitmaps = elements.canvas.getContext("bitmaprenderer");
+    this.resized.observe(elements.root);
+    this.measure();
+  }
+
+  /** Show a drawing; the first is fitted, with later ones the anchor box stays where it is on the screen. */
+  show(drawing: Drawing, lit: Lit | null, anchor: { readonly before: Rect; readonly after: Rect } | null): void {
+    const first = this.drawing === null;
+    this.drawing = drawing;
+    this.lit = lit;
+    this.inSight = "";
+    this.painter.show(drawing);
+    if (first) this.open();
+    else if (anchor) {
+      const { before, after } = anchor;
+      const { x, y, zoom } = this.camera;
+      this.moveTo({ x: x + after.left - before.left, y: y + after.top - before.top, zoom });
+    } else this.moveTo(this.camera);
+    this.repaint();
+  }
+
+  light(lit: Lit | null): void {
+    this.lit = lit;
+    this.repaint();
+  }
+
+  moveTo(camera: Camera): void {
+    this.camera = camera;
+    const { x, y, zoom } = camera;
+    this.elements.world.style.transform = `translate(${-x * zoom}px, ${-y * zoom}px) scale(${zoom})`;
+    this.placeBitmap();
+    if (!this.covered()) this.repaint();
+    this.findBoxes();
+    this.events.cameraMoved(camera, this.size);
+  }
+
+  pan(dx: number, dy: number): void {
+    this.moveTo(panned(this.camera, dx, dy));
+  }
+
+  zoom(factor: number, x = this.size.width / 2, y = this.size.height / 2): void {
+    this.moveTo(zoomed(this.camera, factor, x, y));
+  }
+
+  /** See the whole drawing. */
+  fit(): void {
+    if (this.drawing) this.moveTo(fitted(this.drawing.bounds, this.size));
+  }
+
+  reveal(rect: Rect): void {
+    this.moveTo(revealed(this.camera, rect, this.size));
+  }
+
+  centre(rect: Rect, zoom = this.camera.zoom): void {
+    this.moveTo(centred({ ...this.camera, zoom }, rect, this.size));
+  }
+
+  /** Return the point of the drawing under a point of the window. */
+  pointAt(clientX: number, clientY: number): { x: number; y: number } {
+    const { left, top } = this.elements.root.getBoundingClientRect();
+    return {
+      x: this.camera.x + (clientX - left) / this.camera.zoom,
+      y: this.camera.y + (clientY - top) / this.camera.zoom,
+    };
+  }
+
+  close(): void {
+    this.resized.disconnect();
+    this.painter.close();
+  }
+
+  /** Paint in the colours that the page has now. */
+  recolour(): void {
+    this.palette = paletteOf(this.elements.root);
+    this.repaint();
+  }
+
+  private repaint(): void {
+    if (!this.drawing) return;
+    const { camera, size } = this;
+    const beyond = { x: (size.width * BEYOND) / camera.zoom, y: (size.height * BEYOND) / camera.zoom };
+    this.painter.paint({
+      camera: { x: camera.x - beyond.x, y: camera.y - beyond.y, zoom: camera.zoom },
+      size: { width: size.width * (1 + 2 * BEYOND), height: size.height * (1 + 2 * BEYOND) },
+      ratio: Math.min(2, devicePixelRatio),
+      palette: this.palette,
+      lit: this.lit,
+    });
+  }
+
+  private open(): void {
+    this.fit();
+    const { drawing } = this;
+    if (!drawing || this.camera.zoom >= READABLE_ZOOM) return;
+    const focus = drawing.boxes[drawing.scene.boxOf[drawing.scene.graph.view.focus.dataset]];
+    if (focus) this.centre(focus, 0.75);
+  }
+
+  private measure(): void {
+    const { clientWidth, clientHeight } = this.elements.root;
+    this.size = { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
+    this.moveTo(this.camera);
+  }
+
+  private present(bitmap: ImageBitmap, frame: Frame): void {
+    this.shown = frame;
+    this.bitmaps?.transferFromImageBitmap(bitmap);
+    const { style } = this.elements.canvas;
+    style.width = `${frame.size.width}px`;
+    style.height = `${frame.size.height}px`;
+    this.placeBitmap();
+  }
+
+  /** Put the bitmap where the camera would see what it shows. */
+  private placeBitmap(): void {
+    if (!this.shown) return;
+    const { camera, shown } = this;
+    const [dx, dy] = [(shown.camera.x - camera.x) * camera.zoom, (shown.camera.y - camera.y) * camera.zoom];
+    this.elements.canvas.style.transform = `translate(${dx}px, ${dy}px) scale(${camera.zoom / shown.camera.zoom})`;
+  }
+
+  private covered(): boolean {
+    if (!this.shown || this.shown.camera.zoom !== this.camera.zoom) return false;
+    const [view, painted] = [seen(this.camera, this.size), seen(this.shown.camera, this.shown.size)];
+    // Half of what is painted beyond the screen is left when the next bitmap is ordered.
+    const spare = { x: ((view.right - view.left) * BEYOND) / 2, y: ((view.bottom - view.top) * BEYOND) / 2 };
+    return (
+      view.left - spare.x >= painted.left &&
+      view.top - spare.y >= painted.top &&
+      view.right + spare.x <= painted.right &&
+      view.bottom + spare.y <= painted.bottom
+    );
+  }
+
+  private findBoxes(): void {
+    const boxes: number[] = [];
+    if (this.drawing && showsColumns(this.camera.zoom)) {
+      const { left, top, right, bottom } = seen(this.camera, this.size);
+      const margin = CARD_MARGIN / this.camera.zoom;
+      const wide = { left: left - margin, top: top - margin, right: right + margin, bottom: bottom + margin };
+      for (const [box, rect] of this.drawing.boxes.entries()) if (overlap(rect, wide)) boxes.push(box);
+    }
+    const key = boxes.join();
+    if (key === this.inSight && this.drawing) return;
+    this.inSight = key;
+    this.events.boxesInSight(boxes);
+  }
+}

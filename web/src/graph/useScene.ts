@@ -1,0 +1,76 @@
+/** From a view and its state to a drawing: what is computed at once, and what the layout's worker returns later. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { graphOf, type LineageGraph, shownEdges } from "../model/graph";
+import { type Depth, type Path, pathOf } from "../model/path";
+import { type GraphState, startOf } from "../model/state";
+import type { View } from "../model/view";
+import { type Drawing, drawingOf } from "./drawing/drawing";
+import { LayoutWorker } from "./layout/client";
+import type { CardState } from "./scene/cards";
+import { boxKeys, type Place, requestOf, type Scene, sceneOf } from "./scene/scene";
+
+export interface Followed {
+  readonly graph: LineageGraph;
+  /** 1 for each edge whose subtype is shown. */
+  readonly shown: Uint8Array;
+  readonly depth: Depth;
+  /** The path of the selected column; null where none is selected. */
+  readonly path: Path | null;
+}
+
+/** Return the graph of a view and the path that its state shows. */
+export function useFollowed(view: View, state: GraphState): Followed {
+  const graph = useMemo(() => graphOf(view), [view]);
+  const shown = useMemo(() => shownEdges(view, new Set(state.hidden)), [view, state.hidden]);
+  return useMemo(() => {
+    const { up, down } = state.depth;
+    const depth = { up: up ?? Number.POSITIVE_INFINITY, down: down ?? Number.POSITIVE_INFINITY };
+    const start = startOf(graph, state);
+    return { graph, shown, depth, path: start.length > 0 ? pathOf(graph, start, shown, depth) : null };
+  }, [graph, shown, state]);
+}
+
+export interface Drawn {
+  readonly drawing: Drawing | null;
+  /** Lay out anew all that is shown, as if it had no places yet. */
+  tidy(): void;
+}
+
+/** Return the drawing of what is shown; while the layout of the next is under way, the one before. */
+export function useDrawing(followed: Followed, state: GraphState, cardStates: ReadonlyMap<number, CardState>): Drawn {
+  const { graph, shown, path } = followed;
+  const away = state.rest === "away";
+  const { jobs, group } = state;
+  const [tidied, setTidied] = useState(0);
+  const scene = useMemo(
+    () => sceneOf(graph, { edges: shown, path, away, jobs, group, cardStates }),
+    [graph, shown, path, away, jobs, group, cardStates],
+  );
+  // A path that is shown alone has places of its own, so that leaving it brings back the places before.
+  const key = `${tidied} ${jobs} ${group} ${away ? state.column : null}`;
+  const places = useRef(new Map<string, Map<string, Place>>());
+  const drawing = useLayout(scene, key, places.current);
+  return { drawing, tidy: () => setTidied(tidied + 1) };
+}
+
+function useLayout(scene: Scene, key: string, places: Map<string, Map<string, Place>>): Drawing | null {
+  const [drawing, setDrawing] = useState<Drawing | null>(null);
+  const worker = useRef<LayoutWorker | null>(null);
+  useEffect(() => () => worker.current?.close(), []);
+  useEffect(() => {
+    worker.current ??= new LayoutWorker();
+    let current = true;
+    const request = requestOf(scene, places.get(key) ?? new Map());
+    worker.current.layOut(request).then((layout) => {
+      if (!current) return;
+      const keys = boxKeys(scene);
+      places.set(key, new Map(keys.map((box, place) => [box, { x: layout.x[place], y: layout.y[place] }])));
+      setDrawing(drawingOf(scene, layout, request.pitch));
+    });
+    return () => {
+      current = false;
+    };
+  }, [scene, key, places]);
+  return drawing;
+}

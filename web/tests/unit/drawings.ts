@@ -1,0 +1,34 @@
+/** Drawings for tests: a view laid out as the page does it, without workers. */
+
+import { type Drawing, drawingOf } from "../../src/graph/drawing/drawing";
+import { layOut } from "../../src/graph/layout/layout";
+import { type Place, requestOf, type Scene, type SceneOptions, sceneOf } from "../../src/graph/scene/scene";
+import { graphOf, shownEdges } from "../../src/model/graph";
+import { ANY_DEPTH, pathOf } from "../../src/model/path";
+import type { View } from "../../src/model/view";
+
+export interface Options extends Partial<Omit<SceneOptions, "path" | "edges">> {
+  /** The column whose path is shown. */
+  readonly start?: number;
+}
+
+export function sceneFor(view: View, { start, ...options }: Options = {}): Scene {
+  const graph = graphOf(view);
+  const edges = shownEdges(view, new Set());
+  const path = start === undefined ? null : pathOf(graph, [start], edges);
+  return sceneOf(graph, { edges, path, away: true, jobs: false, group: "none", cardStates: new Map(), ...options });
+}
+
+export function drawingFor(view: View, options: Options = {}): Drawing {
+  const scene = sceneFor(view, options);
+  const request = requestOf(scene, new Map<string, Place>());
+  return drawingOf(scene, layOut(request), request.pitch);
+}
+
+/** Return a view as the table and the keyboard follow it. */
+export function followedFor(view: View, start?: number) {
+  const graph = graphOf(view);
+  const shown = shownEdges(view, new Set());
+  const path = start === undefined ? null : pathOf(graph, [start], shown);
+  return { graph, shown, depth: ANY_DEPTH, path };
+}
