@@ -20,3 +20,5 @@ ask() {
 
 ask gold/scorecard.seat_hours_lost
 ask gold/fleet.seat_km --type direct
+
+printf '\nFollow the first of them in a browser:\n\n    %s ui gold/scorecard.seat_hours_lost\n' "$(command -v headwater)"

@@ -49,3 +49,7 @@ def test_the_readme_shows_what_the_demo_prints(printed: str) -> None:
 def test_the_demo_leads_back_to_the_raw_files(printed: str) -> None:
     for source in ("flights.csv.arr_delay", "planes.csv.seats", "airports.csv.lat"):
         assert source in printed
+
+
+def test_the_demo_ends_with_the_command_that_opens_the_page_at_a_gold_column(printed: str) -> None:
+    assert printed.rstrip().splitlines()[-1].endswith("headwater ui gold/scorecard.seat_hours_lost")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from inspect import Parameter, Signature
 from typing import Annotated, Any, get_args, get_origin
+from urllib.parse import urlencode
 
 import typer
 
@@ -51,15 +52,26 @@ serve.__annotations__ = {name: one.annotation for name, one in _PARAMETERS.items
 
 
 def ui(
+    column: Annotated[
+        str, typer.Argument(help="Open the page at this column or dataset: any ending of its name.", show_default=False)
+    ] = "",
     store: StoreOption = None,
     port: Annotated[int, typer.Option(min=0, envvar=_PORT.variable, help=_PORT.help.text)] = _PORT.default,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Look at lineage in a browser: a server for this machine, and its page."""
-    _run(ServerSettings(store, port=port), webbrowser.open if browser else None)
+    """Look at lineage in a browser: a server for this machine, and its page, whose address is printed too."""
+    query = f"/?{urlencode({'column': column})}" if column else ""
+
+    def show(url: str) -> None:
+        print_lines([f"The page: {url}{query}"])
+        if browser:
+            # A browser in a terminal does not return before it is closed.
+            threading.Thread(target=webbrowser.open, args=(url + query,), daemon=True).start()
+
+    _run(ServerSettings(store, port=port), show)
 
 
-def _run(settings: ServerSettings, open_page: Callable[[str], object] | None) -> None:
+def _run(settings: ServerSettings, listening: Callable[[str], None] | None) -> None:
     try:
         from headwater.server.process import run
     except ImportError as fault:
@@ -70,8 +82,7 @@ def _run(settings: ServerSettings, open_page: Callable[[str], object] | None) ->
 
     def announce(url: str, store: str) -> None:
         print_lines([f"Listening on {url} (store: {store})"])
-        if open_page is not None:
-            # A browser in a terminal does not return before it is closed.
-            threading.Thread(target=open_page, args=(url,), daemon=True).start()
+        if listening is not None:
+            listening(url)
 
     run(settings, announce)
