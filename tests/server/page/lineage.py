@@ -28,6 +28,10 @@ def output(
     return {"namespace": "lake", "name": name, "facets": own}
 
 
+def reading(name: str, event: Json) -> Json:
+    return event | {"inputs": [{"namespace": "lake", "name": name}]}
+
+
 ITEMS = "array<struct<sku:string,price:decimal(10,2),tax:struct<rate:double,code:string>>>"
 SILVER = output(
     "silver/orders",
@@ -85,10 +89,13 @@ GAP = {
     "why": "a Python function cannot be seen into",
     "output": "silver/orders",
 }
+COVERAGE = {"headwater_coverage": {"gaps": [GAP]}}
 EVENTS = [
-    told("clean", SILVER, minute=1, run="clean", run_facets={"headwater_coverage": {"gaps": [GAP]}}),
-    told("revenue", GOLD, minute=2, run="revenue", job_facets={"sql": {"query": SQL}}),
-    told("report", REPORT, minute=3, run="report"),
+    reading(
+        "raw/orders", told("clean", SILVER, minute=1, run="clean", run_facets={"headwater_coverage": {"gaps": [GAP]}})
+    ),
+    reading("silver/orders", told("revenue", GOLD, minute=2, run="revenue", job_facets={"sql": {"query": SQL}})),
+    reading("gold/revenue", told("report", REPORT, minute=3, run="report")),
     told("odd", HOSTILE, minute=4, run="odd"),
     told("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
     told("bonus", BONUS, minute=6, run="bonus"),

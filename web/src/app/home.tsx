@@ -8,7 +8,7 @@ import type { Dataset, Jobs, Namespaces } from "./documents";
 import { type Go, useAnswer } from "./hooks";
 import { JobLink, Link, NameLink } from "./names";
 import { listed } from "./places";
-import { Empty, Shown } from "./states";
+import { Shown } from "./states";
 
 const PAGE = 50;
 
@@ -46,11 +46,12 @@ export function HomePage({ address, go }: PageProps) {
 
 function Nothing() {
   return (
-    <Empty title="No lineage yet">
+    <div class="state">
+      <h1>No lineage yet</h1>
       <p>Run a job with headwater, or send OpenLineage events to this server:</p>
       <pre>headwater run job.py</pre>
       <pre>{`curl -H 'Content-Type: application/json' ${location.origin}/api/v1/lineage -d @event.json`}</pre>
-    </Empty>
+    </div>
   );
 }
 

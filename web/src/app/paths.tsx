@@ -15,19 +15,17 @@ const MOST = 20;
 export function PathsPage({ address, go }: PageProps) {
   const [to, setTo] = useState(address.to);
   const name = nameOf(address);
-  const [here, there] = [textOf(name), address.to];
-  const ask = (source: string, target: string) =>
-    there
+  const answer = useAnswer<Paths>(
+    address.to
       ? pathOf("api/v2/paths", {
-          source,
-          target,
+          source: textOf(name),
+          target: address.to,
           most: MOST,
           as_of: address.asOf,
           type: address.influence === "value" ? "DIRECT" : null,
         })
-      : null;
-  const forward = useAnswer<Paths>(ask(here, there));
-  const backward = useAnswer<Paths>(ask(there, here));
+      : null,
+  );
   const submit = (event: Event) => {
     event.preventDefault();
     go({ ...address, to: to.trim() });
@@ -59,18 +57,17 @@ export function PathsPage({ address, go }: PageProps) {
           </label>
         </form>
       </Subject>
-      {!there && <Empty title="Name the other column to see how the two are joined." />}
-      {there && (
-        <Shown answer={forward}>
-          {(one) => <Shown answer={backward}>{(other) => <Both one={one} other={other} go={go} />}</Shown>}
-        </Shown>
+      {address.to ? (
+        <Shown answer={answer}>{(found) => <List found={found} go={go} />}</Shown>
+      ) : (
+        <Empty title="Name the other column to see how the two are joined." />
       )}
     </>
   );
 }
 
-function Both({ one, other, go }: { one: Paths; other: Paths; go: PageProps["go"] }) {
-  if (!one.paths.length && !other.paths.length) {
+function List({ found: { paths, truncated }, go }: { found: Paths; go: PageProps["go"] }) {
+  if (!paths.length) {
     return (
       <Empty title="No path leads from one to the other.">
         <p>Neither is made from the other, as far as is known.</p>
@@ -79,30 +76,28 @@ function Both({ one, other, go }: { one: Paths; other: Paths; go: PageProps["go"
   }
   return (
     <>
-      {[one, other].map((paths) =>
-        paths.paths.map((path, number) => (
-          <section key={JSON.stringify(path.columns)} class="path">
-            <h2>
-              {number === 0 && paths.paths.length === 1 ? "The path" : `Path ${number + 1} of ${paths.paths.length}`}
-              <small>
-                {" "}
-                {path.steps.length} {path.steps.length === 1 ? "step" : "steps"}
-              </small>
-            </h2>
-            <ol>
-              {path.columns.map((column, place) => (
-                <li key={`${column.namespace} ${column.name} ${column.field}`}>
-                  <NameLink name={column} go={go} whole />
-                  {path.steps[place]?.map((hop) => (
-                    <HopLine key={JSON.stringify(hop)} hop={hop} go={go} />
-                  ))}
-                </li>
-              ))}
-            </ol>
-          </section>
-        )),
-      )}
-      {one.truncated.concat(other.truncated).length > 0 && <p class="notice">There may be more paths than these.</p>}
+      {paths.map((path, number) => (
+        <section key={JSON.stringify(path.columns)} class="path">
+          <h2>
+            {paths.length === 1 ? "The path" : `Path ${number + 1} of ${paths.length}`}
+            <small>
+              {" "}
+              {path.steps.length} {path.steps.length === 1 ? "step" : "steps"}
+            </small>
+          </h2>
+          <ol>
+            {path.columns.map((column, place) => (
+              <li key={JSON.stringify(column)}>
+                <NameLink name={column} go={go} whole />
+                {path.steps[place]?.map((hop) => (
+                  <HopLine key={JSON.stringify(hop)} hop={hop} go={go} />
+                ))}
+              </li>
+            ))}
+          </ol>
+        </section>
+      ))}
+      {truncated.length > 0 && <p class="notice">There may be more paths than these.</p>}
     </>
   );
 }

@@ -57,7 +57,7 @@ function Refused({ error, reload }: { error: ApiError; reload: () => void }) {
   if (error.status === 401) return <KeyForm message={sessionKey() ? error.message : ""} entered={reload} />;
   return (
     <div class="state" role="alert">
-      <h2>{TITLES[error.status] ?? "That did not work"}</h2>
+      <h1>{TITLES[error.status] ?? "That did not work"}</h1>
       <p class="long">{error.message}</p>
       {error.status === 404 && <p>Look for it with the search above: press / to go there.</p>}
       <button type="button" onClick={reload}>
@@ -78,7 +78,7 @@ function KeyForm({ message, entered }: { message: string; entered: () => void })
   };
   return (
     <form class="state key-form" onSubmit={submit}>
-      <h2>This server needs a key</h2>
+      <h1>This server needs a key</h1>
       <p>
         Paste an API key, or a token of your identity provider. It stays in this tab, and is gone when you close it.
       </p>

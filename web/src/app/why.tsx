@@ -29,7 +29,8 @@ const COVERED = {
 } as const;
 
 export function WhyPage({ address, go }: PageProps) {
-  const answer = useAnswer<Roots>(pathOf("api/v2/roots", { ...nameParams(address), as_of: address.asOf }));
+  const type = address.influence === "value" ? "DIRECT" : null;
+  const answer = useAnswer<Roots>(pathOf("api/v2/roots", { ...nameParams(address), type, as_of: address.asOf }));
   const name = nameOf(address);
   return (
     <>
