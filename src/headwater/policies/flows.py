@@ -121,7 +121,8 @@ class Flows:
         return [one for one, cut in cuts.items() if not cut and self.today <= one.expires]
 
     def _listed(self, node: int) -> bool:
-        return node in self.every.fields and self.every.fields[node][0] in self.every.datasets
+        dataset = -node if node < 0 else self.every.fields[node][0] if node in self.every.fields else 0
+        return dataset in self.every.datasets
 
     def _columns(self, targets: Collection[Target]) -> set[int]:
         whole = {dataset for dataset, field_id in targets if not field_id}
@@ -161,6 +162,7 @@ class Flows:
         self, rows: Collection[tuple[int, ...]], nodes: Collection[int]
     ) -> tuple[dict[tuple[int, ...], Hop], Mapping[int, Column]]:
         ends = {end for row in rows for end in row[:2] if end > 0}
-        columns = names.columns(self.connection, ends.union(nodes))
+        columns = dict(names.columns(self.connection, {one for one in ends.union(nodes) if one > 0}))
+        columns |= {one: Column(self.every.datasets[-one], "*", id=one) for one in nodes if one < 0}
         hops = {row: named_hops(self.connection, [Link(*row)], columns, self._transformations)[0] for row in rows}
         return hops, columns

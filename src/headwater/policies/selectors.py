@@ -84,6 +84,11 @@ class Names:
             if dataset in found and any(own.fullmatch(f"{text}.{plain(name)}") for text in found[dataset])
         }
 
+    def matching_whole(self, selectors: Collection[str]) -> set[int]:
+        """Return the ids, with a minus sign, of datasets some column of which a selector may fit."""
+        datasets = [part for one in selectors for part in (one, one.rpartition(".")[0]) if part]
+        return {-one for one in self.matching_datasets(datasets)}
+
     def matching_datasets(self, selectors: Collection[str]) -> set[int]:
         """Return the datasets that one of the selectors fits, by any of their names."""
         own = pattern_of(selectors)

@@ -43,7 +43,10 @@ class Barriers:
 
 
 Arrivals = dict[int, Row | None]
-"""Columns with the link that first led to each, None at the start."""
+"""Columns with the link that first led to each, None at the start.
+
+A dataset of which no column is known stands among them, by its id with a minus sign.
+"""
 
 
 @dataclass(slots=True)
@@ -171,7 +174,10 @@ class _Walker:
                 whole.setdefault(-node, []).append(row)
             elif node not in found.now and node not in without.now and self._add(found, node, row):
                 new.append(node)
-        for node, dataset in _COLUMNS_OF.bare(self.connection, whole) if whole else ():
+        columns = _COLUMNS_OF.bare(self.connection, whole) if whole else []
+        for bare in whole.keys() - {dataset for _, dataset in columns}:
+            found.now.setdefault(-bare, whole[bare][0])
+        for node, dataset in columns:
             for row in whole[dataset]:
                 if node in self.barriers.fields:
                     self._blocked.append(row)

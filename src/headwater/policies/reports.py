@@ -1,0 +1,169 @@
+"""Reports of a check: a table for people, JSON, SARIF, JUnit, and annotations of GitHub."""
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+import orjson
+from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
+
+from headwater.answers.labels import readable
+from headwater.policies.check import Checked
+from headwater.policies.findings import Finding
+from headwater.policies.policy_file import Rule, Severity
+
+Report = Callable[[Checked], str]
+
+_SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def summary(checked: Checked) -> str:
+    """Return the numbers of findings as one line."""
+    counted = [one for one in checked.findings if not one.accepted]
+    numbers = [(severity.value, sum(one.rule.severity is severity for one in counted)) for severity in Severity]
+    shown = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in numbers if number)
+    accepted = len(checked.findings) - len(counted)
+    found = f"{len(checked.policy.rules)} rules: {shown or 'nothing found'}"
+    return f"{found}; {accepted} accepted" if accepted else found
+
+
+def table(checked: Checked) -> str:
+    """Return each finding with its path below it; those that are accepted come last, on one line each."""
+    return "\n".join([line for one in checked.findings for line in _lines(one)] + [summary(checked)])
+
+
+def _lines(one: Finding) -> Iterator[str]:
+    owners = f"  (owners: {', '.join(one.owners)})" if one.owners else ""
+    if one.accepted:
+        yield readable(f"accepted  {one.rule.name}  {one.subject}: {one.accepted}")
+        return
+    yield f"{one.rule.severity.value:8}  {one.rule.name}  {readable(one.subject)}: {_message(one)}{owners}"
+    yield from (f"            {line}" for line in one.path)
+
+
+def _message(one: Finding) -> str:
+    return f"{one.rule.message}: {one.message}" if one.rule.message else one.message
+
+
+def as_json(checked: Checked) -> str:
+    """Return the findings as a document."""
+    document = {
+        "failed": checked.failed,
+        "rules": len(checked.policy.rules),
+        "findings": [
+            {
+                "rule": one.rule.name,
+                "severity": one.rule.severity.value,
+                "policy": {
+                    "file": one.rule.place.file,
+                    "line": one.rule.place.line,
+                    "column": one.rule.place.column,
+                },
+                "on": one.subject,
+                "about": one.about,
+                "message": _message(one),
+                "path": list(one.path),
+                "owners": list(one.owners),
+                "accepted": one.accepted,
+                "fingerprint": one.fingerprint,
+            }
+            for one in checked.findings
+        ],
+        "notes": list(checked.notes),
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+
+
+def sarif(checked: Checked) -> str:
+    """Return the findings as SARIF 2.1.0, each at the line of its rule, with the path as a code flow."""
+    driver = {
+        "name": "headwater",
+        "version": version("headwater"),
+        "rules": [
+            {
+                "id": rule.name,
+                "shortDescription": {"text": rule.message or f"{rule.kind} {rule.name}"},
+                "defaultConfiguration": {"level": rule.severity.value},
+            }
+            for rule in checked.policy.rules
+        ],
+    }
+    numbers = {rule.name: number for number, rule in enumerate(checked.policy.rules)}
+    results = [_sarif_result(one, numbers[one.rule.name]) for one in checked.findings]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    document = {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+
+
+def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
+    place = _sarif_place(one.rule) | {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
+    result: dict[str, Any] = {
+        "ruleId": one.rule.name,
+        "ruleIndex": number,
+        "level": one.rule.severity.value,
+        "message": {"text": f"{one.subject}: {_message(one)}"},
+        "locations": [place],
+        "partialFingerprints": {"headwater/v1": one.fingerprint},
+    }
+    if one.path:
+        steps = [{"location": _sarif_place(one.rule) | {"message": {"text": line}}} for line in one.path]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if one.accepted:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": one.accepted}]
+    return result
+
+
+def _sarif_place(rule: Rule) -> dict[str, Any]:
+    region = {"startLine": rule.place.line, "startColumn": rule.place.column}
+    return {"physicalLocation": {"artifactLocation": {"uri": rule.place.file}, "region": region}}
+
+
+def junit(checked: Checked) -> str:
+    """Return a test case for each rule, and one for each of its findings: failed, or skipped where it is accepted."""
+    suite = TestSuite("headwater check")
+    for rule in checked.policy.rules:
+        own = [one for one in checked.findings if one.rule == rule]
+        suite.add_testcases([_junit_case(rule, one) for one in own] or [TestCase(rule.name, rule.kind)])
+    document = JUnitXml("headwater")
+    document.add_testsuite(suite)
+    return str(document.tostring().decode())
+
+
+def _junit_case(rule: Rule, one: Finding) -> TestCase:
+    case = TestCase(one.subject, rule.name)
+    text = "\n".join((_message(one), *one.path))
+    if one.accepted:
+        case.result = [Skipped(one.accepted)]
+    elif rule.severity is Severity.ERROR:
+        case.result = [Failure(text, str(rule.place))]
+    else:
+        case.system_out = f"{rule.severity.value}: {text}"
+    return case
+
+
+def github(checked: Checked) -> str:
+    """Return the findings as workflow commands of GitHub Actions, which show them at the line of the policy."""
+    commands = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+    lines = []
+    for one in checked.findings:
+        if not one.accepted:
+            place = one.rule.place
+            title = _property(one.rule.name)
+            where = f"file={_property(place.file)},line={place.line},col={place.column},title={title}"
+            text = _data("\n".join((f"{one.subject}: {_message(one)}", *one.path)))
+            lines.append(f"::{commands[one.rule.severity]} {where}::{text}")
+    return "\n".join([*lines, summary(checked)])
+
+
+def _data(text: str) -> str:
+    """Return a text as the data of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """Return a text as a property of a workflow command."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+REPORTS: Mapping[str, Report] = {"table": table, "json": as_json, "sarif": sarif, "junit": junit, "github": github}
+"""The forms of a report, by name."""
