@@ -7,7 +7,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 import headwater
-from headwater.cli import archive, check, database, extensions, ingest, keys, lists, questions, serve, tags
+from headwater.cli import archive, check, database, diff, extensions, ingest, keys, lists, questions, serve, tags
 from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
 from headwater.redaction import redact
@@ -46,6 +46,7 @@ app.command(rich_help_panel="Lists")(lists.runs)
 app.command(rich_help_panel="Lists")(lists.search)
 app.command(rich_help_panel="Lists")(lists.coverage)
 app.command(rich_help_panel="Policies")(check.check)
+app.command(rich_help_panel="Policies")(diff.diff)
 app.add_typer(tags.app, name="tag", rich_help_panel="Policies")
 app.command(rich_help_panel="Events")(ingest.ingest)
 app.add_typer(archive.app, name="archive", rich_help_panel="Events")

@@ -39,6 +39,7 @@ class Flows:
         today: the day by which breakers expire.
         guess: whether runs that say nothing of columns are taken to have made every output from every input.
         influence: whether INDIRECT edges are followed too.
+        as_of: a moment in microseconds since 1970, None for now; tags and breakers are those of now.
     """
 
     connection: Connection
@@ -46,6 +47,7 @@ class Flows:
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     guess: bool = True
     influence: bool = False
+    as_of: int | None = None
     _flows: dict[TagName, Flow] = field(default_factory=dict)
 
     @cached_property
@@ -76,7 +78,7 @@ class Flows:
             start = {*self.starts.get(tag, ()), *self._masked_into(tag)}
             breakers = [one for one in self.file.breakers if one.holds(tag.tag, self.today)]
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
-            bounds = Bounds(None if self.influence or self.guess else EdgeType.DIRECT, guess=self.guess)
+            bounds = Bounds(None if self.influence or self.guess else EdgeType.DIRECT, self.as_of, guess=self.guess)
             self._flows[tag] = flow_from(
                 self.connection, start, lambda one: self._effect(one, functions), self._barriers(breakers), bounds
             )

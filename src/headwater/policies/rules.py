@@ -8,23 +8,20 @@ from sqlalchemy import Connection, select
 
 from headwater.errors import PolicyError
 from headwater.model import Job
-from headwater.openlineage.reading.json_values import record, records, text
 from headwater.policies.documents import path_lines
 from headwater.policies.findings import Finding
 from headwater.policies.flows import Flows, TagPath
+from headwater.policies.owners import OWNER, owners_of_datasets
 from headwater.policies.policy_file import Rule
 from headwater.policies.selectors import Names
 from headwater.policies.sql_checks import rows_of
 from headwater.policies.yaml_map import nearest
 from headwater.store import Store, schema
-from headwater.store.catalog import facets
 from headwater.store.questions import Bounds, Covered, Direction, coverage, names
 from headwater.store.questions.walk.edges import edges_within
 from headwater.store.questions.walk.tag_walk import Arriving
 
 Check = Callable[[Rule, "Lineage"], Iterator[Finding]]
-OWNER = "owner"
-"""The tag that names the owner of a column, beside the ownership facet of its dataset."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +50,8 @@ class Lineage:
 
     @cached_property
     def owners(self) -> Mapping[int, tuple[str, ...]]:
-        """The owners of each dataset, by its ownership facet and by the tag `OWNER`."""
-        found = {
-            dataset: {text(one, "name") for one in records(record(own, "ownership"), "owners")} - {""}
-            for dataset, own in facets.of_datasets(self.connection, list(self.every.datasets)).items()
-        }
-        for (dataset, field), values in self._tagged(OWNER).items():
-            if not field:
-                found.setdefault(dataset, set()).update(values)
-        return {dataset: tuple(sorted(some)) for dataset, some in found.items()}
+        """The owners of each dataset."""
+        return owners_of_datasets(self.connection, self.every)
 
     def tagged(self, tags: Collection[str]) -> set[int]:
         """Return the columns that have one of some tags, themselves or by their dataset."""
@@ -78,14 +68,6 @@ class Lineage:
         found: dict[int, set[int]] = {}
         for dataset, job in self.connection.execute(written.distinct()):
             found.setdefault(dataset, set()).add(job)
-        return found
-
-    def _tagged(self, tag: str) -> dict[tuple[int, int], set[str]]:
-        own = schema.tagging
-        found: dict[tuple[int, int], set[str]] = {}
-        for row in self.connection.execute(select(own).where(own.c.job_id == 0)):
-            if row.tag.casefold() == tag:
-                found.setdefault((row.dataset_id, row.field_id), set()).add(row.value)
         return found
 
 

@@ -1,0 +1,117 @@
+"""``headwater diff``: columns and edges that came, went and changed, what breaks, and where tags newly arrive."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.policies.conftest import Run
+from tests.store.conftest import told, written
+
+from headwater.store import open_store
+
+CLEAN = {
+    "who": ["lake/customers.email TRANSFORMATION masked"],
+    "domain": ["lake/customers.email TRANSFORMATION"],
+    "n": ["lake/customers.email AGGREGATION masked"],
+    "*": ["lake/customers.city FILTER"],
+}
+
+
+def changed(path: Path, fields: dict[str, list[str]], **more: Any) -> Path:
+    """A copy of the store in which the job ``clean`` has run again with other lineage."""
+    other = path.with_name("after.db")
+    shutil.copy(path, other)
+    with open_store(str(other)) as store:
+        output = written("lake/contacts", fields, write="ALL_ROWS")
+        for field in output["facets"]["schema"]["fields"]:
+            field["type"] = more.get("types", {}).get(field["name"], "string")
+        output["facets"]["ownership"] = {"owners": [{"name": "team-crm", "type": "OWNER"}]}
+        store.ingest([told("clean", output, minute=30, run="again")])
+    return other
+
+
+@pytest.fixture
+def difference(path: Path, headwater: Run) -> Any:
+    """The document about a change of the job ``clean``."""
+
+    def of(fields: dict[str, list[str]], **more: Any) -> Any:
+        return json.loads(headwater("diff", path, changed(path, fields, **more), "--format", "json").output)
+
+    return of
+
+
+def names(columns: list[dict[str, str]]) -> list[str]:
+    return [f"{one['dataset']}.{one['field']}".removeprefix("file:/") for one in columns]
+
+
+def test_the_same_job_again_changes_nothing(difference: Any, path: Path, headwater: Run) -> None:
+    found = difference(CLEAN)
+    assert found["columns"] == {"added": [], "removed": [], "retyped": [], "rerouted": []}
+    assert (found["edges"], found["broken"], found["flows"]) == ([], [], [])
+    same = headwater("diff", path, path.with_name("after.db"), "--exit-code")
+    assert (same.exit_code, same.output) == (0, "## Lineage\n\nNothing changes.\n")
+
+
+def test_a_lost_mask_is_named_and_the_tag_that_newly_arrives_too(difference: Any, path: Path, headwater: Run) -> None:
+    headwater("tag", "add", "landing/people.mail", "pii.email")
+    found = difference(CLEAN | {"who": ["lake/customers.email TRANSFORMATION"]})
+    (edge,) = found["edges"]
+    assert (edge["note"], names([edge["output"]])) == ("mask lost", ["lake/contacts.who"])
+    assert sorted(names(found["flows"])) == ["lake/contacts.who", "reports/daily.who"]
+    assert {one["arriving"] for one in found["flows"]} == {"value"}
+    shown = headwater("diff", path, path.with_name("after.db"), "--exit-code")
+    assert shown.exit_code == 1
+    assert shown.output.index("Tags that newly arrive (2)") < shown.output.index("**mask lost**")
+
+
+def test_a_filter_that_is_added_is_seen_though_it_carries_no_value(difference: Any) -> None:
+    found = difference(CLEAN | {"*": ["lake/customers.city FILTER", "lake/customers.id FILTER"]})
+    assert [(one["note"], names([one["output"]])) for one in found["edges"]] == [("FILTER added", ["lake/contacts.*"])]
+    (added,) = found["edges"]
+    assert (added["before"], added["after"][0]["subtype"]) == ([], "FILTER")
+
+
+def test_a_removed_column_breaks_what_is_made_of_it(difference: Any) -> None:
+    found = difference({key: value for key, value in CLEAN.items() if key != "domain"})
+    assert names(found["columns"]["removed"]) == ["lake/contacts.domain"]
+    (broken,) = found["broken"]
+    assert names([broken]) == ["reports/daily.domain"]
+    assert names(broken["because"]) == ["lake/contacts.domain"]
+
+
+def test_a_retyped_and_a_rerouted_column_are_told_from_each_other(difference: Any) -> None:
+    fields = CLEAN | {"domain": ["lake/customers.city TRANSFORMATION"]}
+    found = difference(fields, types={"n": "bigint"})["columns"]
+    assert [(*names([one]), one["before"], one["after"]) for one in found["retyped"]] == [
+        ("lake/contacts.n", "string", "bigint")
+    ]
+    (rerouted,) = found["rerouted"]
+    assert names([rerouted]) == ["lake/contacts.domain"]
+    assert (names(rerouted["before"]), names(rerouted["after"])) == (["lake/customers.email"], ["lake/customers.city"])
+
+
+def test_two_moments_of_one_store_differ_as_two_stores_do(difference: Any, path: Path, headwater: Run) -> None:
+    stores = difference({"domain": ["lake/customers.city TRANSFORMATION"], "new": ["lake/customers.id"]})
+    after = path.with_name("after.db")
+    moments = headwater("diff", "--at", "2026-01-01T00:10:00Z", "--store", after, "--format", "json").output
+    assert json.loads(moments) == stores
+    assert names(stores["columns"]["added"]) == ["lake/contacts.new"]
+
+
+def test_datasets_are_the_same_by_any_of_their_names(path: Path, headwater: Run, tmp_path: Path) -> None:
+    other = tmp_path / "plan.db"
+    event = told("load", written("elsewhere", {"email": ["landing/people.mail"]}, ["warehouse.customers"]))
+    with open_store(str(other)) as store:
+        store.ingest([event])
+    found = json.loads(headwater("diff", path, other, "--format", "json").output)
+    assert "lake/customers.email" not in names(found["columns"]["removed"])
+
+
+def test_markdown_cuts_long_sections_and_keeps_names_in_their_quotes(path: Path, headwater: Run) -> None:
+    fields = CLEAN | {f"c`{number}": ["lake/customers.id"] for number in range(60)}
+    shown = headwater("diff", path, changed(path, fields)).output
+    assert "### Columns added (60)" in shown
+    assert "- and 10 more: `headwater diff --format json` lists all" in shown
+    assert "- `file:/lake/contacts.c'0`" in shown
