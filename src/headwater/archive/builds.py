@@ -20,6 +20,7 @@ from headwater.errors import ArchiveError
 from headwater.store.ingest.replacements import believes_overwrite
 
 Progress = Callable[[str], None]
+_FEW = 10_000  # rows of a table that one task writes
 
 
 class Archive(Mapping[str, DataFrame]):
@@ -67,7 +68,8 @@ def _fold(spark: SparkSession, source: str, progress: Progress, *, believe_overw
     parsed = cache(parse(lines(spark, source)).select("event.*", "rejected"))
     distinct = distinct_events(parsed, cache)
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
-    repeated = ParsedEvents(parsed.where("digest IS NOT NULL"), distinct.shapes, distinct.schemas)
+    events = parsed.where("digest IS NOT NULL")
+    repeated = ParsedEvents(events, distinct.shapes, distinct.schemas).without_texts(cache)
     resolver = name_resolver(spark, repeated.events, cache)
     progress(f"Names that mean more than themselves: {len(resolver.names.meanings):,}")
     shared = shared_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
@@ -139,7 +141,7 @@ def write_table(place: Lake, name: str, rows: DataFrame, table: Table, progress:
     cached = rows.persist(StorageLevel.DISK_ONLY)
     try:
         count = cached.count()
-        mark = place.write(name, cached, table)
+        mark = place.write(name, cached, table, few=count <= _FEW)
     finally:
         cached.unpersist()
     progress(f"{name}: {count:,} rows")

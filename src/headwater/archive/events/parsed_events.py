@@ -6,7 +6,7 @@ table ``events``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pyspark.sql import DataFrame
@@ -61,6 +61,10 @@ class ParsedEvents:
         """The rows of the tables of `STAGED`."""
         frames = dict(zip(STAGED, (self.events, self.shapes, self.schemas), strict=True))
         return {name: STAGED[name].select_from(frame) for name, frame in frames.items()}
+
+    def without_texts(self, cache: Cache) -> "ParsedEvents":
+        """These without texts, cached: texts are most of the bytes, and Spark reads whole rows of cached frames."""
+        return replace(self, events=cache(self.staged()["parsed"]))
 
     def new_to(self, before: "ParsedEvents | None", cache: Cache) -> "ParsedEvents":
         """Those that are not among others; cached, because rows may be added to the tables of the others."""

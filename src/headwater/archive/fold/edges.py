@@ -16,18 +16,16 @@ _DATASET = ("dataset_id", "dataset_namespace", "dataset")
 _FIELD = ("field_id", "own")
 
 
-def column_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
-    """The edges to fields."""
-    edges = _edges(
-        spans, shapes.withColumn("edges", sf.filter("edges", lambda one: one["field"].isNotNull())), resolver
-    )
-    return _merged(edges, [*JOB, "field_id", "input_field_id", *_TRANSFORMATION], [*_DATASET, "own", *_INPUT])
+def column_edges(edges: DataFrame) -> DataFrame:
+    """The edges to fields, of rows that `span_edges` makes."""
+    key = [*JOB, "field_id", "input_field_id", *_TRANSFORMATION]
+    return _merged(edges.where("own IS NOT NULL"), key, [*_DATASET, "own", *_INPUT])
 
 
-def dataset_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
-    """The edges that act on all fields of a dataset."""
-    edges = _edges(spans, shapes.withColumn("edges", sf.filter("edges", lambda one: one["field"].isNull())), resolver)
-    return _merged(edges, [*JOB, "dataset_id", "input_field_id", *_TRANSFORMATION], [*_DATASET, *_INPUT])
+def dataset_edges(edges: DataFrame) -> DataFrame:
+    """The edges that act on all fields of a dataset, of rows that `span_edges` makes."""
+    key = [*JOB, "dataset_id", "input_field_id", *_TRANSFORMATION]
+    return _merged(edges.where("own IS NULL"), key, [*_DATASET, *_INPUT])
 
 
 def lineage_fields(lineage: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
@@ -53,7 +51,8 @@ def lineage_fields(lineage: DataFrame, shapes: DataFrame, resolver: Resolver) ->
     return fields.select(*_DATASET, "begun", "field_id", "own", "spelled", "written").distinct()
 
 
-def _edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
+def span_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
+    """The edges of each span with the ids of their ends; those that act on all fields have no ``own``."""
     exploded = spans.withColumn("one", sf.explode("shapes")).select(
         *JOB, *_DATASET, "since", "until", *MARKS, "runs", "first_run", "last_run", "one.*"
     )

@@ -32,7 +32,7 @@ def shared_frames(parsed: ParsedEvents, resolver: Resolver, cache: Cache, *, bel
 
     ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements_of` takes it.
     """
-    runs = run_lineage.runs_of(parsed.events)
+    runs = cache(run_lineage.runs_of(parsed.events))
     lineage = cache(run_lineage.counted_lineage(parsed.events, runs, parsed.shapes, resolver))
     described = cache(descriptions.dataset_descriptions(parsed.events, resolver))
     of_lineage = edges.lineage_fields(lineage, parsed.shapes, resolver)
@@ -59,13 +59,14 @@ def folded_tables(
     if outputs is not None:
         lineage, replaced = (frame.join(outputs, "dataset_id", "left_semi") for frame in (lineage, replaced))
     spans = cache(run_lineage.spans(replacements.with_ends(run_lineage.lineage_by_run(lineage), replaced)))
+    of_spans = cache(edges.span_edges(spans, shapes, resolver))
     rows = {
         "runs": descriptions.runs(runs, events),
         "jobs": descriptions.jobs(events),
         "datasets": descriptions.datasets(described, fields, resolver),
         "fields": replacements.with_left_out(fields, shared.replacements),
-        "column_edges": edges.with_spellings(edges.column_edges(spans, shapes, resolver), fields, "", "input_"),
-        "dataset_edges": edges.with_spellings(edges.dataset_edges(spans, shapes, resolver), fields, "input_"),
+        "column_edges": edges.with_spellings(edges.column_edges(of_spans), fields, "", "input_"),
+        "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), fields, "input_"),
         "coverage": descriptions.coverage(events, runs),
     }
     for name in EDGES:

@@ -16,9 +16,14 @@ class Delta:
     def __init__(self, spark: SparkSession, folder: Folder) -> None:
         self._spark, self._folder = spark, folder
 
-    def write(self, name: str, rows: DataFrame, table: Table) -> int:
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Replace a table; its mark is its version."""
-        writer = in_table_order(rows, table).write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        writer = (
+            in_table_order(rows, table, few=few)
+            .write.format("delta")
+            .mode("overwrite")
+            .option("overwriteSchema", "true")
+        )
         writer.partitionBy(*table.partitions).save(self._folder.path(name))
         return self._last(name)
 

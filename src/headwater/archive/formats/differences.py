@@ -52,10 +52,13 @@ def merge(target: str, changes: DataFrame, table: Table) -> None:
         spark.catalog.dropTempView(view)
 
 
-def in_table_order(rows: DataFrame, table: Table) -> DataFrame:
-    """Rows in the order of the table, so that files and their blocks hold few datasets, and readers skip the others."""
+def in_table_order(rows: DataFrame, table: Table, *, few: bool = False) -> DataFrame:
+    """Rows in the order of the table, so that files and their blocks hold few datasets, and readers skip the others.
+
+    ``few`` rows are sorted by one task: to find the ranges of several takes a job and a shuffle.
+    """
     order = (*table.partitions, *table.order)
-    return rows.repartitionByRange(*order).sortWithinPartitions(*order)
+    return (rows.coalesce(1) if few else rows.repartitionByRange(*order)).sortWithinPartitions(*order)
 
 
 def without(rows: DataFrame, others: DataFrame, key: Iterable[str]) -> DataFrame:

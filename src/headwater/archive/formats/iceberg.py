@@ -18,10 +18,10 @@ class Iceberg:
     def __init__(self, spark: SparkSession, namespace: str) -> None:
         self._spark, self._namespace = spark, namespace
 
-    def write(self, name: str, rows: DataFrame, table: Table) -> int:
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Replace a table; its mark is its snapshot. The namespace is made where it is missing."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
-        writer = in_table_order(rows, table).writeTo(self._whole(name)).using("iceberg")
+        writer = in_table_order(rows, table, few=few).writeTo(self._whole(name)).using("iceberg")
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
         writer = writer.tableProperty("write.merge.distribution-mode", "hash")

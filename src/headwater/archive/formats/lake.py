@@ -23,8 +23,11 @@ _EXTENSION = "DeltaSparkSessionExtension"
 class Lake(Protocol):
     """A place for tables in one format."""
 
-    def write(self, name: str, rows: DataFrame, table: Table) -> Any:
-        """Write a table, which readers do not see before `publish`; returns its mark."""
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> Any:
+        """Write a table, which readers do not see before `publish`; returns its mark.
+
+        ``few`` rows are written by one task.
+        """
 
     def add(self, name: str, mark: Any, rows: DataFrame, table: Table) -> Any:
         """Add rows to the table of a mark; returns its new mark."""

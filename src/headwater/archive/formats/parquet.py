@@ -22,10 +22,10 @@ class Parquet:
     def __init__(self, spark: SparkSession, folder: Folder) -> None:
         self._spark, self._folder = spark, folder
 
-    def write(self, name: str, rows: DataFrame, table: Table) -> dict[str, Any]:
+    def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> dict[str, Any]:
         """Write a table; its mark is its path below the folder, with its columns: an empty table has no file."""
         path = f"{_BUILDS}/{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}/{name}"
-        writer = in_table_order(rows, table).write.option("compression", "zstd").partitionBy(*table.partitions)
+        writer = in_table_order(rows, table, few=few).write.option("compression", "zstd").partitionBy(*table.partitions)
         writer.parquet(self._folder.path(path))
         return {"path": path, "schema": rows.schema.jsonValue()}
 
