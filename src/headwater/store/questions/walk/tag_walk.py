@@ -141,13 +141,12 @@ class _Walker:
     ) -> None:
         """Walk on from a frontier; ``rest`` gets the links over which something else than ``passing`` flows."""
         while frontier:
-            flowing = []
-            for row in self._rows(frontier):
-                if self._effects[row[2]] in passing:
-                    flowing.append(row)
-                elif self._effects[row[2]] is not None:
-                    rest.append(row)
-            frontier = self._arrive(found, flowing, without)
+            rows = self._rows(frontier)
+            effects = {row[2]: self._effects[row[2]] for row in rows}
+            if not passing.issuperset(effects.values()):
+                rest += [row for row in rows if effects[row[2]] is not None and effects[row[2]] not in passing]
+                rows = [row for row in rows if effects[row[2]] in passing]
+            frontier = self._arrive(found, rows, without)
 
     def _rows(self, frontier: Collection[int]) -> list[Row]:
         """Return the links out of columns that no barrier cuts."""
@@ -164,35 +163,35 @@ class _Walker:
         self._blocked += cut
         return [row for row in rows if row not in cut]
 
-    def _arrive(self, found: Arrived, rows: Iterable[Row], without: Arrived) -> list[int]:
+    def _arrive(self, found: Arrived, rows: Collection[Row], without: Arrived) -> Collection[int]:
         """Add the ends of links, those of whole datasets as their columns; return the new ones."""
-        new: list[int] = []
-        whole: dict[int, list[Row]] = {}
-        for row in rows:
-            node = row[1]
-            if node < 0:
-                whole.setdefault(-node, []).append(row)
-            elif node not in found.now and node not in without.now and self._add(found, node, row):
-                new.append(node)
-        columns = _COLUMNS_OF.bare(self.connection, whole) if whole else []
-        for bare in whole.keys() - {dataset for _, dataset in columns}:
-            found.now.setdefault(-bare, whole[bare][0])
-        for node, dataset in columns:
-            for row in whole[dataset]:
-                if node in self.barriers.fields:
-                    self._blocked.append(row)
-                elif node not in found.now and node not in without.now and self._add(found, node, row):
-                    new.append(node)
+        if not self.past:
+            return self._join(found.now, rows, without.now)
+        ended = [row for row in rows if row in self.past.get(row[0], ())]
+        gone = set(ended)
+        new = self._join(found.now, [row for row in rows if row not in gone], without.now)
+        return [*new, *self._join(found.past, ended, {**without.now, **found.now})]
+
+    def _join(self, into: Arrivals, rows: Iterable[Row], without: Arrivals) -> Collection[int]:
+        # Large walks spend their time here: what is done once for each link is left to dict and set.
+        ends = {row[1]: row for row in rows}
+        if self.edges.whole:
+            self._spread_over_columns(into, ends)
+        new = [node for node in ends if node not in into and node not in without]
+        into.update((node, ends[node]) for node in new)
         return new
 
-    def _add(self, found: Arrived, node: int, row: Row) -> bool:
-        if row not in self.past.get(row[0], ()):
-            found.now[node] = row
-        elif node not in found.past:
-            found.past[node] = row
-        else:
-            return False
-        return True
+    def _spread_over_columns(self, into: Arrivals, ends: dict[int, Row]) -> None:
+        """Replace whole datasets by their columns; one of which no column is known arrives as it is."""
+        whole = {-node: ends.pop(node) for node in [node for node in ends if node < 0]}
+        columns = _COLUMNS_OF.bare(self.connection, whole) if whole else []
+        for bare in whole.keys() - {dataset for _, dataset in columns}:
+            into.setdefault(-bare, whole[bare])
+        for node, dataset in columns:
+            if node in self.barriers.fields:
+                self._blocked.append(whole[dataset])
+            else:
+                ends.setdefault(node, whole[dataset])
 
 
 def _past_links(connection: Connection, bounds: Bounds, edges: AnyEdges, near: Collection[int]) -> dict[int, list[Row]]:

@@ -1,0 +1,79 @@
+"""The workflow and the hooks of deploy/ci: their steps are run as scripts."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.policies.conftest import EVENTS
+from tests.store.conftest import told, written
+
+from headwater.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+TAGS = "version: 1\ntags:\n  pii.email: {columns: [landing/people.mail]}\n"
+POLICY = """\
+version: 1
+tags: tags.yml
+rules:
+  no-addresses: {forbid: {tags: [pii.*], reach: [reports/daily.who]}}
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A repository with tags and a policy, and the store of production beside it."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    (folder / "tags.yml").write_text(TAGS)
+    (folder / "policy.yml").write_text(POLICY)
+    with open_store(str(tmp_path / "production.db")) as store:
+        store.ingest(EVENTS)
+    for command in ("git init -q", "git add .", "git -c user.name=a -c user.email=a@b.c commit -qm base"):
+        subprocess.run(command, shell=True, cwd=folder, check=True)
+    return folder
+
+
+def run(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a script as a runner of GitHub does."""
+    environment = os.environ | {"COLUMNS": "200", "GITHUB_STEP_SUMMARY": "summary.md"} | variables
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    return subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("kind", "code"), [("TRANSFORMATION", 1), ("TRANSFORMATION masked", 0)])
+def test_the_workflow_fails_for_a_pull_request_that_loses_a_mask(checkout: Path, kind: str, code: int) -> None:
+    workflow = yaml.safe_load((ROOT / "deploy/ci/lineage.yml").read_text())
+    steps = {step["name"]: step["run"] for step in workflow["jobs"]["lineage"]["steps"] if "run" in step}
+    variables = {"LINEAGE_STORE": str(checkout.parent / "production.db"), "BASE": "HEAD"}
+    assert list(steps) == [
+        "Install", "Copy the store", "Plan the jobs that changed", "Show what changes", "Check the policy",
+    ]  # fmt: skip
+    for name in ("Copy the store", "Plan the jobs that changed"):
+        done = run(steps[name], checkout, **variables)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (checkout / "changed.txt").read_text() == ""
+    fields = {"who": [f"lake/customers.email {kind}"], "domain": ["lake/customers.email TRANSFORMATION"]}
+    with open_store(str(checkout / "after.db")) as store:  # as the plan of a changed job does
+        store.ingest([told("clean", written("lake/contacts", fields, write="ALL_ROWS"), minute=30, run="plan")])
+    assert run(steps["Show what changes"], checkout, **variables).returncode == 0
+    assert ("**mask lost**" in (checkout / "summary.md").read_text()) is (code == 1)
+    checked = run(steps["Check the policy"], checkout, **variables)
+    assert checked.returncode == code, checked.stderr
+    assert checked.stdout.count("::error file=policy.yml,line=4,col=3") == code
+    assert '"ruleId": "no-addresses"' in (checkout / "lineage.sarif").read_text() or code == 0
+
+
+def test_the_hooks_pass_for_files_that_fit_and_fail_for_others(checkout: Path) -> None:
+    hooks = yaml.safe_load((ROOT / "deploy/ci/pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    store = {"HEADWATER_STORE": str(checkout.parent / "production.db")}
+    assert {hook["id"]: run(hook["entry"], checkout, **store).returncode for hook in hooks} == {
+        "headwater-tags": 0,
+        "headwater-check": 0,
+    }
+    (checkout / "tags.yml").write_text(TAGS.replace("mail]", "mial]"))
+    assert {hook["id"]: run(hook["entry"], checkout, **store).returncode for hook in hooks} == {
+        "headwater-tags": 1,
+        "headwater-check": 1,
+    }
