@@ -4,14 +4,14 @@
     ├── SettingError          a setting or option that cannot be used
     ├── PlanError             a recorded or captured plan that cannot be read
     ├── CaptureError          watching a Spark application is not possible
-    ├── DeliveryError         an event could not be handed to its back end
     ├── EventError            an OpenLineage event that cannot be read
     ├── ArchiveError          an archive of events, or the tables made of it, cannot be used
     │   └── ArchiveTooNew         tables written by a newer headwater
     ├── ExtensionError        an extension that cannot be used, or that broke
     ├── PolicyError           a file of tags or of a policy that cannot be read
     ├── StoreError            the lineage store cannot be used
-    │   ├── StoreUnavailable      missing rights, full disk, no connection
+    │   ├── StoreUnavailable      missing rights, no connection
+    │   │   └── StoreFull             a full or failing disk
     │   ├── StoreLocked           another process holds it for too long
     │   ├── StoreCorrupt          the file is not a store, or is damaged
     │   ├── StoreTooNew           written by a newer headwater
@@ -38,10 +38,6 @@ class PlanError(HeadwaterError):
 
 class CaptureError(HeadwaterError):
     """Watching a Spark application is not possible."""
-
-
-class DeliveryError(HeadwaterError):
-    """An event could not be handed to its back end."""
 
 
 class EventError(HeadwaterError):

@@ -100,7 +100,7 @@ def test_nonsense_is_unknown(shelf: Store, name: str) -> None:
 
 def test_datasets_are_found_by_every_name(shelf: Store) -> None:
     with shelf.read() as connection:
-        found = {find.find_dataset(connection, name).id for name in ("gold.delays", "gold/delays", "hive/gold.delays")}
+        found = {find.find(connection, name).id for name in ("gold.delays", "gold/delays", "hive/gold.delays")}
         assert len(found) == 1
         assert str(find.find(connection, "gold.delays.carrier")) == "file:/data/gold/delays.carrier"
         with pytest.raises(UnknownName, match="No dataset or column"):

@@ -11,7 +11,7 @@ from openlineage.client.event_v2 import RunEvent
 
 from headwater.errors import EventError, ExtensionError
 from headwater.ext.answers import named
-from headwater.ext.hooks import EventFilter, JsonObject, NamingRule
+from headwater.ext.hooks import EventFilter, NamingRule
 from headwater.ext.renaming import datasets_of, renamed, renamed_lineage
 from headwater.ext.runtime import Extensions
 from headwater.ext.validation import checked, checked_facets
@@ -83,11 +83,7 @@ def _with_facets(statement: Statement, extensions: Extensions) -> Statement:
 
 def _facets_of(providers: Sequence[Callable[[Any], Any]], seen: Sequence[object]) -> Sequence[Facets]:
     """The facets that all functions of one extension give to each dataset or moment, asked at once."""
-    return [tuple(facet for provider in providers for facet in _provided(provider, one)) for one in seen]
-
-
-def _provided(provider: Callable[[Any], Mapping[str, JsonObject]], about: object) -> Facets:
-    return checked_facets(provider(about))
+    return [tuple(facet for provider in providers for facet in checked_facets(provider(one))) for one in seen]
 
 
 def extended_event(event: RunEvent, moment: RunMoment, extensions: Extensions) -> RunEvent | None:

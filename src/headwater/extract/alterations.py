@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headwater.extract.catalogs import create, named_in_catalog
-from headwater.extract.lifecycle import altered, columns_of, names_of, of_catalog, own_columns, owns_rows, table_of
+from headwater.extract.lifecycle import (
+    TABLES_WITHOUT_ROWS,
+    TRUNCATIONS,
+    altered,
+    columns_of,
+    names_of,
+    of_catalog,
+    own_columns,
+    owns_rows,
+    table_of,
+)
 from headwater.extract.relations import naming
 from headwater.extract.relations.leaves import note
 from headwater.extract.relations.moving import renamed_session_table, renamed_v2_table
@@ -174,22 +184,12 @@ ALTERATIONS: Mapping[str, Alteration] = {
         ),
         alter_columns,
     ),
-    **dict.fromkeys(
-        (
-            "CreateDataSourceTableCommand",
-            "CreateTable",
-            "CreateTableCommand",
-            "CreateTableLike",
-            "CreateTableLikeCommand",
-            "ReplaceTable",
-        ),
-        create,
-    ),
+    **dict.fromkeys(TABLES_WITHOUT_ROWS, create),
     **dict.fromkeys(("AlterTableRenameCommand", "RenameTable"), rename),
     **dict.fromkeys(("DropDatabaseCommand", "DropNamespace"), drop_database),
     "DropIcebergView": drop_v2_view,
     **dict.fromkeys(("DropTable", "DropTableCommand"), drop),
-    **dict.fromkeys(("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand"), truncate),
+    **dict.fromkeys(TRUNCATIONS, truncate),
     "LoadDataCommand": load,
     "RenameColumn": rename_column,
 }

@@ -15,6 +15,19 @@ from headwater.extract.trace import Paths
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, NameChange, Output, SchemaField
 from headwater.plan import Operator
 
+TABLES_WITHOUT_ROWS = (
+    "CreateDataSourceTableCommand",
+    "CreateTable",
+    "CreateTableCommand",
+    "CreateTableLike",
+    "CreateTableLikeCommand",
+    "ReplaceTable",
+)
+"""The commands that make a table and write no row to it."""
+
+TRUNCATIONS = ("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand")
+"""The commands that remove all rows of a table, or of a partition."""
+
 
 def altered(
     table: DatasetDescription,

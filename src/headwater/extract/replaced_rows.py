@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from headwater.extract.lifecycle import owns_rows
+from headwater.extract.lifecycle import TABLES_WITHOUT_ROWS, TRUNCATIONS, owns_rows
 from headwater.extract.scope import Extraction
 from headwater.model import Output, ReplacedRows
 from headwater.openlineage.naming.locations import path_dataset
@@ -247,18 +247,8 @@ RULES: Mapping[str, Rule] = {
     "RowChange": _rows_changed,
     "SaveAsV1TableCommand": _made,
     "SaveIntoDataSourceCommand": _v1_source,
-    **dict.fromkeys(("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand"), _emptied),
-    **dict.fromkeys(
-        (
-            "CreateDataSourceTableCommand",
-            "CreateTable",
-            "CreateTableCommand",
-            "CreateTableLike",
-            "CreateTableLikeCommand",
-            "ReplaceTable",
-        ),
-        _empty_table,
-    ),
+    **dict.fromkeys(TRUNCATIONS, _emptied),
+    **dict.fromkeys(TABLES_WITHOUT_ROWS, _empty_table),
     **dict.fromkeys(
         (
             "AddColumns",

@@ -24,7 +24,7 @@ from headwater.server.routes import HeadRequests
 from headwater.server.server import Server
 from headwater.server.settings import ServerSettings
 from headwater.store import open_store
-from headwater.store.maintenance.secret import secret_of
+from headwater.store.maintenance.keyring import secret_of
 
 ROUTERS = (page.router, events.router, health.router, *marquez.ROUTERS, *columns.ROUTERS)
 

@@ -29,7 +29,7 @@ def with_generated(
     values = {name: named.get(name, frozenset()) | own.get(name, frozenset()) for name in {*named, *own}}
     made = {
         name: frozenset(
-            _beyond(one_step, edge)
+            Dependency(edge.input, compose(one_step, edge.transformation))
             for column, one_step in _transformations(how, values, masking)
             for edge in values[column]
         )
@@ -64,7 +64,3 @@ def _transformations_of_sql(sql: str, written: Mapping[str, object], masking: fr
         return [(name, OPAQUE) for name in written]
     named = [(origin.name.lower(), one_step) for origin, one_step in found if isinstance(origin, InputField)]
     return [(name, one_step) for name, one_step in named if name in written]
-
-
-def _beyond(one_step: Transformation, edge: Dependency) -> Dependency:
-    return Dependency(edge.input, compose(one_step, edge.transformation))

@@ -1,6 +1,5 @@
 """Rows of an RDD: exact where a checkpoint is known, opaque where a DataFrame or files are behind it."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater.extract.operators.table import Visitors
@@ -9,7 +8,7 @@ from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
 from headwater.extract.trace import NOTHING, OPAQUE, Paths, step, union
-from headwater.model import DatasetDescription, InputField, SchemaField
+from headwater.model import InputField, SchemaField
 from headwater.plan import Operator
 
 PROGRAM = "rows of the program"
@@ -101,12 +100,8 @@ def _files(source: Facts, extraction: Extraction) -> Paths:
     names = tuple(source.get("columns") or _TEXT)
     found = naming.path_descriptions(source["paths"], extraction)
     for description in found:
-        extraction.datasets[_with_schema(description, names)] = None
+        extraction.datasets[replace(description, schema=tuple(map(SchemaField, names)))] = None
     return frozenset((InputField(one.dataset, name), OPAQUE) for one in found for name in names)
-
-
-def _with_schema(description: DatasetDescription, names: Iterable[str]) -> DatasetDescription:
-    return replace(description, schema=tuple(map(SchemaField, names)))
 
 
 def _report_others(facts: Facts, extraction: Extraction) -> None:

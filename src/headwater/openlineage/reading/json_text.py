@@ -1,14 +1,21 @@
-"""Events as JSON texts: read, and written so that equal ones are equal."""
+"""Events as JSON texts: read, and written so that equal ones are equal.
+
+Facets that come again and again, event after event, are each written as a text once, and known again by it.
+"""
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
 from headwater.errors import EventError
-from headwater.openlineage.reading.json_values import Part
+from headwater.openlineage.reading.json_values import Part, record, records
+
+_LARGE = ("columnLineage", "schema")
+"""The facets of datasets that most of an event is."""
 
 
 def read_json(source: str | bytes) -> Any:
@@ -26,6 +33,17 @@ def read_json(source: str | bytes) -> Any:
         raise EventError(
             f"Not JSON ({fault}): expected one OpenLineage event. Correct or leave out the line."
         ) from None
+
+
+def in_parts(value: Any) -> Any:
+    """A JSON value that was just read, with a `Part` for each large facet when it is an event."""
+    for dataset in (*records(value, "inputs"), *records(value, "outputs")):
+        facets = record(dataset, "facets")
+        for name in _LARGE:
+            if isinstance(facet := facets.get(name), dict):
+                with suppress(orjson.JSONEncodeError):  # too deep for orjson: all of the event is written otherwise
+                    facets[name] = Part(facet)
+    return value
 
 
 def digest_of(canonical: bytes) -> bytes:

@@ -53,7 +53,7 @@ def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[Colum
     if not settings.dataset_lineage_enabled and lineage.dataset and lineage.fields:
         spread = own + len(lineage.dataset) * (len(lineage.fields) - 1)
         if spread <= limit:
-            return _on_every_field(lineage), notes
+            return ColumnLineage({name: edges | lineage.dataset for name, edges in lineage.fields.items()}), notes
         notes.append(("dataset lineage", f"On every field it would be {spread} edges, more than {limit}: kept apart."))
     return (lineage, notes) if own <= limit else _within(lineage, own, limit, notes)
 
@@ -106,10 +106,6 @@ def _opaque_parts(lineage: ColumnLineage) -> dict[frozenset[Dependency], frozens
 
 def _size(lineage: ColumnLineage) -> int:
     return len(lineage.dataset) + sum(len(edges) for edges in lineage.fields.values())
-
-
-def _on_every_field(lineage: ColumnLineage) -> ColumnLineage:
-    return ColumnLineage({name: edges | lineage.dataset for name, edges in lineage.fields.items()})
 
 
 def _coarsened(lineage: ColumnLineage, limit: int) -> tuple[ColumnLineage, str]:

@@ -13,7 +13,6 @@ from sqlalchemy import Connection, Row, select
 
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, read_event
 from headwater.store import schema
-from headwater.store.graph.index.log import Pair
 from headwater.store.graph.numbering import Edges
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import LineageWriter, RunLineage
@@ -229,7 +228,7 @@ def _stored_event(connection: Connection, event_id: int) -> Event:
 def _write_run(ids: IdResolver, one: RunToRecompute, lineage: dict[int, RunLineage], writer: LineageWriter) -> None:
     run = one.run
     outdated = [
-        _pair(row)
+        (row.job_id, row.output_id)
         for row in one.lineage
         if not _still_so(row, run, lineage) or (row.at != run.last and writer.replaced_after(row.output_id, run))
     ]
@@ -240,10 +239,6 @@ def _write_run(ids: IdResolver, one: RunToRecompute, lineage: dict[int, RunLinea
         return
     for output in lineage.keys() - {row.output_id for row in one.lineage}:
         writer.write(run, output, lineage[output])
-
-
-def _pair(row: Row[Any]) -> Pair:
-    return row.job_id, row.output_id
 
 
 def _still_so(row: Row[Any], run: Run, lineage: dict[int, RunLineage]) -> bool:

@@ -1,6 +1,7 @@
-"""API keys: who may use a server, for what, until when. Of a key's secret only a digest is kept."""
+"""API keys: who may use a server, for what, until when; and the secret of a store. Of a key only a digest is kept."""
 
 import json
+import os
 import re
 import secrets
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ SCOPES = ("read", "write", "admin")
 _KEY = schema.api_key
 _TOKEN = re.compile(r"hw_([0-9a-f]{12})_([0-9a-f]{64})")
 _NOBODYS = bytes(32)
+_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,24 @@ def recognized(store: Store, token: str) -> Key | None:
     same = compare_digest(row.digest if row is not None else _NOBODYS, _digest(parts[2]))
     key = _key(row) if row is not None and same else None
     return key if key is not None and key.valid(now()) else None
+
+
+def secret_of(store: Store) -> bytes:
+    """Return the secret of a store, random bytes that stay the same; made where there is none yet.
+
+    Raises:
+        StoreError: the store cannot be read, or not be written where there is none yet.
+    """
+    question = select(schema.secret.c.value)
+    with store.read() as connection:
+        known = connection.execute(question).scalar()
+    if known is None:
+        with store.write() as connection:
+            known = connection.execute(question).scalar()  # by another process meanwhile
+            if known is None:
+                known = os.urandom(_SECRET_BYTES)
+                connection.execute(insert(schema.secret), {"value": known})
+    return bytes(known)
 
 
 def _row(key: Key, secret: str) -> dict[str, Any]:

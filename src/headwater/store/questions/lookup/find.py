@@ -115,12 +115,6 @@ def find_column(connection: Connection, name: Name, at: int | None = None, sees:
     return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
 
 
-def find_dataset(connection: Connection, name: str) -> KnownDataset:
-    """The dataset whose full name, or a symlink's, ends in ``name``; otherwise as `find_column`."""
-    found = names.datasets(connection, _best(_datasets(connection, typed(name).text)))
-    return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset", found)
-
-
 def find(connection: Connection, name: Name, at: int | None = None, sees: Sees = None) -> Column | KnownDataset:
     """The dataset or column of that name; otherwise as `find_column`."""
     if isinstance(name, Exact):

@@ -85,14 +85,14 @@ def near_names(connection: Connection, name: Typed) -> list[str]:
     """Endings of known names that look like a typed one, at most five."""
     if len(name.text) > _LONGEST:
         return []
-    datasets = _dataset_names(connection)
+    datasets = list(connection.execute(select(_NAME.c.name).order_by(_NAME.c.id.desc()).limit(_COMPARED)).scalars())
     near: list[str] = []
     for ending, field in list(name.splits())[:_SPLITS]:
         for dataset in like(ending, _endings(datasets, ending)):
             near += [f"{dataset}.{known}" for known in like(field, _fields_of(connection, dataset))]
     near += like(name.text, _endings(datasets, name.text))
     if not name.cuts:
-        near += like(name.text, _field_names(connection))
+        near += like(name.text, connection.execute(select(_FIELD.c.name).distinct().limit(_COMPARED)).scalars())
     return list(dict.fromkeys(near))[:_MOST]
 
 
@@ -117,14 +117,6 @@ def _ending(name: str, parts: int) -> str:
         if begin < 0:
             return name
     return name[begin + 1 :]
-
-
-def _dataset_names(connection: Connection) -> list[str]:
-    return list(connection.execute(select(_NAME.c.name).order_by(_NAME.c.id.desc()).limit(_COMPARED)).scalars())
-
-
-def _field_names(connection: Connection) -> list[str]:
-    return list(connection.execute(select(_FIELD.c.name).distinct().limit(_COMPARED)).scalars())
 
 
 def _fields_of(connection: Connection, ending: str) -> list[str]:
