@@ -1,6 +1,6 @@
 """An extension: a name, a version and its hooks, in one value."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -86,7 +86,7 @@ def verified(found: Any) -> Extension:
         values = getattr(found, hook)
         if not isinstance(values, Mapping if hook == "transports" else tuple):
             raise ExtensionError(f"{hook} is a {type(values).__name__}; expected {expected}.")
-        wrong = [one for one in _each(values) if problem(one)]
+        wrong = [one for one in (values.items() if isinstance(values, Mapping) else values) if problem(one)]
         if wrong:
             raise ExtensionError(f"{hook} holds {wrong[0]!r:.80}; expected {expected}.")
     return replace(found, transports=MappingProxyType(dict(found.transports)))
@@ -98,10 +98,6 @@ def _of_another_version(api: Any) -> str:
     advice = "upgrade headwater" if api > API else "upgrade the extension"
     versions = f"{OLDEST_API} to {API}" if OLDEST_API < API else str(API)
     return f"it was written for version {api} of headwater.ext, and this headwater has version {versions}: {advice}."
-
-
-def _each(values: Any) -> Iterable[Any]:
-    return values.items() if isinstance(values, Mapping) else values
 
 
 def _not_for_classes(*methods: str) -> Callable[[Any], bool]:

@@ -59,7 +59,8 @@ def begin(context: Any, settings: CaptureSettings, named: Collection[str] = ()) 
             _LOG.info("headwater is off: it is disabled in the configuration")
             return
         requested, settings, facets = settings, *_with_descriptions(settings, client)
-        _watch_boundaries()
+        if not _undo:
+            _undo.append(watch_boundaries(agent_of))
         tap = new_listener(context, settings)
         executions = Executions(
             _application(context, client),
@@ -112,11 +113,6 @@ def warn_of_other_settings(context: Any, settings: CaptureSettings, named: Colle
             redact(now),
             redact(requested),
         )
-
-
-def _watch_boundaries() -> None:
-    if not _undo:
-        _undo.append(watch_boundaries(agent_of))
 
 
 def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "", *, held: bool = False) -> None:

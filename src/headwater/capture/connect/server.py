@@ -275,25 +275,23 @@ def _sources(text: str, explained: str, reads: list[Mapping[str, Any]]) -> Itera
     Files are named by the scans of the physical plan, which have the same exprIds; what was pruned to no column, and
     what is no file, by the reads of the request, where there are as many.
     """
+    scanned: set[int] = set()
     for scan in _SCAN.finditer(explained):
         paths = tuple(path.strip() for path in scan["paths"].split(", "))
         types = schema_types(scan["schema"] or "")
         facts = {"paths": paths, "types": types} if types else {"paths": paths}
+        scanned.update(_ids(scan["columns"]))
         yield from ((expr_id, facts) for expr_id in _ids(scan["columns"]))
     relations = _relations(text)
     if len(relations) == len(reads):
         for columns, read in zip(relations, reads, strict=True):
-            if "url" in read or not any(expr_id in _scanned(explained) for expr_id in _ids(columns)):
+            if "url" in read or scanned.isdisjoint(_ids(columns)):
                 yield from ((expr_id, read) for expr_id in _ids(columns))
 
 
 def _relations(text: str) -> list[str]:
     """The columns of each relation without a name."""
     return re.findall(r"(?m)^[ :]*(?:[+:]- )?Relation \[([^\n]*)\]", text)
-
-
-def _scanned(explained: str) -> set[int]:
-    return {expr_id for scan in _SCAN.finditer(explained) for expr_id in _ids(scan["columns"])}
 
 
 def _ids(columns: str) -> list[int]:

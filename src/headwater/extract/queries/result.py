@@ -35,7 +35,9 @@ class Result:
 
     def named(self, name: str) -> Paths | None:
         """The column that is listed under that name; None when none is."""
-        found = [trace for label, trace in self.columns if not isinstance(trace, Star) and _same(label, name)]
+        found = [
+            trace for label, trace in self.columns if not isinstance(trace, Star) and label.lower() == name.lower()
+        ]
         return union(trace for trace in found if not isinstance(trace, Star)) if found else None
 
     def column(self, name: str) -> tuple[Paths, bool]:
@@ -60,7 +62,3 @@ def candidates(stars: Iterable[Star], name: str) -> tuple[Paths, bool]:
     found = union(star.column(name) for star in stars)
     certain = len(stars) == 1 and len(stars[0].tables) == 1
     return (found, True) if certain else (step(OPAQUE, found), False)
-
-
-def _same(one: str, other: str) -> bool:
-    return one.lower() == other.lower()

@@ -168,10 +168,10 @@ class _Writer:
         by_input: defaultdict[tuple[str, str, str], set[Transformation]] = defaultdict(set)
         for edge in edges:
             by_input[_input_key(edge.input)].add(self._cached_description(edge.transformation))
-        return [wire.InputField(*key, self._transformations(by_input[key])) for key in sorted(by_input)]
-
-    def _transformations(self, steps: set[Transformation]) -> list[wire.Transformation]:
-        return [self._as_written(step) for step in sorted(steps, key=_transformation_key)]
+        return [
+            wire.InputField(*key, [self._as_written(step) for step in sorted(by_input[key], key=_transformation_key)])
+            for key in sorted(by_input)
+        ]
 
     def _as_described(self, step: Transformation) -> Transformation:
         """The transformation with the description of the facet: redacted, shortened, or none."""

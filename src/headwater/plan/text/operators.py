@@ -1,14 +1,14 @@
 """The fields of each operator in its text (Spark's ``TreeNode.simpleString``)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from headwater.plan.text import expressions
-from headwater.plan.text.columns import Columns, unreadable
+from headwater.plan.text.columns import unreadable
 from headwater.plan.text.said import Fields, Reader, Said, attributes, items, named
 from headwater.plan.text.tokens import split
-from headwater.plan.tree import Expression, Node, Operator
+from headwater.plan.tree import Expression, Operator
 
 
 def project(said: Said) -> Fields:
@@ -21,7 +21,7 @@ def aggregate(said: Said) -> Fields:
     lists = [place for place, part in enumerate(said.parts) if part.startswith("[")]
     grouping = tuple(expressions.expression(text, said.columns) for place in lists[:-1] for text in said.listed(place))
     found = named(items(said.last_list()), said.columns)
-    keys = {node.values["id"] for text in lists[:-1] for node in _columns_in(said.parts[text], said.columns)}
+    keys = {node.values["id"] for text in lists[:-1] for node in unreadable(said.parts[text], said.columns).children}
     for one in found:
         _mark_python_aggregates(one, keys)
     return {"groupingExpressions": grouping, "aggregateExpressions": found}, {}
@@ -165,10 +165,6 @@ def output_of(operator: Operator) -> tuple[Expression, ...]:
         if not listed or one.name in ("Window", "Generate"):
             stack.extend(one.inputs)
     return tuple(found)
-
-
-def _columns_in(text: str, columns: Columns) -> Sequence[Node]:
-    return unreadable(text, columns).children
 
 
 def _mark_python_aggregates(root: Expression, grouped: set[int]) -> None:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
 from headwater.answers.redaction import Redaction
-from headwater.model import Dataset, Job
+from headwater.model import Job
 from headwater.server.marquez import documents, graph_schemas, nodes
 from headwater.server.marquez.answers import Json, missing, truncation
 from headwater.server.marquez.documents import Document, instant
@@ -42,7 +42,8 @@ def graph(
     """
     with server.seen_by(caller).read() as connection:
         node = nodes.find(connection, node_id, sight(caller))
-        _require_kind(node, node_id)
+        if node.kind not in ("dataset", "job"):
+            missing("Node of type dataset or job", node_id)
         found = _around(connection, node, min(depth, server.settings.depth_limit), server.settings.node_limit)
         shown = _Nodes(connection, found, redaction_of(caller, connection), with_column_lineage).nodes()
     limits = ("nodes",) if found.truncated else ()
@@ -57,11 +58,6 @@ def upstream(run_id: Annotated[str, Query(alias="runId")], caller: Reader, store
         redaction = redaction_of(caller, connection)
         shown = [_upstream_run(one, redaction) for one in runs.upstream(connection, start.id, depth)]
     return Json({"runs": shown})
-
-
-def _require_kind(node: Node, node_id: str) -> None:
-    if node.kind not in ("dataset", "job"):
-        missing("Node of type dataset or job", node_id)
 
 
 def _around(connection: Connection, node: Node, depth: int, most: int) -> JobGraph:
@@ -119,7 +115,7 @@ class _Nodes:
     def _dataset(self, stored: StoredDataset, edges: "_Edges") -> Document:
         shown = self._redaction.dataset(stored.named)
         hidden = self._redaction.hides(stored.named)
-        data = _hidden_dataset(shown, stored) if hidden else documents.dataset_outline(stored, shown)
+        data = documents.dataset_outline(documents.bare_dataset(stored, shown) if hidden else stored, shown)
         if self._columns is not None:
             lineage = {} if hidden else self._columns.get(stored.id, {})
             data["columnLineage"] = documents.column_lineage(lineage, self._redaction)
@@ -148,10 +144,6 @@ class _Edges:
 def _hidden_job(shown: Job, stored: StoredJob) -> Document:
     data = documents.job_outline(documents.bare_job(stored, shown), None, Redaction(None))
     return data | {"latestRun": None, "currentRunUuid": None}
-
-
-def _hidden_dataset(shown: Dataset, stored: StoredDataset) -> Document:
-    return documents.dataset_outline(documents.bare_dataset(stored, shown), shown)
 
 
 def _upstream_run(stored: StoredRun, redaction: Redaction) -> Document:

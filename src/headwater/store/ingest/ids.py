@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection, LargeBinary, Select, Table, bindparam, or_, select
+from sqlalchemy import Connection, LargeBinary, Table, bindparam, or_, select
 
 from headwater.model import Dataset, Job, Transformation
 from headwater.model.name_keys import key_of
@@ -137,14 +137,12 @@ class IdResolver:
 
     def _found_and_new(self, table: Table, keys: Collection[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
         """The ids of rows by their keys: those that are there, and new ones for the others."""
-        found = {row.key: row.id for row in rows_for(self.connection, keys, lambda some: _by_keys(table, some))}
+        known = select(table.c.key, table.c.id)
+        rows = rows_for(self.connection, keys, lambda some: known.where(table.c.key.in_(some)))
+        found = {row.key: row.id for row in rows}
         missing = [key for key in keys if key not in found]
         ids = new_ids(self.connection, table, len(missing)) if missing else ()
         return found, dict(zip(missing, ids, strict=True))
-
-
-def _by_keys(table: Table, keys: list[bytes]) -> Select[tuple[bytes, int]]:
-    return select(table.c.key, table.c.id).where(table.c.key.in_(keys))
 
 
 def _key(one: Transformation) -> bytes:

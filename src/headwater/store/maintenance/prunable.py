@@ -23,7 +23,7 @@ from headwater.store.sql.rows import rows_for
 
 _RUN = schema.run
 _EVENT = schema.event
-_TOLD = schema.lineage
+_LINEAGE = schema.lineage
 _TOUCH = schema.run_dataset
 _ENDED = (*FINAL, *SUCCESSFUL, "")
 """The empty state is that of a run of which nothing is known but that it started others."""
@@ -31,14 +31,15 @@ _ENDED = (*FINAL, *SUCCESSFUL, "")
 
 def prunable(cut: int) -> ColumnElement[bool]:
     """The condition on a run's row; that its children go too is not in it."""
+    has_facet = _EVENT.c.digest.in_(select(schema.facet.c.event_digest))
     return and_(
         _RUN.c.state.in_(_ENDED),
         _RUN.c.state_at < cut,
         _followed(),
         ~exists().where(schema.dataset_change.c.run_id == _RUN.c.id),
-        ~exists().where(_EVENT.c.run_id == _RUN.c.id, or_(_EVENT.c.at >= cut, _tells_a_facet())),
-        ~_tells_lineage(cut),
-        ~_tells_schema(cut),
+        ~exists().where(_EVENT.c.run_id == _RUN.c.id, or_(_EVENT.c.at >= cut, has_facet)),
+        ~_states_lineage(cut),
+        ~_states_schema(cut),
         ~_replaces(cut),
         ~_last_to_touch(),
         or_(_RUN.c.state.not_in(SUCCESSFUL), ~_last_to_touch(cut)),
@@ -99,20 +100,18 @@ def _after(later: Any) -> ColumnElement[bool]:
     return tuple_(later.c.state_at, later.c.uuid) > tuple_(_RUN.c.state_at, _RUN.c.uuid)
 
 
-def _tells_a_facet() -> ColumnElement[bool]:
-    return _EVENT.c.digest.in_(select(schema.facet.c.event_digest))
-
-
-def _tells_lineage(cut: int) -> ColumnElement[bool]:
+def _states_lineage(cut: int) -> ColumnElement[bool]:
     """It is the last before the cut to tell lineage of one of its outputs, or tells it after the cut."""
-    later, run = _TOLD.alias("later_told"), _RUN.alias("later_run")
-    same = and_(later.c.job_id == _TOLD.c.job_id, later.c.output_id == _TOLD.c.output_id, run.c.id == later.c.run_id)
-    after = tuple_(later.c.at, run.c.uuid) > tuple_(_TOLD.c.at, _RUN.c.uuid)
-    superseded = exists().where(same, later.c.at <= cut, after).correlate(_TOLD, _RUN)
-    return exists().where(_TOLD.c.run_id == _RUN.c.id, or_(_TOLD.c.at > cut, ~superseded))
+    later, run = _LINEAGE.alias("later_lineage"), _RUN.alias("later_run")
+    same = and_(
+        later.c.job_id == _LINEAGE.c.job_id, later.c.output_id == _LINEAGE.c.output_id, run.c.id == later.c.run_id
+    )
+    after = tuple_(later.c.at, run.c.uuid) > tuple_(_LINEAGE.c.at, _RUN.c.uuid)
+    superseded = exists().where(same, later.c.at <= cut, after).correlate(_LINEAGE, _RUN)
+    return exists().where(_LINEAGE.c.run_id == _RUN.c.id, or_(_LINEAGE.c.at > cut, ~superseded))
 
 
-def _tells_schema(cut: int) -> ColumnElement[bool]:
+def _states_schema(cut: int) -> ColumnElement[bool]:
     """It is the last that succeeded before the cut to have a schema of one of the datasets that it wrote."""
     later, run = _TOUCH.alias("later_schema"), _RUN.alias("run_of_schema")
     same = and_(later.c.dataset_id == _TOUCH.c.dataset_id, later.c.written, later.c.schema_digest.is_not(None))
