@@ -1,9 +1,8 @@
 """The tap of a Connect client: its actions as they end, the plans asked of the server afterwards."""
 
 import itertools
-import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,7 +12,8 @@ from headwater.capture.connect.actions import END_STREAM, START_STREAM, Action, 
 from headwater.capture.connect.plans import explained_plan
 from headwater.capture.connect.server import Server
 from headwater.capture.guard import guarded
-from headwater.capture.rows import ExecutionRow, RddAction
+from headwater.capture.queue_tap import QueueTap
+from headwater.capture.rows import ExecutionRow
 from headwater.capture.settings import CaptureSettings
 from headwater.model import Gap
 from headwater.plan import Plan
@@ -54,7 +54,7 @@ class _Ended:
     ended: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-class ConnectTap:
+class ConnectTap(QueueTap):
     """The actions of one client, each handed over when it has ended: the job never waits for a question of ours."""
 
     gaps = (
@@ -66,11 +66,9 @@ class ConnectTap:
     )
 
     def __init__(self, client: Any, settings: CaptureSettings) -> None:
+        super().__init__(settings)
         self._server = Server(client, settings.plan_seconds)
-        self._settings = settings
-        self._ended: queue.Queue[_Ended | None] = queue.Queue()
         self._numbers = itertools.count()
-        self._dropped = 0
         self._queries: dict[str, StreamIds] = {}
 
     def connect(self) -> None:
@@ -97,56 +95,10 @@ class ConnectTap:
             raise
         self._note(found, began, None, answers)
 
-    def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
-        """The next action with its plan; None when there is none for that long."""
-        try:
-            found = self._ended.get(timeout=milliseconds / 1000) if milliseconds else self._ended.get_nowait()
-        except queue.Empty:
-            return None
-        return [] if found is None else [self._row(found)]
-
     def plan(self, data_frame: Any) -> Plan:
         """The plan of a DataFrame that need not run."""
         relation = data_frame._plan.to_proto(data_frame.sparkSession.client).root
         return explained_plan(Action(relation), self._server).plan()
-
-    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
-        """False: rows that leave a remote DataFrame are not followed."""
-        return False
-
-    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
-        """A remote DataFrame has no RDD."""
-        return False
-
-    def begin_action(self, action: RddAction) -> int:
-        """A remote server has no RDDs for its clients."""
-        return 0
-
-    def end_action(self, number: int, failure: Any) -> None:
-        """Never called: no action begins."""
-
-    def keep_origins(self, rdd: Any) -> None:
-        """Never called: a remote server has no RDDs for its clients."""
-
-    def dropped(self) -> int:
-        """How many actions did not fit into the queue since this was last asked."""
-        count, self._dropped = self._dropped, 0
-        return count
-
-    def refused(self) -> int:
-        """Not known here."""
-        return 0
-
-    def pending(self) -> int:
-        """How many actions wait to be polled."""
-        return self._ended.qsize()
-
-    def leave(self, command: Sequence[str], last_words: str) -> None:
-        """Nobody would deliver it here."""
-
-    def wake(self) -> None:
-        """End a call of rows() that waits."""
-        self._ended.put(None)
 
     def drain(self, milliseconds: int) -> bool:
         """Everything that has happened can be polled at once, when the server was asked which queries have ended."""
@@ -159,7 +111,8 @@ class ConnectTap:
 
     def _end_query(self, run: str, began: datetime, failure: str | None) -> None:
         if self._queries.pop(run, None) is not None:
-            self._ended.put(_Ended(Action(command=END_STREAM, run=run), began, failure))
+            stopped = _Ended(Action(command=END_STREAM, run=run), began, failure)
+            self._ended.put(lambda: [self._row(stopped)])
 
     def _note(self, found: Action | None, began: datetime, failure: str | None, answers: _Answers) -> None:
         if found is not None and found.command == END_STREAM:
@@ -168,12 +121,9 @@ class ConnectTap:
             return
         if found is not None and found.command == START_STREAM and answers.query is not None:
             self._queries[answers.query.run] = answers.query
-        if found is None or not (found.command or found.unread or self._settings.reads):
-            return
-        if self._ended.qsize() >= self._settings.queue:
-            self._dropped += 1
-        else:
-            self._ended.put(_Ended(found, began, failure, answers.query))
+        if found is not None and (found.command or found.unread or self._settings.reads):
+            ended = _Ended(found, began, failure, answers.query)
+            self._put(lambda: [self._row(ended)])
 
     def _row(self, ended: _Ended) -> ExecutionRow:
         row = ExecutionRow("end", next(self._numbers), ended.ended, began=ended.began, failure=ended.failure)

@@ -6,16 +6,16 @@ server; plans are read when they are polled, as with the tap, by ``toJSON`` and 
 
 import functools
 import itertools
-import queue
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.capture.guard import guarded
 from headwater.capture.listener.facts import attempt, class_of, facts_of
+from headwater.capture.queue_tap import QueueTap
 from headwater.capture.rows import ExecutionRow, RddAction, plan_unseen
 from headwater.capture.settings import CaptureSettings
 from headwater.extract.writes import WRITES
@@ -33,14 +33,12 @@ _WRITES_OF_OTHERS = {
 _HELD_SECONDS = 5.0
 
 
-class ListenerTap:
+class ListenerTap(QueueTap):
     """A listener on the executions of every session of one SparkContext, those to come too."""
 
     def __init__(self, context: Any, settings: CaptureSettings, reason: str) -> None:
+        super().__init__(settings)
         self._context = context
-        self._settings = settings
-        self._ended: queue.Queue[Callable[[], list[ExecutionRow]] | None] = queue.Queue()
-        self._dropped = 0
         self._held: deque[tuple[float, ExecutionRow]] = deque()
         self._numbers = itertools.count(1)
         self._actions: dict[int, tuple[RddAction, datetime]] = {}
@@ -84,25 +82,9 @@ class ListenerTap:
         self._registered.clear()
         self._streams.clear()
 
-    def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
-        """The next executions that ended, with their plans; None when there were none for that long."""
-        try:
-            found = self._ended.get(timeout=milliseconds / 1000) if milliseconds else self._ended.get_nowait()
-        except queue.Empty:
-            return self._released(everything=not milliseconds)
-        return [] if found is None else found()
-
     def plan(self, data_frame: Any) -> Plan:
         """The plan of a DataFrame that need not run."""
         return _plan(data_frame._jdf.queryExecution())
-
-    def remember(self, data_frame: Any, checkpoint: Any = None) -> bool:
-        """False: what ``toJSON`` says of an RDD does not lead to what its rows were made of."""
-        return False
-
-    def remember_json(self, data_frame: Any, rdd: Any) -> bool:
-        """False: what is known of an RDD's rows is not looked up."""
-        return False
 
     def begin_action(self, action: RddAction) -> int:
         """Note what happens to an RDD; its number."""
@@ -124,28 +106,9 @@ class ListenerTap:
         found = attempt(lambda: path.getFileSystem(self._context._jsc.hadoopConfiguration()).makeQualified(path))
         return str((found or path).toString())
 
-    def keep_origins(self, rdd: Any) -> None:
-        """Nothing is done: the lineage of RDDs is not looked up."""
-
-    def dropped(self) -> int:
-        """How many executions did not fit into the queue since this was last asked."""
-        count, self._dropped = self._dropped, 0
-        return count
-
-    def refused(self) -> int:
-        """Not known here."""
-        return 0
-
     def pending(self) -> int:
         """How many executions wait to be polled."""
-        return self._ended.qsize() + len(self._held)
-
-    def leave(self, command: Sequence[str], last_words: str) -> None:
-        """Nobody would deliver it here."""
-
-    def wake(self) -> None:
-        """End a call of rows() that waits."""
-        self._ended.put(None)
+        return super().pending() + len(self._held)
 
     def drain(self, milliseconds: int) -> bool:
         """Wait until every listener of Spark has received what happened; False when it takes longer."""
@@ -159,11 +122,9 @@ class ListenerTap:
         """Note an execution that has ended; called by Spark, on a thread of its own."""
         if class_of(execution) == "IncrementalExecution" or self._seen_before(int(execution.id())):
             return
-        if self._ended.qsize() >= self._settings.queue:
-            self._dropped += 1
-        elif self._settings.reads or _may_write(class_of(execution.logical())):
+        if self._settings.reads or _may_write(class_of(execution.logical())):
             now = time.time()
-            self._ended.put(lambda: self._folded(self._row(now, nanoseconds, execution, failure)))
+            self._put(lambda: self._folded(self._row(now, nanoseconds, execution, failure)))
 
     def take_row(self, row: Callable[[], ExecutionRow]) -> None:
         """Note what a streaming query did; writes inside its batches come before it."""
