@@ -4,6 +4,7 @@
     ├── SettingError          a setting or option that cannot be used
     ├── PlanError             a recorded or captured plan that cannot be read
     ├── CaptureError          watching a Spark application is not possible
+    ├── DryRunError           a job asks for what a dry run refuses, or cannot be run dry
     ├── EventError            an OpenLineage event that cannot be read
     ├── ArchiveError          an archive of events, or the tables made of it, cannot be used
     │   └── ArchiveTooNew         tables written by a newer headwater
@@ -38,6 +39,10 @@ class PlanError(HeadwaterError):
 
 class CaptureError(HeadwaterError):
     """Watching a Spark application is not possible."""
+
+
+class DryRunError(HeadwaterError):
+    """A job asks for what a dry run refuses, or cannot be run dry."""
 
 
 class EventError(HeadwaterError):

@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 import headwater
 from headwater.cli import archive, check, database, diff, extensions, ingest, keys, lists, questions, serve, tags
+from headwater.cli.plan import plan_command
 from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
 from headwater.redaction import redact
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 
 app.command("run", rich_help_panel="Jobs", context_settings=JOB_ARGUMENTS)(run_command)
+app.command("plan", rich_help_panel="Jobs", context_settings=JOB_ARGUMENTS)(plan_command)
 app.command(rich_help_panel="Jobs")(extensions.extensions)
 app.command(rich_help_panel="Questions")(questions.roots)
 app.command(rich_help_panel="Questions")(questions.show)

@@ -1,0 +1,115 @@
+"""The world outside of Spark: a job may read it in a dry run, and change nothing of it.
+
+Python reports what a program is about to do by audit events (PEP 578); a hook that raises prevents it.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from headwater.dryrun.places import place
+from headwater.dryrun.report import Findings
+from headwater.errors import DryRunError
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_DEVICES = ("/dev/", "/proc/self/")
+_LOOPBACK = ("127.", "::1", "localhost")
+
+_CHANGES = (
+    "os.chmod",
+    "os.chown",
+    "os.link",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.symlink",
+    "os.truncate",
+    "os.utime",
+    "shutil.move",
+    "shutil.rmtree",
+    "sqlite3.connect",
+)
+"""Events whose texts are paths that change."""
+
+_PROGRAMS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.startfile")
+
+
+class Audit:
+    """Refuses what would change files outside of ``folder``, start programs, or reach another machine."""
+
+    def __init__(self, folder: str, findings: Findings) -> None:
+        self._folder = os.path.realpath(folder) + os.sep
+        self._findings = findings
+        self._checks = _checks()
+        self._inside = False
+
+    def start(self) -> None:
+        """Begin; an audit hook stays until the process ends."""
+        sys.addaudithook(self._hook)
+
+    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        check = self._checks.get(event)
+        if check is None or self._inside:
+            return
+        self._inside = True
+        try:
+            reason = check(arguments, self._folder)
+            site = "" if reason is None or _is_of_spark() else place()
+        finally:
+            self._inside = False
+        if reason is not None and site:
+            self._refuse(site, event, reason)
+
+    def _refuse(self, site: str, event: str, reason: str) -> None:
+        self._findings.refuse(site, event, reason)
+        raise DryRunError(f"{event} is refused in a dry run: {reason} (at {site}).")
+
+
+_Check = Callable[[Sequence[Any], str], str | None]
+
+
+def _checks() -> Mapping[str, _Check]:
+    return {
+        "open": _opened,
+        "socket.connect": _connected,
+        **dict.fromkeys(_CHANGES, _changed),
+        **dict.fromkeys(_PROGRAMS, _started),
+    }
+
+
+def _is_of_spark() -> bool:
+    """Whether PySpark itself starts its JVM."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name == "launch_gateway" and frame.f_globals.get("__name__") == "pyspark.java_gateway":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+def _opened(arguments: Sequence[Any], folder: str) -> str | None:
+    path, _, flags = arguments
+    return _changed((path,), folder) if isinstance(flags, int) and flags & _WRITES else None
+
+
+def _changed(arguments: Sequence[Any], folder: str) -> str | None:
+    for path in arguments:
+        if isinstance(path, str | bytes | os.PathLike):
+            name = os.fsdecode(path)
+            if name != ":memory:" and not os.path.realpath(name).startswith((folder, *_DEVICES)):
+                return f"it would change {name}"
+    return None
+
+
+def _connected(arguments: Sequence[Any], _: str) -> str | None:
+    address = arguments[1]
+    if isinstance(address, tuple) and not str(address[0]).startswith(_LOOPBACK):
+        return f"it would reach {address[0]}"
+    return None
+
+
+def _started(arguments: Sequence[Any], _: str) -> str | None:
+    words = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], list | tuple) else arguments[:1]
+    return f"it would start {' '.join(os.fsdecode(word) for word in words)}"

@@ -1,0 +1,100 @@
+"""A dry run as rows, as a JSON value, as Markdown for a pull request and as a page of HTML."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from html import escape
+from typing import Any, NamedTuple
+
+from headwater.answers.transformations import transformations_text
+from headwater.dryrun.dry_run import DryRun
+from headwater.dryrun.report import Report
+from headwater.openlineage.reading.encoded_lineage import EncodedLineage
+from headwater.openlineage.reading.events import read_event
+from headwater.openlineage.writing.events import to_json
+from headwater.store.questions import PathTransformation
+
+EDGES = ("column", "input", "transformations")
+FINDINGS = ("place", "finding", "in the dry run")
+_COMPLETE = "Complete: every line of the job ran, and nothing depended on data."
+
+
+class JobOutput(NamedTuple):
+    """A dataset that a job writes, and the edges of its columns, as texts under `EDGES`."""
+
+    job: str
+    dataset: str
+    edges: list[tuple[str, str, str]]
+
+
+def outputs(run: DryRun) -> Iterator[JobOutput]:
+    """The datasets that the jobs write, in the order in which they are written."""
+    for event in run.events:
+        for output in read_event(to_json(event)).outputs:
+            edges = list(_edges(output.lineage)) if output.lineage else []
+            yield JobOutput(event.job.name, str(output.description.dataset), edges)
+
+
+def _edges(lineage: EncodedLineage) -> Iterator[tuple[str, str, str]]:
+    steps: dict[tuple[str, str], list[PathTransformation]] = {}
+    for edge in lineage.named():
+        key = edge.field or "*", f"{edge.input.dataset}.{edge.input.name}"
+        steps.setdefault(key, []).append(PathTransformation(edge.transformation))
+    sourceless = [name for name in lineage.fields if all(name != column for column, _ in steps)]
+    yield from ((column, source, transformations_text(found)) for (column, source), found in steps.items())
+    yield from ((name, "", "") for name in sourceless)
+
+
+def findings(report: Report) -> list[tuple[str, str, str]]:
+    """The findings of a report, as texts under `FINDINGS`; those that end a job first."""
+    failure = [(report.failure.place, "the job failed", report.failure.error)] if report.failure else []
+    return [
+        *failure,
+        *(("", "a statement failed", text) for text in report.failed),
+        *((one.place, f"{one.call} refused", one.reason) for one in report.refusals),
+        *((one.place, f"{one.action} depends on data", one.result) for one in report.answers),
+        *((str(one), "never ran", "") for one in report.unexecuted),
+    ]
+
+
+def json_document(run: DryRun) -> dict[str, Any]:
+    """The declarations of the jobs as OpenLineage JobEvents, and the report."""
+    events = [json.loads(to_json(event)) for event in run.events]
+    return {"complete": run.report.is_complete, "events": events, "report": asdict(run.report)}
+
+
+def markdown(run: DryRun) -> Iterator[str]:
+    """The lines of a comment on a pull request."""
+    for one in outputs(run):
+        yield from (f"### `{one.dataset}`", "", f"written by `{one.job}`", "")
+        yield from _markdown_table(EDGES, one.edges)
+    yield from ("### Findings of the dry run", "")
+    found = findings(run.report)
+    yield from _markdown_table(FINDINGS, found) if found else (_COMPLETE, "")
+
+
+def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield from (f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}")
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""
+
+
+def html(run: DryRun) -> Iterator[str]:
+    """The lines of a page that needs no other file."""
+    yield "<!DOCTYPE html><html lang=en><meta charset=utf-8><title>headwater plan</title>"
+    yield "<style>body{font:15px sans-serif;margin:2em}td,th{text-align:left;padding:.2em 1em .2em 0}</style>"
+    for one in outputs(run):
+        yield f"<h2>{escape(one.dataset)}</h2><p>written by {escape(one.job)}</p>"
+        yield from _html_table(EDGES, one.edges)
+    yield "<h2>Findings of the dry run</h2>"
+    found = findings(run.report)
+    yield from _html_table(FINDINGS, found) if found else (f"<p>{_COMPLETE}</p>",)
+    yield "</html>"
+
+
+def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"<table><tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}</tr>"
+    for row in rows:
+        yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+    yield "</table>"

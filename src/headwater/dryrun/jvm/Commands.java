@@ -1,0 +1,70 @@
+package headwater.dryrun;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collections;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+
+/** Which commands are run in a dry run: those that change files, the session or its catalog, all of which are its own. */
+public class Commands {
+  private static final String[] COMMANDS = new String[] {
+    "org.apache.spark.sql.catalyst.plans.logical.", "org.apache.spark.sql.execution.", "org.apache.spark.sql.delta.", "org.apache.spark.sql.hudi."};
+  /** Tables and providers whose data are files. */
+  private static final String[] OF_FILES = new String[] {
+    "org.apache.spark.sql.execution.datasources.v2.parquet.", "org.apache.spark.sql.execution.datasources.v2.orc.",
+    "org.apache.spark.sql.execution.datasources.v2.csv.", "org.apache.spark.sql.execution.datasources.v2.json.",
+    "org.apache.spark.sql.execution.datasources.v2.text.", "org.apache.spark.sql.execution.datasources.v2.avro.",
+    "org.apache.spark.sql.connector.catalog.V1Table", "org.apache.spark.sql.delta.", "org.apache.hudi.", "org.apache.iceberg.spark.source."};
+  private static final String[] CATALOGS = new String[] {
+    "org.apache.spark.sql.execution.datasources.v2.V2SessionCatalog", "org.apache.spark.sql.delta.catalog."};
+  private static final java.util.List REFUSED = Collections.synchronizedList(new ArrayList());
+
+  /** The commands that were not run since this was last called, each as its name and what it would have changed. */
+  public static java.util.List refused() {
+    synchronized (REFUSED) {
+      java.util.List found = new ArrayList(REFUSED);
+      REFUSED.clear();
+      return found;
+    }
+  }
+
+  public static boolean isHarmless(LogicalPlan command) {
+    String foreign = foreign(command);
+    if (foreign != null) REFUSED.add(command.getClass().getSimpleName() + " " + foreign);
+    return foreign == null;
+  }
+
+  /** What a command would change that is not of the dry run; null when it changes nothing else. */
+  private static String foreign(LogicalPlan command) {
+    String name = command.getClass().getName();
+    if (!begins(name, COMMANDS)) return name;
+    if (command.getClass().getSimpleName().equals("SaveIntoDataSourceCommand")) return unlessKnown(call(command, "dataSource"), OF_FILES);
+    Object table = call(call(command, "table"), "table");
+    if (table != null && name.startsWith(COMMANDS[0]) && unlessKnown(table, OF_FILES) != null) return unlessKnown(table, OF_FILES);
+    scala.collection.Iterator children = command.children().iterator();
+    while (children.hasNext()) {
+      Object catalog = call(children.next(), "catalog");
+      if (catalog != null && unlessKnown(catalog, CATALOGS) != null) return unlessKnown(catalog, CATALOGS);
+    }
+    return null;
+  }
+
+  private static String unlessKnown(Object part, String[] known) {
+    String name = part.getClass().getName();
+    return begins(name, known) ? null : name;
+  }
+
+  private static boolean begins(String name, String[] known) {
+    for (int i = 0; i < known.length; i++) if (name.startsWith(known[i])) return true;
+    return false;
+  }
+
+  private static Object call(Object target, String method) {
+    if (target == null) return null;
+    try {
+      Method found = target.getClass().getMethod(method, new Class[0]);
+      found.setAccessible(true);
+      return found.invoke(target, new Object[0]);
+    } catch (Throwable none) { return null; }
+  }
+}

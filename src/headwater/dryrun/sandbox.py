@@ -1,0 +1,103 @@
+"""Spark in a dry run: files that nothing changes, relations without rows, a catalog of its own.
+
+All of it is in place before the first SparkContext of the process is made, by the settings with which Spark names
+classes: those here are compiled in its JVM, into a folder that the JVM's class loader reads.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headwater.capture import jvm
+from headwater.errors import DryRunError
+
+_PACKAGE = "headwater.dryrun.jvm"
+_OVERLAY, _LOCAL = "headwater.dryrun.Overlay", "headwater.dryrun.LocalOverlay"
+_SCHEMES = ("abfs", "abfss", "gs", "hdfs", "oss", "s3", "s3a", "s3n", "viewfs", "wasb", "wasbs")
+_EXTENSIONS = "spark.sql.extensions"
+
+_SETTINGS: Mapping[str, str] = {
+    "spark.master": "local[1]",
+    "spark.submit.deployMode": "client",
+    "spark.ui.enabled": "false",
+    "spark.eventLog.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.hadoop.fs.file.impl": _LOCAL,
+}
+"""Settings that override the job's own: nothing is started elsewhere, and no metastore is changed."""
+
+
+def sandbox(folder: Path) -> Callable[[], None]:
+    """Make every SparkContext of this process one of a dry run, whose files are in ``folder``.
+
+    What is returned puts PySpark's classes back as they were; a Spark that runs stays what it is.
+    """
+    from pyspark import SparkContext
+
+    ensure, initialize = SparkContext.__dict__["_ensure_initialized"], SparkContext._initialize_context
+
+    def ensure_initialized(cls: Any, instance: Any = None, gateway: Any = None, conf: Any = None) -> None:
+        if conf is not None and cls._gateway is None:
+            conf.set("spark.master", _SETTINGS["spark.master"])  # a cluster's would be looked for by spark-submit
+        ensure.__get__(None, cls)(instance, gateway, conf)
+
+    @functools.wraps(initialize)
+    def initialize_context(self: Any, conf: Any) -> Any:
+        _install(self._gateway, conf, folder)
+        return initialize(self, conf)
+
+    SparkContext._ensure_initialized = classmethod(ensure_initialized)
+    SparkContext._initialize_context = initialize_context
+
+    def undo() -> None:
+        SparkContext._ensure_initialized, SparkContext._initialize_context = ensure, initialize
+
+    return undo
+
+
+def _install(gateway: Any, conf: Any, folder: Path) -> None:
+    """Compile the classes, and name them in a Spark conf that is about to be used."""
+    java = gateway.jvm
+    loader = java.java.lang.Thread.currentThread().getContextClassLoader()
+    classes = folder / "classes"
+    if not classes.exists():
+        _compile(java, loader, classes)
+    loader.addURL(java.java.io.File(str(classes)).toURI().toURL())
+    for name, value in {**_settings(conf), **_of_folder(folder)}.items():
+        conf.set(name, value)
+    java.org.apache.hadoop.fs.FileSystem.closeAll()  # those of before are cached, and would be used
+
+
+def _compile(java: Any, loader: Any, classes: Path) -> None:
+    compiler = java.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(loader)
+    try:
+        compiler.cook(jvm.source(_PACKAGE))
+    except Exception as error:
+        raise DryRunError(f"A dry run is not possible with this Spark: {str(error).splitlines()[0][:300]}.") from error
+    for entry in compiler.getBytecodes().entrySet():
+        file = classes / (entry.getKey().replace(".", "/") + ".class")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(bytes(entry.getValue()))
+
+
+def _settings(conf: Any) -> dict[str, str]:
+    """The settings of Spark that make a dry run of an application with this conf."""
+    found = dict(_SETTINGS)
+    others = conf.get(_EXTENSIONS, "")
+    found[_EXTENSIONS] = ",".join(filter(None, ["headwater.dryrun.Extensions", others]))
+    for scheme in (*_SCHEMES, "file"):
+        found[f"spark.hadoop.fs.AbstractFileSystem.{scheme}.impl"] = "headwater.dryrun.OverlayContext"
+    for scheme in _SCHEMES:
+        own = conf.get(f"spark.hadoop.fs.{scheme}.impl", "")
+        if own and own != _OVERLAY:
+            found[f"spark.hadoop.headwater.dryrun.base.{scheme}"] = own
+        found[f"spark.hadoop.fs.{scheme}.impl"] = _OVERLAY
+    return found
+
+
+def _of_folder(folder: Path) -> dict[str, str]:
+    return {"spark.hadoop.headwater.dryrun.folder": str(folder / "files"), "spark.local.dir": str(folder / "local")}

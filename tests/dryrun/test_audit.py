@@ -1,0 +1,73 @@
+"""Calls that leave the process, in one of its own, since an audit hook stays until the process ends."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+AUDITED = """\
+import json, sys
+from headwater.dryrun.audit import Audit
+from headwater.dryrun.report import Findings
+from headwater.errors import DryRunError
+
+findings = Findings()
+Audit(sys.argv[1], findings).start()
+try:
+    exec(compile(sys.argv[2], "job.py", "exec"))
+except DryRunError as error:
+    print(error, file=sys.stderr)
+sys.stdout.write(json.dumps([[one.place, one.call, one.reason] for one in findings.refusals]))
+"""
+
+
+def refused(folder: Path, code: str) -> list[list[str]]:
+    """The place, the event and the reason of each refusal, while code runs with ``inside`` as the folder it may use."""
+    (folder / "inside").mkdir()
+    (folder / "there.txt").write_text("there")
+    done = subprocess.run(
+        [sys.executable, "-c", AUDITED, "inside", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    found: list[list[str]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "event", "reason"),
+    [
+        ("open('new.txt', 'w')", "open", "it would change new.txt"),
+        ("open('there.txt', 'r+')", "open", "it would change there.txt"),
+        ("import pathlib; pathlib.Path('new').mkdir()", "os.mkdir", "it would change new"),
+        ("import os; os.rename('there.txt', 'inside/x')", "os.rename", "it would change there.txt"),
+        ("import shutil; shutil.rmtree('inside/../')", "shutil.rmtree", "it would change inside/../"),
+        ("import os; os.system('true')", "os.system", "it would start true"),
+        ("import subprocess; subprocess.run(['true', 'x'])", "subprocess.Popen", "it would start true x"),
+        ("import socket; socket.create_connection(('192.0.2.1', 9))", "socket.connect", "it would reach 192.0.2.1"),
+        ("import sqlite3; sqlite3.connect('new.db')", "sqlite3.connect", "it would change new.db"),
+    ],
+)
+def test_a_call_that_changes_something_is_refused(tmp_path: Path, code: str, event: str, reason: str) -> None:
+    assert refused(tmp_path, code) == [["job.py:1", event, reason]]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["inside", "there.txt"]
+    assert (tmp_path / "there.txt").read_text() == "there"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert open('there.txt').read() == 'there'",
+        "open('inside/new.txt', 'w').close()",
+        "open('/dev/null', 'w').close()",
+        "import sqlite3; sqlite3.connect(':memory:')",
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())",
+    ],
+)
+def test_a_call_that_changes_nothing_goes_on(tmp_path: Path, code: str) -> None:
+    assert refused(tmp_path, code) == []
