@@ -37,7 +37,7 @@ class DryJobs(Jobs):
         """The JSON document of a plan, with its exit code and what was on standard error."""
         ended = self.plan("--format", "json", *words)
         assert ended.out, ended.err
-        return {**json.loads(ended.out), "code": ended.code, "err": ended.err}
+        return {**json.loads(ended.out), "code": ended.code, "err": ended.err[-3000:]}
 
     def run_edges(self, *job: object) -> Edges:
         """The edges that a real run of the job has."""

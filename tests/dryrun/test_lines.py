@@ -48,7 +48,8 @@ def unexecuted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Seq
 
     def run(workers: Sequence[CodeType]) -> list[str]:
         earlier = sys.gettrace()
-        lines = Lines(tmp_path / "job.py")
+        job = str(tmp_path / "job.py")
+        lines = Lines(tmp_path, {job: compile(JOB, job, "exec")})
         lines.start()
         try:
             runpy.run_path(str(tmp_path / "job.py"))

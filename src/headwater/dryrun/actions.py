@@ -47,6 +47,15 @@ _WRITES = (
     "xml",
 )
 
+_RDD_SAVES = (
+    "saveAsHadoopDataset",
+    "saveAsHadoopFile",
+    "saveAsNewAPIHadoopDataset",
+    "saveAsNewAPIHadoopFile",
+    "saveAsPickleFile",
+    "saveAsSequenceFile",
+    "saveAsTextFile",
+)
 _RDD_ACTIONS = (
     "aggregate",
     "collect",
@@ -67,13 +76,6 @@ _RDD_ACTIONS = (
     "mean",
     "min",
     "reduce",
-    "saveAsHadoopDataset",
-    "saveAsHadoopFile",
-    "saveAsNewAPIHadoopDataset",
-    "saveAsNewAPIHadoopFile",
-    "saveAsPickleFile",
-    "saveAsSequenceFile",
-    "saveAsTextFile",
     "stats",
     "stdev",
     "sum",
@@ -86,6 +88,7 @@ _RDD_ACTIONS = (
     "treeReduce",
     "variance",
 )
+
 
 Wrappers = Mapping[tuple[Any, str], Callable[[Any], Any]]
 
@@ -112,6 +115,7 @@ class Actions:
         from pyspark import RDD
         from pyspark.sql import DataFrameWriter, DataFrameWriterV2, GroupedData, SparkSession
         from pyspark.sql.catalog import Catalog
+        from pyspark.sql.streaming import DataStreamWriter
         from pyspark.sql.udf import UserDefinedFunction
 
         frame = _data_frame_type()
@@ -120,8 +124,10 @@ class Actions:
             **{(frame, name): self._not_made for name in _FOREACH},
             **{(Catalog, name): self._of_catalog for name in _CATALOG},
             **{(RDD, name): self._refusing for name in _RDD_ACTIONS},
+            **{(RDD, name): self._not_made for name in _RDD_SAVES},
             **{(kind, name): self._changing for kind in (DataFrameWriter, DataFrameWriterV2) for name in _WRITES},
             (SparkSession, "sql"): self._changing,
+            **{(DataStreamWriter, name): _ending for name in ("start", "toTable")},
             (GroupedData, "pivot"): self._pivoting,
             (UserDefinedFunction, "__init__"): self._of_workers,
         }
@@ -153,10 +159,12 @@ class Actions:
         return answer
 
     def _not_made(self, original: Any) -> Any:
-        def foreach(frame: Any, *args: Any, **kwargs: Any) -> None:
-            self._findings.refuse(place(), original.__name__, "what a function does with rows is not seen")
+        """A call without a result; capture, whose wrapper is around this one, has its lineage."""
 
-        return foreach
+        def call(rows: Any, *args: Any, **kwargs: Any) -> None:
+            self._findings.refuse(place(), original.__name__, "what functions of the job do with rows is not seen")
+
+        return call
 
     def _of_catalog(self, original: Any) -> Any:
         def look_up(catalog: Any, *args: Any, **kwargs: Any) -> Any:
@@ -210,6 +218,15 @@ class Actions:
             original(udf, func, *args, **kwargs)
 
         return init
+
+
+def _ending(original: Any) -> Any:
+    """Streaming queries end by themselves, as there is never more to read."""
+
+    def start(writer: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(writer.trigger(availableNow=True), *args, **kwargs)
+
+    return start
 
 
 def reads_data(frame: Any) -> bool:

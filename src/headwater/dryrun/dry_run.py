@@ -14,8 +14,10 @@ from typing import Any
 from openlineage.client.event_v2 import JobEvent, RunEvent, RunState
 
 from headwater.capture.java import has_java, java_home
-from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, Report, read_report
-from headwater.errors import DryRunError, SettingError
+from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, SCHEMAS, Report, read_report
+from headwater.dryrun.schemas import Schemas, write_schemas
+from headwater.dryrun.sources import parts
+from headwater.errors import DryRunError
 from headwater.openlineage.writing.events import job_event, read_event
 from headwater.openlineage.writing.facets import COVERAGE
 
@@ -24,10 +26,14 @@ _OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_REMOTE")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``answers`` are results of actions by their place (``job.py:12``); ``seconds`` end a job that takes longer."""
+    """``answers`` are results of actions by their place (``job.py:12``); ``seconds`` end a job that takes longer.
+
+    ``schemas`` are those of tables and paths that the job cannot reach.
+    """
 
     answers: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     seconds: float = 600.0
+    schemas: Schemas = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +47,20 @@ class DryRun:
 def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = None) -> DryRun:
     """Run a PySpark job without rows and without traces, and return the lineage that it would have.
 
-    ``arguments`` are the job's own. What the job prints goes to standard error.
+    The job is a Python file, a notebook, an SQL file or a folder of those; ``arguments`` are its own. What it prints
+    goes to standard error.
 
     Raises:
-        SettingError: there is no such file.
+        SettingError: there is no such job.
         DryRunError: the process ended without a report: it was killed, or took longer than allowed.
     """
     chosen = options or Options()
-    if not job.is_file():
-        raise SettingError(f"There is no job at {job}; expected a Python file, as in: headwater plan job.py.")
+    parts(job)
     with tempfile.TemporaryDirectory(prefix="headwater-plan-") as name:
         folder = Path(os.path.realpath(name))
         (folder / "tmp").mkdir()
         (folder / ANSWERS).write_text(json.dumps(dict(chosen.answers)), "utf-8")
+        write_schemas(chosen.schemas, folder / SCHEMAS)
         code = _run([str(folder), str(job), *arguments], folder, chosen.seconds)
         if not (folder / REPORT).exists():
             raise DryRunError(f"The job ended the process with exit code {code}, before a report was written.")

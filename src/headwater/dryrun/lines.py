@@ -3,7 +3,7 @@
 import os
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -13,11 +13,14 @@ from headwater.dryrun.report import Unexecuted
 
 
 class Lines:
-    """Notes the lines that run of the files below the job's folder, from start() to stop()."""
+    """Notes the lines that run of the files below the job's folder, from start() to stop().
 
-    def __init__(self, job: Path) -> None:
-        self._job = os.path.realpath(job)
-        self._folder = os.path.dirname(self._job) + os.sep
+    ``codes`` are the job's own, by their files: of those all lines count.
+    """
+
+    def __init__(self, folder: Path, codes: Mapping[str, CodeType]) -> None:
+        self._job = {os.path.realpath(file): code for file, code in codes.items()}
+        self._folder = os.path.realpath(folder) + os.sep
         self._ran: dict[str, set[int]] = {}
         self._codes: dict[str, set[CodeType]] = {}
         self._of_job: dict[str, bool] = {}
@@ -33,21 +36,21 @@ class Lines:
         threading.settrace(None)
 
     def unexecuted(self, elsewhere: Collection[CodeType] = ()) -> Iterator[Unexecuted]:
-        """The lines that never ran: all of the job's file; of others those in functions that did run.
+        """The lines that never ran: all of the job's own; of other files those in functions that did run.
 
         ``elsewhere`` are functions that Spark's workers run, which is nothing of the driver's.
         """
         workers = {(os.path.realpath(code.co_filename), code.co_firstlineno) for code in elsewhere}
-        for file in sorted({self._job, *self._codes}):
+        for file in dict.fromkeys([*self._job, *sorted(self._codes)]):
             yield from self._unexecuted_of(file, {line for name, line in workers if name == file})
 
     def _unexecuted_of(self, file: str, workers: Collection[int]) -> Iterator[Unexecuted]:
         entered = {code.co_firstlineno for code in self._codes.get(file, ())}
-        code = compile(Path(file).read_bytes(), file, "exec")
+        code = self._job.get(file) or compile(Path(file).read_bytes(), file, "exec")
         owned = [
             (line, line in self._ran.get(file, ()))
             for one in _codes(code, workers)
-            if file == self._job or one.co_firstlineno in entered
+            if file in self._job or one.co_firstlineno in entered
             for line in _lines(one)
         ]
         ran = {line for line, did in owned if did}

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-ANSWERS, EVENTS, REPORT = "answers.json", "events.ndjson", "report.json"
+ANSWERS, EVENTS, REPORT, SCHEMAS = "answers.json", "events.ndjson", "report.json", "schemas.json"
 """Files of the folder that a dry run has: what it is started with, and what it leaves."""
 
 

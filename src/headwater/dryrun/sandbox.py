@@ -7,9 +7,11 @@ classes: those here are compiled in its JVM, into a folder that the JVM's class 
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from headwater.capture import jvm
+from headwater.dryrun.schemas import Schemas
 from headwater.errors import DryRunError
 
 _PACKAGE = "headwater.dryrun.jvm"
@@ -30,9 +32,10 @@ _SETTINGS: Mapping[str, str] = {
 """Settings that override the job's own: nothing is started elsewhere, and no metastore is changed."""
 
 
-def sandbox(folder: Path) -> Callable[[], None]:
+def sandbox(folder: Path, schemas: Schemas = MappingProxyType({})) -> Callable[[], None]:
     """Make every SparkContext of this process one of a dry run, whose files are in ``folder``.
 
+    Tables that its catalog lacks have the columns that ``schemas`` say, and no rows.
     What is returned puts PySpark's classes back as they were; a Spark that runs stays what it is.
     """
     from pyspark import SparkContext
@@ -47,6 +50,8 @@ def sandbox(folder: Path) -> Callable[[], None]:
     @functools.wraps(initialize)
     def initialize_context(self: Any, conf: Any) -> Any:
         _install(self._gateway, conf, folder)
+        for name, one in schemas.items():
+            self._jvm.headwater.dryrun.MissingTables.add(name, one.lines, one.location or None)
         return initialize(self, conf)
 
     SparkContext._ensure_initialized = classmethod(ensure_initialized)

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collections;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.internal.SQLConf;
 
 /** Which commands are run in a dry run: those that change files, the session or its catalog, all of which are its own. */
 public class Commands {
@@ -44,9 +45,15 @@ public class Commands {
     scala.collection.Iterator children = command.children().iterator();
     while (children.hasNext()) {
       Object catalog = call(children.next(), "catalog");
-      if (catalog != null && unlessKnown(catalog, CATALOGS) != null) return unlessKnown(catalog, CATALOGS);
+      if (catalog != null && !isOfFolder(catalog) && unlessKnown(catalog, CATALOGS) != null) return unlessKnown(catalog, CATALOGS);
     }
     return null;
+  }
+
+  /** Whether an Iceberg catalog is a folder of tables, not a service. */
+  private static boolean isOfFolder(Object catalog) {
+    if (!catalog.getClass().getName().startsWith("org.apache.iceberg.spark.Spark")) return false;
+    return "hadoop".equals(SQLConf.get().getConfString("spark.sql.catalog." + call(catalog, "name") + ".type", ""));
   }
 
   private static String unlessKnown(Object part, String[] known) {
@@ -59,7 +66,7 @@ public class Commands {
     return false;
   }
 
-  private static Object call(Object target, String method) {
+  static Object call(Object target, String method) {
     if (target == null) return null;
     try {
       Method found = target.getClass().getMethod(method, new Class[0]);

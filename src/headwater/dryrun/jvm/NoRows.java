@@ -57,7 +57,7 @@ public class NoRows extends SparkStrategy {
 
   static boolean runsFunctions(LogicalPlan node) {
     String name = node.getClass().getSimpleName();
-    for (int i = 0; i < FUNCTIONS.length; i++) if (name.contains(FUNCTIONS[i])) return true;
+    for (int i = 0; i < FUNCTIONS.length; i++) if (name.contains(FUNCTIONS[i])) return !Metadata.isRead(node);
     return false;
   }
 

@@ -47,12 +47,18 @@ public class Overlay extends FileSystem {
     Configuration plain = new Configuration(conf);
     plain.unset("fs." + scheme + ".impl");
     if (conf.get(BASE + scheme) != null) plain.set("fs." + scheme + ".impl", conf.get(BASE + scheme));
-    base = scheme.equals("file") ? new RawLocalFileSystem() : (FileSystem) ReflectionUtils.newInstance(FileSystem.getFileSystemClass(scheme, plain), plain);
+    base = scheme.equals("file") ? new RawLocalFileSystem() : real(scheme, plain);
     base.initialize(name, plain);
     upper = new RawLocalFileSystem();
     upper.initialize(URI.create("file:///"), plain);
     String authority = name.getAuthority() == null ? "" : name.getAuthority();
     folder = conf.get(FOLDER) + "/" + scheme + "/" + authority.replace(':', '_');
+  }
+
+  /** The file system that the overlay is above; one without files where Spark lacks its class. */
+  private static FileSystem real(String scheme, Configuration conf) {
+    try { return (FileSystem) ReflectionUtils.newInstance(FileSystem.getFileSystemClass(scheme, conf), conf); }
+    catch (Exception missing) { return new NoFiles(); }
   }
 
   public String getScheme() { return base.getUri().getScheme(); }

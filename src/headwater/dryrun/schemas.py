@@ -1,0 +1,115 @@
+"""Schemas of datasets that a dry run cannot reach: from a file of a catalog, or from a store of lineage."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml  # type: ignore[import-untyped]
+
+from headwater.errors import SettingError
+from headwater.model import Dataset
+from headwater.store.catalog.schemas import NamedSchema
+
+_EXPECTED = "expected lines as sales.orders: {id: bigint, amount: double}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The types of columns by their names, in order, as Spark's DDL writes them; ``location`` is that of a table."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    location: str = ""
+
+    @property
+    def lines(self) -> str:
+        """Each column as DDL, on a line of its own.
+
+        >>> Schema({"id": "bigint", "a b": "string"}).lines
+        '`id` bigint\\n`a b` string'
+        """
+        return "\n".join(f"`{name.replace('`', '``')}` {type_}" for name, type_ in self.columns.items())
+
+
+Schemas = Mapping[str, Schema]
+"""By the name of a table (``sales.orders``), or by a path in the form of `path_key`."""
+
+
+def path_key(path: str) -> str:
+    """A path as the key of its schema: absolute, without a final slash, without the scheme of local files.
+
+    >>> path_key("file:///lake/orders/"), path_key("s3://lake/orders")
+    ('/lake/orders', 's3://lake/orders')
+    """
+    parts = urlsplit(path)
+    if parts.scheme not in ("", "file"):
+        return path.rstrip("/")
+    return os.path.abspath(parts.path if parts.scheme else path)
+
+
+def read_schemas(file: Path) -> dict[str, Schema]:
+    """The schemas of a YAML or JSON file: columns by the name of a table or a path.
+
+    An entry is a mapping of columns to types, or one with ``columns`` and ``location``.
+
+    Raises:
+        SettingError: the file cannot be read, or is of another form.
+    """
+    try:
+        document = yaml.safe_load(file.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise SettingError(f"The schemas in {file} cannot be read: {error}.") from error
+    if not isinstance(document, dict) or not all(isinstance(one, dict) for one in document.values()):
+        raise SettingError(f"The schemas in {file} are no mapping of names to columns; {_EXPECTED}.")
+    return {_key(str(name)): _schema(entry) for name, entry in document.items()}
+
+
+def _key(name: str) -> str:
+    return path_key(name) if "/" in name else name
+
+
+def _schema(entry: Mapping[str, Any]) -> Schema:
+    columns = entry.get("columns")
+    whole = columns if isinstance(columns, dict) else entry
+    return Schema({str(name): str(type_) for name, type_ in whole.items()}, str(entry.get("location") or ""))
+
+
+def stored_schemas(found: list[NamedSchema]) -> dict[str, Schema]:
+    """The schemas of a store, by paths and by names of tables."""
+    return {key: schema for one in found for key, schema in _stored(one)}
+
+
+def _stored(one: NamedSchema) -> Iterator[tuple[str, Schema]]:
+    columns = {
+        name: type_
+        for name, type_ in one.columns.items()
+        if name.partition(".")[0] not in one.columns or "." not in name
+    }
+    location = next(filter(None, map(_location, one.names)), "")
+    if location:
+        yield path_key(location), Schema(columns)
+    for named in one.names:
+        if not _location(named):
+            yield ".".join(named.name.split(".")[-2:]), Schema(columns, location)
+
+
+def _location(named: Dataset) -> str:
+    """The URI of a dataset of files; empty for others."""
+    if named.namespace == "file":
+        return f"file:{named.name}"
+    if "://" in named.namespace and "." not in named.name.partition("/")[0] and "jdbc" not in named.namespace:
+        return f"{named.namespace}/{named.name.lstrip('/')}"
+    return ""
+
+
+def write_schemas(schemas: Schemas, file: Path) -> None:
+    """Write schemas for `load_schemas`, in another process."""
+    file.write_text(json.dumps({name: asdict(one) for name, one in schemas.items()}), "utf-8")
+
+
+def load_schemas(file: Path) -> dict[str, Schema]:
+    """The schemas of a file of `write_schemas`."""
+    return {name: Schema(**one) for name, one in json.loads(file.read_text("utf-8")).items()}

@@ -1,0 +1,133 @@
+"""The code of a job: a Python file, SQL files, or the cells of a notebook, each with its own lines."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+from sqlglot import TokenType
+from sqlglot.dialects import Spark
+
+from headwater.errors import SettingError
+
+ENDINGS = (".py", ".sql", ".ipynb")
+REFUSE = "__headwater_refuse__"
+"""The function that a line of a notebook calls which is for its server, not for Python."""
+
+_DATABRICKS = "# Databricks notebook source"
+_COMMAND = re.compile(r"^# COMMAND -+\n", re.MULTILINE)
+_MAGIC = re.compile(r"^# MAGIC ?", re.MULTILINE)
+_SERVER_LINE = re.compile(r"^(\s*)([%!].*)$", re.MULTILINE)
+_SQL_CELL = re.compile(r"\A\s*%{1,2}sql\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Code that is run as one; ``name`` is its file, of a cell with its number (``daily.ipynb#3``)."""
+
+    name: str
+    text: str
+    sql: bool = False
+
+    def code(self) -> CodeType:
+        """The code, with the lines of the text.
+
+        Raises:
+            SyntaxError: it is no Python.
+        """
+        if self.sql:
+            return compile(_sql_calls(self.text), self.name, "exec")
+        return compile(self.text, self.name, "exec")
+
+
+def is_script(job: Path) -> bool:
+    """Whether a job is a Python file that makes its own session."""
+    return job.suffix == ".py" and not job.read_text("utf-8", "replace").startswith(_DATABRICKS)
+
+
+def parts(job: Path) -> list[Part]:
+    """The parts of a job in the order in which they run; of a folder those of its SQL files by name.
+
+    Raises:
+        SettingError: it is no such file, or a notebook that cannot be read.
+    """
+    if job.is_dir():
+        files = sorted(job.rglob("*.sql"))
+        if not files:
+            raise SettingError(f"There is no SQL file in {job}; expected files that end in .sql.")
+        return [one for file in files for one in parts(file)]
+    if not job.is_file() or job.suffix not in ENDINGS:
+        raise SettingError(f"There is no job at {job}; expected a file that ends in {', '.join(ENDINGS)}, or a folder.")
+    if job.suffix == ".sql":
+        return [Part(str(job), job.read_text("utf-8"), sql=True)]
+    if is_script(job):
+        return [Part(str(job), job.read_text("utf-8"))]
+    texts = _notebook(job) if job.suffix == ".ipynb" else _commands(job.read_text("utf-8"))
+    return [_cell(f"{job}#{number}", text) for number, text in texts]
+
+
+def _notebook(file: Path) -> Iterator[tuple[int, str]]:
+    try:
+        cells = json.loads(file.read_text("utf-8"))["cells"]
+        for number, cell in enumerate(cells, 1):
+            if cell["cell_type"] == "code":
+                yield number, "".join(cell["source"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise SettingError(
+            f"{file} is no notebook ({type(error).__name__}: {error}); expected that of Jupyter."
+        ) from error
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """The cells of a notebook of Databricks that is a Python file; other languages are in comments."""
+    for number, cell in enumerate(_COMMAND.split(text), 1):
+        code = cell.replace(_DATABRICKS, "", 1) if number == 1 else cell
+        magic = code.lstrip().startswith("# MAGIC ")
+        yield number, _MAGIC.sub("", code) if magic else code
+
+
+def _cell(name: str, text: str) -> Part:
+    if _SQL_CELL.match(text):
+        return Part(name, _SQL_CELL.sub("", text), sql=True)
+    if re.match(r"\s*%(md|%markdown|%html)\b", text):
+        return Part(name, "")
+    return Part(name, _SERVER_LINE.sub(lambda line: f"{line[1]}{REFUSE}({line[2]!r})", text))
+
+
+def _sql_calls(text: str) -> ast.Module:
+    """A call of ``spark.sql`` for each statement, on the line where it begins."""
+    calls = []
+    for line, statement in statements(text):
+        call = ast.parse(f"spark.sql({statement!r})").body[0]
+        for node in ast.walk(call):
+            if hasattr(node, "lineno"):
+                node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+        calls.append(call)
+    return ast.Module(calls, [])
+
+
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """The SQL statements of a text, each with the line where it begins; a script (BEGIN … END) is one.
+
+    >>> list(statements("SELECT ';';\\n\\n-- one\\nSELECT 2"))
+    [(1, "SELECT ';'"), (4, 'SELECT 2')]
+    """
+    tokens = Spark().tokenize(text)
+    if tokens and tokens[0].token_type is TokenType.BEGIN:
+        yield tokens[0].line, text[tokens[0].start :].rstrip().removesuffix(";")
+        return
+    begin = 0
+    for place, token in enumerate(tokens):
+        if token.token_type is TokenType.SEMICOLON:
+            yield from _statement(text, tokens[begin:place])
+            begin = place + 1
+    yield from _statement(text, tokens[begin:])
+
+
+def _statement(text: str, tokens: Sequence[object]) -> Iterator[tuple[int, str]]:
+    if tokens:
+        first, last = tokens[0], tokens[-1]
+        yield first.line, text[first.start : last.end + 1]  # type: ignore[attr-defined]

@@ -1,0 +1,72 @@
+"""Schemas of a file and of a store, and those that Spark would infer, without a JVM."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pyspark.sql.types import DateType, DecimalType, IntegerType, StringType, StructField, StructType
+
+from headwater.dryrun.files import inferred
+from headwater.dryrun.schemas import Schema, load_schemas, read_schemas, stored_schemas, write_schemas
+from headwater.errors import SettingError
+from headwater.model import Dataset
+from headwater.store.catalog.schemas import NamedSchema
+
+WRITTEN = StructType(
+    [StructField("n", IntegerType()), StructField("day", DateType()), StructField("price", DecimalType(9, 2))]
+)
+
+
+def test_a_file_has_tables_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yml").write_text("a.b: {x: int}\n./far: {y: date}\nc: {location: 's3://c', columns: {z: string}}\n")
+    found = read_schemas(tmp_path / "s.yml")
+    assert found == {
+        "a.b": Schema({"x": "int"}),
+        f"{tmp_path}/far": Schema({"y": "date"}),
+        "c": Schema({"z": "string"}, "s3://c"),
+    }
+    write_schemas(found, tmp_path / "s.json")
+    assert load_schemas(tmp_path / "s.json") == found
+
+
+@pytest.mark.parametrize("text", ["- a", "a.b: int", "{", "a: {b: c"])
+def test_a_file_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.yml").write_text(text)
+    with pytest.raises(SettingError, match=r"s\.yml"):
+        read_schemas(tmp_path / "s.yml")
+
+
+def test_a_table_of_a_store_is_where_its_files_are() -> None:
+    table = NamedSchema(
+        (Dataset("s3://lake", "sales/orders"), Dataset("hive://host:9083", "sales.orders")),
+        {"id": "bigint", "to": "struct<city:string>", "to.city": "string"},
+    )
+    columns = {"id": "bigint", "to": "struct<city:string>"}
+    assert stored_schemas([table]) == {
+        "s3://lake/sales/orders": Schema(columns),
+        "sales.orders": Schema(columns, "s3://lake/sales/orders"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("format_", "options", "types"),
+    [
+        ("csv", {"header": "true"}, None),
+        ("text", {}, None),
+        ("csv", {}, "`_c0` string,`_c1` string,`_c2` string"),
+        ("csv", {"header": True, "inferschema": True}, "`n` int,`day` date,`price` decimal(9,2)"),
+        ("parquet", {}, WRITTEN),
+    ],
+)
+def test_spark_infers_of_files_what_their_format_keeps(
+    format_: str, options: Mapping[str, object], types: object
+) -> None:
+    assert inferred(WRITTEN, format_, options) == types
+
+
+def test_json_keeps_names_in_order_and_few_types() -> None:
+    found = inferred(WRITTEN, "json", {})
+    assert found.names == ["day", "n", "price"]
+    assert [one.dataType.typeName() for one in found.fields] == ["string", "long", "double"]
+    assert isinstance(found["day"].dataType, StringType)
