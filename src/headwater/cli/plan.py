@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from headwater.cli.options import reading
 from headwater.cli.output import json_lines, note, print_lines, table

@@ -18,8 +18,8 @@ from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, SCHEMAS, Report, re
 from headwater.dryrun.schemas import Schemas, write_schemas
 from headwater.dryrun.sources import parts
 from headwater.errors import DryRunError
+from headwater.openlineage.identifiers import COVERAGE
 from headwater.openlineage.writing.events import job_event, read_event
-from headwater.openlineage.writing.facets import COVERAGE
 
 _OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_REMOTE")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
