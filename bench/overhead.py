@@ -191,8 +191,8 @@ def verdict(found: dict[str, Measured], works: Sequence[Workload]) -> int:
 
 
 def _path() -> list[str]:
-    given = os.environ.get("PYTHONPATH", "")
-    return [os.path.abspath(part) for part in given.split(os.pathsep) if part]
+    inherited = os.environ.get("PYTHONPATH", "")
+    return [os.path.abspath(part) for part in inherited.split(os.pathsep) if part]
 
 
 if __name__ == "__main__":

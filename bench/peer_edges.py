@@ -50,7 +50,7 @@ def score(case: Case, events: Iterable[Mapping[str, Any]]) -> Score:
 
 
 def _compared(case: Case, facets: Sequence[Mapping[str, Any]]) -> Score:
-    wanted, found = expected(case.expected), frozenset(edge for facet in facets for edge in told(facet))
+    wanted, found = expected(case.expected), frozenset(edge for facet in facets for edge in edges_of(facet))
     return Score(wanted - found, found - wanted, silent=not facets)
 
 
@@ -75,7 +75,7 @@ def facets_of(output: str, events: Iterable[Mapping[str, Any]]) -> dict[str, lis
     return found
 
 
-def told(facet: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+def edges_of(facet: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
     """The edges of a facet."""
     for column, field in facet["fields"].items():
         yield from _edges(column.lower(), field["inputFields"])
@@ -85,9 +85,9 @@ def told(facet: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
 def _edges(column: str, inputs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, bool]]:
     for source in inputs:
         field = f"{last_component(source['name'])}.{source['field']}".lower()
-        for way in source.get("transformations") or ():
-            subtype = way.get("subtype", "")
-            yield column, SAME.get(subtype, subtype), field, bool(way.get("masking"))
+        for transformation in source.get("transformations") or ():
+            subtype = transformation.get("subtype", "")
+            yield column, SAME.get(subtype, subtype), field, bool(transformation.get("masking"))
 
 
 def _names(dataset: Mapping[str, Any]) -> Iterator[str]:

@@ -24,8 +24,8 @@ PAUSE = 0.01  # seconds; event times are in milliseconds, and tell which case an
 
 def main(arguments: Sequence[str]) -> None:
     """Run the cases asked for, or all."""
-    agent, folder, *asked = arguments
-    wanted = [case for case in cases() if not asked or case.family in asked or str(case) in asked]
+    agent, folder, *chosen = arguments
+    wanted = [case for case in cases() if not chosen or case.family in chosen or str(case) in chosen]
     run_all([case for case in wanted if case.is_for(pyspark.__version__)], agent, Path(folder))
 
 

@@ -49,7 +49,7 @@ def _seconds(time: str) -> float:
     return datetime.fromisoformat(time).timestamp()
 
 
-def run(agent: str, folder: Path, asked: Sequence[str]) -> None:
+def run(agent: str, folder: Path, chosen: Sequence[str]) -> None:
     """Run the cases under an agent; what Spark says goes to a file of the folder.
 
     Raises:
@@ -58,7 +58,7 @@ def run(agent: str, folder: Path, asked: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log.txt").open("w") as log:
         done = subprocess.run(
-            [sys.executable, "-m", "bench.peer_run", agent, str(folder), *asked], stderr=log, check=False
+            [sys.executable, "-m", "bench.peer_run", agent, str(folder), *chosen], stderr=log, check=False
         )
     if done.returncode:
         raise SystemExit(

@@ -151,10 +151,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         seen, wrong = run(Path(folder), options.queries, options.every, watched=not options.bare)
     grown = growth(seen)
-    kept = [one.memory for one in seen]
+    memories = [one.memory for one in seen]
     print(report(seen, grown))
     done, taken = [one.queries for one in seen], [one.milliseconds for one in seen]
-    memory = {"JVM heap after GC": [m.heap for m in kept], "Python": [m.python for m in kept]}
+    memory = {"JVM heap after GC": [m.heap for m in memories], "Python": [m.python for m in memories]}
     drawing.soak(done, memory, taken, options.plot)
     found = problems(grown)
     wrong += [one for one in found if not options.only_events or one.startswith("py4j")]

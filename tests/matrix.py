@@ -56,9 +56,9 @@ def main(arguments: Sequence[str]) -> int:
     for version in versions:
         found[version] = []
         for suite in wanted:
-            said = result(Path(f"{folder}-{version}").absolute() / "bin" / "python", suite)
-            found[version].append(said)
-            print(f"Spark {version}, {suite}: {said}", flush=True)
+            counts = result(Path(f"{folder}-{version}").absolute() / "bin" / "python", suite)
+            found[version].append(counts)
+            print(f"Spark {version}, {suite}: {counts}", flush=True)
     print("\n| Spark | " + " | ".join(wanted) + " |\n|" + "---|" * (len(wanted) + 1))
     for version, cells in found.items():
         print(f"| {version} | " + " | ".join(cells) + " |")

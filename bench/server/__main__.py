@@ -64,7 +64,7 @@ def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
             results.note("taken", ingest.rates(make("empty"), place, 0, options.events))
         for number, shape in enumerate(shapes):
             url = make(f"size{number}")
-            _asked(url, shape, place, options, results)
+            _reads(url, shape, place, options, results)
             if shape is not DEEP:
                 results.note("taken", ingest.rates(url, place, shape.edges, options.events))
         if not options.sizes_only:
@@ -73,15 +73,15 @@ def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
             results.note("timings", repeated.of_runs(make("told"), place, (1, 10, 50), options.starts))
 
 
-def _asked(url: str, shape: Shape, place: str, options: argparse.Namespace, results: Results) -> None:
+def _reads(url: str, shape: Shape, place: str, options: argparse.Namespace, results: Results) -> None:
     with open_store(url) as store:
         fill(store, shape)
         if options.events_only:
             return
         results.note("timings", reads.of_store(shape, place, store, options.starts))
         if options.index:
-            asked = reads.of_store(shape, f"{place} with --index", store, options.starts, index=True)
-            results.note("timings", asked)
+            indexed = reads.of_store(shape, f"{place} with --index", store, options.starts, index=True)
+            results.note("timings", indexed)
         results.note("sizes", [ingest.size(store, place, 0)])
         if place == POSTGRES:
             for runs in (one for one in options.runs if one * shape.edges <= MOST_ROWS):
@@ -107,7 +107,7 @@ def _timing_row(one: Timing) -> list[str]:
         one.question,
         f"{one.edges:,}",
         str(one.layers),
-        str(one.asked),
+        str(one.questions),
         *times,
         f"{one.columns:,}",
         f"{one.most:,}",

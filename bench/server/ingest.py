@@ -88,8 +88,13 @@ def event(job: int, run: int) -> Json:
 
 
 def _input(job: int, side: int, name: str) -> Json:
-    way = {"type": "DIRECT", "subtype": "TRANSFORMATION" if side else "IDENTITY", "masking": False, "description": ""}
-    return {"namespace": "s3://lake", "name": _table(job, side), "field": name, "transformations": [way]}
+    transformation = {
+        "type": "DIRECT",
+        "subtype": "TRANSFORMATION" if side else "IDENTITY",
+        "masking": False,
+        "description": "",
+    }
+    return {"namespace": "s3://lake", "name": _table(job, side), "field": name, "transformations": [transformation]}
 
 
 def _table(job: int, side: int) -> str:
@@ -131,8 +136,8 @@ def _send_some(connection: HTTPConnection, requests: Sequence[bytes]) -> None:
     for body in requests:
         connection.request("POST", "/api/v1/lineage", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
-        said = answer.read()
-        assert answer.status == 201, said
+        answered = answer.read()
+        assert answer.status == 201, answered
 
 
 def sizes(url: str, place: str, jobs: int, runs: Sequence[int]) -> Iterator[Size]:

@@ -97,12 +97,12 @@ def _count_on(connection: Connection) -> None:
 
 
 def _names(connection: Connection, shape: Shape) -> None:
-    ways = ((key_of(one), place, "DIRECT", one, False, False, "") for place, one in enumerate(SUBTYPES, 1))
+    transformations = ((key_of(one), place, "DIRECT", one, False, False, "") for place, one in enumerate(SUBTYPES, 1))
     _insert(
         connection,
         schema.transformation,
         ("key", "id", "type", "subtype", "masking", "opaque", "description"),
-        ways,
+        transformations,
     )
     named = [
         Dataset("s3://lake", _name(layer, place)) for layer in range(shape.layers) for place in range(shape.datasets)

@@ -68,8 +68,8 @@ def fill(store: Store, runs: int) -> None:
 
 def ask(connection: Connection, question: str, field: UUID, direction: Direction) -> set[UUID]:
     """The fields that one of the questions above gives."""
-    asked = question.format(**_ENDS[direction])
-    return set(connection.exec_driver_sql(asked, (field,)).scalars())
+    statement = question.format(**_ENDS[direction])
+    return set(connection.exec_driver_sql(statement, (field,)).scalars())
 
 
 def uuid_of(field: int) -> UUID:

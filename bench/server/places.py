@@ -105,7 +105,7 @@ def serving(url: str, *options: str) -> Iterator[tuple[str, int]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:
-            said = next(line for line in process.stdout if _LISTENING in line)
-            yield said.partition(_LISTENING)[2].split()[0], process.pid
+            printed = next(line for line in process.stdout if _LISTENING in line)
+            yield printed.partition(_LISTENING)[2].split()[0], process.pid
         finally:
             process.terminate()

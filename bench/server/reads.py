@@ -54,7 +54,7 @@ class Timing:
     layers: int
     place: str
     question: str
-    asked: int
+    questions: int
     p50: float
     p95: float
     columns: int
@@ -70,20 +70,20 @@ def starts(shape: Shape, direction: Direction, count: int) -> list[Start]:
     return [Start(start(shape, layer, place), shape.field(layer, place)) for place in places]
 
 
-def timing(shape: Shape, kind: tuple[str, str], how: Ask, asked: Sequence[Start]) -> Timing:
+def timing(shape: Shape, kind: tuple[str, str], how: Ask, chosen: Sequence[Start]) -> Timing:
     """Asks about each, after a few that do not count."""
-    for one in asked[:WARMING]:
+    for one in chosen[:WARMING]:
         how.ask(one)
     taken, answers, used = [], [], how.clock()
-    for one in asked:
+    for one in chosen:
         begun = time.perf_counter()
         answer = how.ask(one)
         taken.append(1e3 * (time.perf_counter() - begun))
         answers.append(answer)
-    cpu = 1e3 * (how.clock() - used) / len(asked)
+    cpu = 1e3 * (how.clock() - used) / len(chosen)
     times = (quantile(taken, 0.5), quantile(taken, 0.95))
     counts = [how.size(answer) for answer in answers]
-    return Timing(shape.edges, shape.layers, *kind, len(asked), *times, int(quantile(counts, 0.5)), max(counts), cpu)
+    return Timing(shape.edges, shape.layers, *kind, len(chosen), *times, int(quantile(counts, 0.5)), max(counts), cpu)
 
 
 def of_store(shape: Shape, place: str, store: Store, count: int, *, index: bool = False) -> Iterator[Timing]:
@@ -93,13 +93,13 @@ def of_store(shape: Shape, place: str, store: Store, count: int, *, index: bool 
     with serving(store.url, *(["--index"] if index else [])) as (address, pid):
         settled(pid)
         for direction in WAYS:
-            asked, stream = starts(shape, direction, count), f"{direction.value}stream"
-            yield timing(shape, (place, f"{stream} ids"), Ask(partial(ids_of, store, direction)), asked)
+            chosen, stream = starts(shape, direction, count), f"{direction.value}stream"
+            yield timing(shape, (place, f"{stream} ids"), Ask(partial(ids_of, store, direction)), chosen)
             connection = HTTPConnection(urlsplit(address).netloc)  # the server closes one that is silent for long
             for form in ("ids", "compact"):
                 ask = partial(_over_http, connection, f"/api/v2/{stream}", form)
                 how = Ask(ask, _columns, partial(cpu_of, pid))
-                yield timing(shape, (place, f"{stream} {form}, HTTP"), how, asked)
+                yield timing(shape, (place, f"{stream} {form}, HTTP"), how, chosen)
             connection.close()
     some = max(FEW, count // 4)
     up, down = (starts(shape, direction, some) for direction in WAYS)

@@ -31,7 +31,7 @@ def of_runs(url: str, place: str, runs: Sequence[int], count: int) -> Iterator[T
     with open_store(url) as store:
         for until in runs:
             for run in range(done, until):
-                _tell(store, list(events(TOLD, run)))
+                _ingest(store, list(events(TOLD, run)))
             done = until
             store.analyze()
             for direction in WAYS:
@@ -39,9 +39,9 @@ def of_runs(url: str, place: str, runs: Sequence[int], count: int) -> Iterator[T
                 yield timing(TOLD, kind, Ask(partial(ids_of, store, direction)), starts(TOLD, direction, count))
 
 
-def _tell(store: Store, told: list[Json]) -> None:
-    for begin in range(0, len(told), _AT_ONCE):
-        store.ingest(told[begin : begin + _AT_ONCE])
+def _ingest(store: Store, found: list[Json]) -> None:
+    for begin in range(0, len(found), _AT_ONCE):
+        store.ingest(found[begin : begin + _AT_ONCE])
 
 
 def events(shape: Shape, run: int) -> Iterator[Json]:
@@ -52,9 +52,12 @@ def events(shape: Shape, run: int) -> Iterator[Json]:
 
 def _event(shape: Shape, job: int, mine: list[Edge], run: int) -> Json:
     fields: dict[str, Json] = {}
-    for output, source, _, way in mine:
-        told = {**_column(shape, source), "transformations": [{"type": "DIRECT", "subtype": SUBTYPES[way - 1]}]}
-        fields.setdefault(_column(shape, output)["field"], {"inputFields": []})["inputFields"].append(told)
+    for output, source, _, transformation in mine:
+        found = {
+            **_column(shape, source),
+            "transformations": [{"type": "DIRECT", "subtype": SUBTYPES[transformation - 1]}],
+        }
+        fields.setdefault(_column(shape, output)["field"], {"inputFields": []})["inputFields"].append(found)
     return {
         "eventType": "COMPLETE",
         "eventTime": (_BEGUN + timedelta(seconds=job, hours=run)).isoformat(),

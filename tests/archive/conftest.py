@@ -19,7 +19,7 @@ from headwater.store.maintenance.exporting import export
 from headwater.store.questions.lookup.find import Exact, find_exact
 from tests.connectors import DELTA, ICEBERG, LAKE
 from tests.extract.case_tables import SETTINGS, jvm_of_its_own
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 from tests.store.ingest.test_pipeline_laws import empty_store
 
 SMALL = {
@@ -105,7 +105,7 @@ class Both(NamedTuple):
 def loop(*names: str) -> dict[str, Any]:
     """An event by which fields of ``names`` are made of one another in a circle."""
     before = dict(zip(names, [names[-1], *names], strict=False))
-    return told("loop", *(written(name, {"x": [f"{before[name]}.x"]}) for name in names), run=f"loop {names[0]}")
+    return run_event("loop", *(written(name, {"x": [f"{before[name]}.x"]}) for name in names), run=f"loop {names[0]}")
 
 
 def reads_whole(event: dict[str, Any], *datasets: str) -> dict[str, Any]:
@@ -116,21 +116,28 @@ def reads_whole(event: dict[str, Any], *datasets: str) -> dict[str, Any]:
 
 
 EVENTS = [
-    told("lw", written("lwhole", {"x": ["raw.w1"], "y": ["raw.w2"]}), run="lw"),
-    reads_whole(told("kw", written("kwhole"), run="kw"), "lwhole"),
-    told("mw", written("mwhole", {"z": ["kwhole.a"]}), run="mw"),
-    told("lf", written("lfiles", {"_c0": ["raw.f1"], "_c1": ["raw.f2"], "_c2": []}), run="lf"),
-    told("kf", written("kfiles", {"x": ["lfiles.value"], "y": ["lfiles.more"]}), run="kf"),
-    told("lt", written("llines", {"value": ["raw.t1"], "day": []}), run="lt"),
-    told("kt", written("klines", {"x": ["llines.a", "llines.content"], "y": ["llines.value", "llines.day"]}), run="kt"),
+    run_event("lw", written("lwhole", {"x": ["raw.w1"], "y": ["raw.w2"]}), run="lw"),
+    reads_whole(run_event("kw", written("kwhole"), run="kw"), "lwhole"),
+    run_event("mw", written("mwhole", {"z": ["kwhole.a"]}), run="mw"),
+    run_event("lf", written("lfiles", {"_c0": ["raw.f1"], "_c1": ["raw.f2"], "_c2": []}), run="lf"),
+    run_event("kf", written("kfiles", {"x": ["lfiles.value"], "y": ["lfiles.more"]}), run="kf"),
+    run_event("lt", written("llines", {"value": ["raw.t1"], "day": []}), run="lt"),
+    run_event(
+        "kt", written("klines", {"x": ["llines.a", "llines.content"], "y": ["llines.value", "llines.day"]}), run="kt"
+    ),
     *(loop(*names) for names in (["self"], ["l1", "l2", "l3"], ["m2", "m1", "m3"])),
-    told("k", written("k", {"x": ["l2.x", "self.x"]}), run="k"),
-    told("m", written("m1", {"x": ["raw.m"]}), run="m"),
-    told("gold", written("gold/z", {"x": ["raw/b.x"], "y": ["raw/b.y"]}), minute=1, run="1"),
-    told("gold", written("gold/z", {"x": ["raw/c.x"], "y": ["raw/b.y"]}), minute=9, run="2"),
-    told("map", written("mapped", {"p": [], "q": [], "*": ["raw/w.x TRANSFORMATION", "raw/w.y FILTER"]}), run="map"),
-    told("other", written("other/z", {"x": ["raw/b.x"]}), run="3"),
-    *(told("c", written("counted", {"x": [f"{one}.x"]}), minute=at, run=f"c{at}") for at, one in enumerate("aaba")),
+    run_event("k", written("k", {"x": ["l2.x", "self.x"]}), run="k"),
+    run_event("m", written("m1", {"x": ["raw.m"]}), run="m"),
+    run_event("gold", written("gold/z", {"x": ["raw/b.x"], "y": ["raw/b.y"]}), minute=1, run="1"),
+    run_event("gold", written("gold/z", {"x": ["raw/c.x"], "y": ["raw/b.y"]}), minute=9, run="2"),
+    run_event(
+        "map", written("mapped", {"p": [], "q": [], "*": ["raw/w.x TRANSFORMATION", "raw/w.y FILTER"]}), run="map"
+    ),
+    run_event("other", written("other/z", {"x": ["raw/b.x"]}), run="3"),
+    *(
+        run_event("c", written("counted", {"x": [f"{one}.x"]}), minute=at, run=f"c{at}")
+        for at, one in enumerate("aaba")
+    ),
 ]
 
 

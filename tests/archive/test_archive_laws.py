@@ -18,7 +18,7 @@ from headwater.archive import Archive, find_fields
 from headwater.store import Store, open_store, schema
 from headwater.store.questions.hops import overwrites
 from headwater.store.read_model.fields import ended_fields
-from tests.store.conftest import Words, renamed, told, written
+from tests.store.conftest import Words, renamed, run_event, written
 from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, empty_store, event
 
 from .conftest import Both, Build, reads_whole
@@ -101,63 +101,68 @@ def parent(run: str) -> dict[str, Any]:
 
 def under_its_other_name() -> dict[str, Any]:
     output = written("a", {"x": ["raw.z"]})
-    return told("j2", {**output, "namespace": "hive", "name": "db.a"}, minute=4, run="other")
+    return run_event("j2", {**output, "namespace": "hive", "name": "db.a"}, minute=4, run="other")
 
 
 BY_HAND: list[list[dict[str, Any]]] = [
     # A name ends while the other one goes on, and both are told of one dataset again.
     [
-        told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),
-        told("ddl", renamed("a", None), minute=2, run="2"),
-        told("make", written("a", {"x": ["raw.y"]}, ["db.a"]), minute=3, run="3"),
+        run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0, run="1"),
+        run_event("ddl", renamed("a", None), minute=2, run="2"),
+        run_event("make", written("a", {"x": ["raw.y"]}, ["db.a"]), minute=3, run="3"),
     ],
     # Two names of one output, in runs of one job, and in one event.
     [
-        told("j2", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=1, run="1"),
+        run_event("j2", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=1, run="1"),
         under_its_other_name(),
-        told("j2", written("a", {"x": ["raw.z"]}), minute=5, run="2"),
-        told("j3", written("a", {"x": ["raw.x"]}), *under_its_other_name()["outputs"], minute=6, run="3"),
+        run_event("j2", written("a", {"x": ["raw.z"]}), minute=5, run="2"),
+        run_event("j3", written("a", {"x": ["raw.x"]}), *under_its_other_name()["outputs"], minute=6, run="3"),
     ],
     # Each night another job writes the whole table; the day after it is emptied, and one goes on as before.
     [
-        told("night 23", written("out", {"v": ["raw.email"], "old": ["raw.x"]}, (), "ALL_ROWS"), minute=0, run="1"),
-        told("night 24", written("out", {"v": ["raw.name"]}, (), "ALL_ROWS"), minute=1, run="2"),
-        told("empty", written("out", None, (), "TRUNCATE"), minute=3, run="3"),
-        told("night 24", written("out", {"v": ["raw.name"]}, (), "SOME_ROWS"), minute=5, run="4"),
+        run_event(
+            "night 23", written("out", {"v": ["raw.email"], "old": ["raw.x"]}, (), "ALL_ROWS"), minute=0, run="1"
+        ),
+        run_event("night 24", written("out", {"v": ["raw.name"]}, (), "ALL_ROWS"), minute=1, run="2"),
+        run_event("empty", written("out", None, (), "TRUNCATE"), minute=3, run="3"),
+        run_event("night 24", written("out", {"v": ["raw.name"]}, (), "SOME_ROWS"), minute=5, run="4"),
     ],
     # A version is restored, then the one that this had replaced, then one that nobody knows; the last is late.
     [
-        told("app.back", written("back", {"v": ["raw.email"]}, (), "ALL_ROWS @0"), minute=0, run="1"),
-        told("app.back", written("back", {"v": ["raw.name"]}, (), "ALL_ROWS @1"), minute=1, run="2"),
-        told("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @2 <0"), minute=4, run="4"),
-        told("app.back", written("back", {"v": ["raw.town"]}, (), "SOME_ROWS @3"), minute=5, run="5"),
-        told("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @4 <1"), minute=6, run="6"),
-        told("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @5 <2"), minute=7, run="7"),
-        told("other.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS <?"), minute=8, run="8"),
-        told("late", written("back", {"v": ["raw.x"]}, (), "SOME_ROWS"), minute=3, run="3"),
+        run_event("app.back", written("back", {"v": ["raw.email"]}, (), "ALL_ROWS @0"), minute=0, run="1"),
+        run_event("app.back", written("back", {"v": ["raw.name"]}, (), "ALL_ROWS @1"), minute=1, run="2"),
+        run_event("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @2 <0"), minute=4, run="4"),
+        run_event("app.back", written("back", {"v": ["raw.town"]}, (), "SOME_ROWS @3"), minute=5, run="5"),
+        run_event("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @4 <1"), minute=6, run="6"),
+        run_event("app.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS @5 <2"), minute=7, run="7"),
+        run_event("other.restore.back", written("back", {"v": ["back.v"]}, (), "SOME_ROWS <?"), minute=8, run="8"),
+        run_event("late", written("back", {"v": ["raw.x"]}, (), "SOME_ROWS"), minute=3, run="3"),
     ],
     # A stream writes on after a job has overwritten its table, another one has ended before; and one is in doubt.
     [
-        told("on", written("a", {"x": ["raw.x"]}), minute=0, run="1", state="RUNNING", job_facets=STREAMS),
-        told("off", written("a", {"x": ["raw.y"]}), minute=0, run="2", state="RUNNING", job_facets=STREAMS),
-        told("off", written("a", {"x": ["raw.y"]}), minute=1, run="2", job_facets=STREAMS),
-        told("late", written("a", {"x": ["raw.z"]}, (), "CREATE"), minute=2, run="3", state="START"),
-        told("late", minute=4, run="3"),
-        *(told(f"jar {at}", written("a", {"x": ["raw.z"]}, (), "OVERWRITE"), minute=at, run=f"{at}") for at in (5, 6)),
+        run_event("on", written("a", {"x": ["raw.x"]}), minute=0, run="1", state="RUNNING", job_facets=STREAMS),
+        run_event("off", written("a", {"x": ["raw.y"]}), minute=0, run="2", state="RUNNING", job_facets=STREAMS),
+        run_event("off", written("a", {"x": ["raw.y"]}), minute=1, run="2", job_facets=STREAMS),
+        run_event("late", written("a", {"x": ["raw.z"]}, (), "CREATE"), minute=2, run="3", state="START"),
+        run_event("late", minute=4, run="3"),
+        *(
+            run_event(f"jar {at}", written("a", {"x": ["raw.z"]}, (), "OVERWRITE"), minute=at, run=f"{at}")
+            for at in (5, 6)
+        ),
     ],
     # What feeds a renamed column, before and after; and the parent of a run.
     [
-        told("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1"),
-        told("read", written("c", {"z": ["a.x"]}), minute=1, run="2"),
-        told("ddl", renamed("a", "a", {"x": "y", "y": "x"}), minute=2, run="3"),
-        told("read", written("c", {"z": ["a.x"]}), minute=3, run="4", run_facets={"parent": parent("9")}),
+        run_event("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}), minute=0, run="1"),
+        run_event("read", written("c", {"z": ["a.x"]}), minute=1, run="2"),
+        run_event("ddl", renamed("a", "a", {"x": "y", "y": "x"}), minute=2, run="3"),
+        run_event("read", written("c", {"z": ["a.x"]}), minute=3, run="4", run_facets={"parent": parent("9")}),
     ],
     # Sources of which no column is named, beside columns of others, and before these become known.
     [
-        reads_whole(told("whole", written("b"), minute=1, run="1"), "a", "c"),
-        reads_whole(told("whole", written("b", {"x": ["a.x"]}), minute=3, run="2"), "a", "c"),
-        told("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}, ["db.a"]), minute=2, run="3"),
-        reads_whole(told("fails", written("c"), minute=4, run="4", state="FAIL"), "b"),
+        reads_whole(run_event("whole", written("b"), minute=1, run="1"), "a", "c"),
+        reads_whole(run_event("whole", written("b", {"x": ["a.x"]}), minute=3, run="2"), "a", "c"),
+        run_event("make", written("a", {"x": ["raw.x"], "y": ["raw.y"]}, ["db.a"]), minute=2, run="3"),
+        reads_whole(run_event("fails", written("c"), minute=4, run="4", state="FAIL"), "b"),
     ],
 ]
 

@@ -14,7 +14,7 @@ import yaml
 from typer.main import get_command
 
 from headwater.cli.main import app
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from .conftest import SMALL, Both
 
@@ -40,7 +40,7 @@ def test_spark_submit_runs_the_job(both: Both, tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="a build in a JVM of its own: half a minute")
 def test_spark_submit_builds(tmp_path: Path) -> None:
-    (tmp_path / "events.ndjson").write_text(json.dumps(told("j", written("out", {"x": ["raw.x"]}), run="1")))
+    (tmp_path / "events.ndjson").write_text(json.dumps(run_event("j", written("out", {"x": ["raw.x"]}), run="1")))
     ended = submitted("build", "events.ndjson", "--into", "lineage", folder=tmp_path)
     assert ended.returncode == 0, ended.stdout
     assert "column_edges   1" in ended.stdout

@@ -18,7 +18,7 @@ from headwater.errors import ArchiveError
 from headwater.store import Store, open_store
 from headwater.store.questions import Bounds, impact_of, roots_of
 from headwater.store.questions.lookup.find import Exact
-from tests.store.conftest import contents, new_database, postgres, store, told, url, written
+from tests.store.conftest import contents, new_database, postgres, run_event, store, url, written
 
 from .conftest import THEN, Both, clear_fields
 from .test_archive_laws import of_store
@@ -125,7 +125,7 @@ def load_until(last: int, archive: Archive, store: Store) -> Any:
 
 def test_a_store_with_other_lineage_is_refused(archive: Archive, both: Both, direct: Store, tmp_path: Path) -> None:
     with open_store(str(tmp_path / "other.db")) as other:
-        other.ingest([told("j", written("out", {"x": ["raw.x"]}), run="other")])
+        other.ingest([run_event("j", written("out", {"x": ["raw.x"]}), run="other")])
         with pytest.raises(ArchiveError, match=r"holds other lineage: of its first 1 events 1 are not in the archive"):
             load(archive, other)
         assert load(archive, other, add=True).added == archive.events.count()

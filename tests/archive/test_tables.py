@@ -17,7 +17,7 @@ from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError, ArchiveTooNew
 from tests.connectors import SPARK
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from .conftest import shuffle_partitions
 
@@ -30,7 +30,7 @@ every_format = pytest.mark.parametrize("format", FORMATS)
 def events(folder: Path, source: str) -> str:
     """A file with one event, whose output is made of a source."""
     path = folder / "events.ndjson"
-    path.write_text(json.dumps(told("j", written("out", {"x": [f"{source}.x"]}, ["db.out"]), run=source)) + "\n")
+    path.write_text(json.dumps(run_event("j", written("out", {"x": [f"{source}.x"]}, ["db.out"]), run=source)) + "\n")
     return str(path)
 
 

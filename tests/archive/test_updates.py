@@ -23,7 +23,7 @@ from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.openlineage.reading import read_event
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from .test_archive_laws import worlds
 from .test_tables import edges, every_format, place
@@ -136,7 +136,7 @@ def test_overwrites_count_as_the_environment_of_each_update_believes(
     """A build reads the variable, and so does an update: where it says otherwise, all edges are looked at."""
     source, into = tmp_path / "events", str(tmp_path / "lineage")
     nights = [
-        told(f"night {day}", written("out", {"v": [f"raw.{one}"]}, (), "OVERWRITE"), minute=day, run=f"{day}")
+        run_event(f"night {day}", written("out", {"v": [f"raw.{one}"]}, (), "OVERWRITE"), minute=day, run=f"{day}")
         for day, one in enumerate("abc")
     ]
 

@@ -61,28 +61,28 @@ def test_the_rows_of_each_run_have_the_same_closures(at: Places, direction: Dire
     with open_store(at.postgres(f"t{uuid.uuid4().hex}")) as store:
         fill(store, SHAPE)
         perrun.fill(store, 3)
-        ask = partial(_asked, store, direction)
+        ask = partial(_found, store, direction)
         for start in starts(SHAPE, direction, 3):
             reached = set(map(perrun.uuid_of, reached_from(store, start.name, direction).distance))
             assert ask(perrun.REACHED, start) == reached
             assert ask(perrun.PATHS, start) == reached - {perrun.uuid_of(start.id)}
 
 
-def _asked(store: Store, direction: Direction, question: str, start: Start) -> set[uuid.UUID]:
+def _found(store: Store, direction: Direction, question: str, start: Start) -> set[uuid.UUID]:
     with store.read() as connection:
         return perrun.ask(connection, question, perrun.uuid_of(start.id), direction)
 
 
 def test_runs_of_a_graph_have_the_closures_of_its_rows(url: str, tmp_path: Path) -> None:
-    with open_store(f"sqlite:///{tmp_path / 'rows.db'}") as rows, open_store(url) as told:
+    with open_store(f"sqlite:///{tmp_path / 'rows.db'}") as rows, open_store(url) as encoded:
         fill(rows, SHAPE)
         for run in range(2):
-            told.ingest(events(SHAPE, run))
+            encoded.ingest(events(SHAPE, run))
         for direction in (Direction.UP, Direction.DOWN):
             for start in starts(SHAPE, direction, 3):
                 expected = reached_from(rows, start.name, direction).distance
-                assert len(reached_from(told, start.name, direction).distance) == len(expected) > 1
-        assert size(told, "", 0).count == size(rows, "", 0).count
+                assert len(reached_from(encoded, start.name, direction).distance) == len(expected) > 1
+        assert size(encoded, "", 0).count == size(rows, "", 0).count
 
 
 def test_runs_of_the_same_lineage_do_not_make_edges_larger(tmp_path: Path) -> None:

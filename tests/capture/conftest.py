@@ -48,17 +48,19 @@ class Jobs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "OPENLINEAGE"))}
-        paths = [os.path.abspath(path) for path in kept.pop("PYTHONPATH", "").split(os.pathsep) if path]
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "OPENLINEAGE"))
+        }
+        paths = [os.path.abspath(path) for path in inherited.pop("PYTHONPATH", "").split(os.pathsep) if path]
         self.environment = {
-            **kept,
+            **inherited,
             **({"PYTHONPATH": os.pathsep.join(paths)} if paths else {}),
             "HEADWATER_STRICT": "1",
             "HEADWATER_EVENTS": "events.ndjson",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": PYTHON,
             "HOME": str(folder),
-            "SPARK_SUBMIT_OPTS": f"{kept.get('SPARK_SUBMIT_OPTS', '')} -Dspark.ui.showConsoleProgress=false",
+            "SPARK_SUBMIT_OPTS": f"{inherited.get('SPARK_SUBMIT_OPTS', '')} -Dspark.ui.showConsoleProgress=false",
         }
 
     def write(self, text: str, name: str = "job.py") -> Path:

@@ -122,7 +122,7 @@ def ended(jobs: Jobs) -> Ended:
 
 
 def written(jobs: Jobs, name: str) -> list[str]:
-    return [told.rsplit(".", 1)[1] for told in statements(jobs.events(name))]
+    return [listed.rsplit(".", 1)[1] for listed in statements(jobs.events(name))]
 
 
 def test_the_program_goes_through(ended: Ended) -> None:
@@ -158,7 +158,7 @@ def test_the_last_line_names_tables_that_were_made_without_rows(ended: Ended) ->
 def test_a_length_of_descriptions_is_enough_to_have_them(ended: Ended, jobs: Jobs) -> None:
     (complete,) = [one for one in jobs.events("described.ndjson") if one["outputs"] and one["eventType"] == "COMPLETE"]
     ((source,),) = [one["inputFields"] for one in complete["outputs"][0]["facets"]["columnLineage"]["fields"].values()]
-    assert [way["description"] for way in source["transformations"]] == ["(price + "]
+    assert [one_transformation["description"] for one_transformation in source["transformations"]] == ["(price + "]
 
 
 def test_roots_of_a_frame_are_those_of_the_store_with_what_was_just_written(ended: Ended) -> None:
@@ -178,8 +178,8 @@ def test_an_agent_that_stops_before_it_is_woken_misses_nothing(ended: Ended, job
 
 
 def test_reads_have_events_when_the_setting_is_on(ended: Ended, jobs: Jobs) -> None:
-    told = statements(jobs.events("reads.ndjson"))
-    assert list(told) == ["shop.read.a", "shop.read.job.py", "shop.e"]
+    listed = statements(jobs.events("reads.ndjson"))
+    assert list(listed) == ["shop.read.a", "shop.read.job.py", "shop.e"]
     reads = [one for one in jobs.events("reads.ndjson") if ".read." in one["job"]["name"]]
     assert [one["inputs"][0]["name"].rsplit("/", 1)[1] for one in reads] == ["a", "a", "job.py", "job.py"]
     assert [one["outputs"] for one in reads] == [[]] * 4
@@ -197,7 +197,10 @@ def test_a_plan_above_its_budget_keeps_every_input(
     for column, found in lineage["fields"].items():
         assert {one["name"].rsplit("/", 1)[1] for one in found["inputFields"]} == sources, column
         assert {one["field"] for one in found["inputFields"]} == {"id", "price"}
-        assert all(any(way.get("opaque") for way in one["transformations"]) for one in found["inputFields"])
+        assert all(
+            any(one_transformation.get("opaque") for one_transformation in one["transformations"])
+            for one in found["inputFields"]
+        )
 
 
 def test_a_small_plan_stays_within_the_same_budget(ended: Ended, jobs: Jobs) -> None:
@@ -210,17 +213,17 @@ def test_what_does_not_fit_into_the_queue_is_counted_and_leaves_no_run_open(ende
     while states(jobs.events("full.ndjson"))[-1:] != [("shop", "COMPLETE")] and time.monotonic() < deadline:
         time.sleep(0.1)
     events = jobs.events("full.ndjson")
-    (told,) = statements(events).values()
-    assert told == ["START", "COMPLETE"]
+    (listed,) = statements(events).values()
+    assert listed == ["START", "COMPLETE"]
     assert gaps(events[-1]) == [("dropped", "39 executions")]
     assert "headwater: 39 executions: the queue of executions was full" in ended.err
 
 
 def test_a_back_end_that_hangs_holds_the_program_no_longer_than_it_may(ended: Ended, jobs: Jobs) -> None:
     assert (ended.code, "stuck True" in ended.out) == (0, True)
-    kept = [path.read_text() for path in jobs.folder.rglob("spool/file@*stuck_pipe-*.ndjson")]
-    told = [json.loads(line)["eventType"] for line in "".join(kept).splitlines()]
-    assert sorted(told) == ["COMPLETE"] * 4 + ["START"] * 4
+    spooled = [path.read_text() for path in jobs.folder.rglob("spool/file@*stuck_pipe-*.ndjson")]
+    listed = [json.loads(line)["eventType"] for line in "".join(spooled).splitlines()]
+    assert sorted(listed) == ["COMPLETE"] * 4 + ["START"] * 4
 
 
 AT_ONCE = (

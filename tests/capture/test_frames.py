@@ -41,8 +41,8 @@ def test_datasets_of_equal_short_names_differ_wherever_they_are_shown() -> None:
 
 def test_inputs_are_those_of_the_plan_and_roots_go_on_to_the_origin(tmp_path: Path) -> None:
     def made(output: str, source: str, kind: str, minute: int) -> dict[str, Any]:
-        way = {"type": "DIRECT" if kind == "IDENTITY" else "INDIRECT", "subtype": kind}
-        edge = {"namespace": "file", "name": source, "field": "v", "transformations": [way]}
+        transformation = {"type": "DIRECT" if kind == "IDENTITY" else "INDIRECT", "subtype": kind}
+        edge = {"namespace": "file", "name": source, "field": "v", "transformations": [transformation]}
         facet = {"fields": {"v": {"inputFields": [edge]}}}
         return {
             "eventType": "COMPLETE",

@@ -101,9 +101,9 @@ def test_contexts_sessions_and_threads_are_all_seen(jobs: Jobs) -> None:
     assert [pair for pair in states(events) if "." not in pair[0]] == [
         (name, state) for name in ("shop", "warehouse", "again") for state in ("START", "COMPLETE")
     ]
-    told = statements(events)
+    found = statements(events)
     names = ["shop.first", "shop.second", "warehouse.third", "again.fourth", *(f"shop.t{n}" for n in range(50))]
-    assert told == {name: ["START", "COMPLETE"] for name in names}
+    assert found == {name: ["START", "COMPLETE"] for name in names}
     written = [output for event in events if event["eventType"] == "COMPLETE" for output in event["outputs"]]
     fields = {output["name"].rpartition("/")[2]: output["facets"]["columnLineage"]["fields"] for output in written}
     for n in range(50):

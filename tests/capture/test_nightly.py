@@ -26,9 +26,9 @@ def test_the_night_after_is_what_a_dataset_is_made_of(jobs: Jobs) -> None:
     patient = {"HEADWATER_EVENTS": "", "HEADWATER_FLUSH_SECONDS": "120"}  # on a machine that does much else
 
     def roots(*more: str) -> set[str]:
-        asked = jobs.headwater("roots", "out.v", *keeping, "--format", "json", *more)
-        assert asked.code == 0, asked.err
-        return {f"{one['column']['name']}.{one['column']['field']}" for one in json.loads(asked.out)["roots"]}
+        answer = jobs.headwater("roots", "out.v", *keeping, "--format", "json", *more)
+        assert answer.code == 0, answer.err
+        return {f"{one['column']['name']}.{one['column']['field']}" for one in json.loads(answer.out)["roots"]}
 
     for day, source, column in (("23", "people", "email"), ("24", "shop", "name")):
         night = ("job.py", f"2026-11-{day}", source, column)

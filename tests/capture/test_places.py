@@ -169,7 +169,7 @@ def repair(folder: Path) -> None:
         subprocess.run(["mount", "-o", "remount,size=20m", str(folder / "full")], check=True)
 
 
-def said(ended: Ended, place: str) -> list[str]:
+def printed(ended: Ended, place: str) -> list[str]:
     """The lines of headwater on standard error about one place."""
     _, _, rest = ended.err.partition(f"--- {place}\n")
     return [line for line in rest.partition("--- ")[0].splitlines() if "ineage" in line or "headwater" in line]
@@ -194,7 +194,7 @@ def test_the_job_never_notices(ended: Ended) -> None:
     ],
 )
 def test_one_line_says_what_is_wrong_and_one_where_the_events_are(ended: Ended, place: str, reason: str) -> None:
-    lines = said(ended, place)
+    lines = printed(ended, place)
     assert len(lines) == 2, "\n".join(lines)
     first, last = lines
     assert first.startswith(f"Lineage events cannot go to {'http' if place == 'away' else 'store'} now (")
@@ -209,7 +209,7 @@ def test_one_line_says_what_is_wrong_and_one_where_the_events_are(ended: Ended, 
 
 
 def test_a_good_place_needs_one_line(ended: Ended) -> None:
-    assert said(ended, "good") == [
+    assert printed(ended, "good") == [
         "headwater: captured the lineage of 2 columns in 1 dataset. "
         "Look: headwater show --store good/lineage.db out/first"
     ]
@@ -226,8 +226,8 @@ def test_odd_names_arrive_as_they_are(ended: Ended, jobs: Jobs) -> None:
     }
     with open_store(str(jobs.folder / "odd/lineage.db"), read_only=True) as store:
         assert [event["eventType"] for event in store.events(complete["run"]["runId"])] == ["START", "COMPLETE"]
-    asked = jobs.headwater("roots", "--store", "odd/lineage.db", "its copy.back`tick")
-    assert asked.code == 0, asked.err
+    answer = jobs.headwater("roots", "--store", "odd/lineage.db", "its copy.back`tick")
+    assert answer.code == 0, answer.err
 
 
 def test_the_next_run_delivers_waiting_events(ended: Ended, jobs: Jobs, back_end: BackEnd, full_disk: bool) -> None:
@@ -235,7 +235,7 @@ def test_the_next_run_delivers_waiting_events(ended: Ended, jobs: Jobs, back_end
     again = jobs.plain("job.py", "second", *places, *(["full"] if full_disk else []), environment=ONLY_THERE)
     assert again.code == 0, again.err
     for place in [*places, *(["full"] if full_disk else [])]:
-        assert len(said(again, place)) == 1, place
+        assert len(printed(again, place)) == 1, place
         if place == "away":
             names = [event["outputs"][0]["name"] for event in back_end.events if event["outputs"]]
         else:

@@ -37,8 +37,8 @@ def test_a_job_sees_what_it_sees_without(jobs: Jobs) -> None:
 def test_the_module_path_is_as_before(jobs: Jobs, path: str | None) -> None:
     jobs.write(TELLING)
     source = jobs.environment.pop("PYTHONPATH", None)
-    given = [entry for entry in (source, path) if entry is not None]
-    same(jobs, "job.py", environment={"PYTHONPATH": os.pathsep.join(given)} if given else {})
+    entries = [entry for entry in (source, path) if entry is not None]
+    same(jobs, "job.py", environment={"PYTHONPATH": os.pathsep.join(entries)} if entries else {})
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def test_the_error_of_a_failed_job_is_sent_without_its_secrets(jobs: Jobs) -> No
     store = f"postgresql://me:{SECRET}@127.0.0.1:1/shop"
     environment = {"HEADWATER_STORE": store, "HEADWATER_STRICT": "0"}
     ended = jobs.watched("job.py", environment=environment)
-    said = [line for line in ended.err.splitlines() if "headwater" in line]
-    assert [line for line in said if SECRET in line] == []
-    assert any("headwater show --store postgresql://…@127.0.0.1:1/shop" in line or "wait in" in line for line in said)
+    lines = [line for line in ended.err.splitlines() if "headwater" in line]
+    assert [line for line in lines if SECRET in line] == []
+    assert any("headwater show --store postgresql://…@127.0.0.1:1/shop" in line or "wait in" in line for line in lines)
     written = "".join(path.read_text() for path in jobs.folder.rglob("*.ndjson"))
     assert SECRET not in written
     failed = [event for event in jobs.events() if event["eventType"] == "FAIL"]

@@ -88,9 +88,9 @@ def test_every_setting_has_its_cases() -> None:
 
 @pytest.mark.parametrize(("name", "value"), CASES, ids=[f"{name}={shown(value)}" for name, value in CASES])
 def test_attach_raises_with_the_name_the_value_and_what_is_allowed(name: str, value: Any) -> None:
-    with pytest.raises(SettingError) as met:
+    with pytest.raises(SettingError) as raised:
         headwater.attach(**{name: value})
-    message = str(met.value)
+    message = str(raised.value)
     assert "expected" in message or "cannot be used" in message
     assert "hunter2" not in message
     assert len(message) < 700
@@ -124,15 +124,15 @@ def test_an_option_stops_before_the_job_begins(name: str, value: str, folder: Pa
 
 
 def test_the_value_is_shown_without_its_secrets() -> None:
-    with pytest.raises(SettingError, match=r"Store 'mysql://…@h/x' cannot be used: expected a file path") as met:
+    with pytest.raises(SettingError, match=r"Store 'mysql://…@h/x' cannot be used: expected a file path") as raised:
         capture_settings({"store": "mysql://me:hunter2@h/x"}, {})
-    assert "store: " in str(met.value)
+    assert "store: " in str(raised.value)
     with pytest.raises(SettingError, match=r"HEADWATER_QUEUE is 'password=…; expected a whole number from 1 to"):
         capture_settings({}, {"HEADWATER_QUEUE": "password=hunter2"})
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("options", "expected"),
     [
         ({"queue": "7", "plan_nodes": 5, "flush_seconds": 0, "plan_seconds": "1.5"}, (7, 5, 0.0, 1.5)),
         (
@@ -141,8 +141,8 @@ def test_the_value_is_shown_without_its_secrets() -> None:
         ),
     ],
 )
-def test_what_can_be_used_is(given: dict[str, Any], expected: tuple[float, ...]) -> None:
-    found = capture_settings(given, {})
+def test_what_can_be_used_is(options: dict[str, Any], expected: tuple[float, ...]) -> None:
+    found = capture_settings(options, {})
     assert (found.queue, found.plan_nodes, found.flush_seconds, found.plan_seconds) == expected
 
 

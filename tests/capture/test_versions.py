@@ -32,7 +32,7 @@ def append(*read: str, before: str) -> dict[str, Any]:
     return {"nodes": [*nodes, ["AppendData", [len(nodes) - 2], command, {}, 1]]}
 
 
-def told(
+def versions(
     document: dict[str, Any], version: str = "", previous: str = "", failure: str | None = None
 ) -> tuple[str, str]:
     """The versions of the input and of the output in the event at the end; at the start no output has one."""
@@ -53,7 +53,7 @@ def _versions(datasets: Any) -> list[str]:
 
 
 def test_an_input_has_the_version_that_its_plan_was_made_for() -> None:
-    assert told(append("7", before="4")) == ("7", "")
+    assert versions(append("7", before="4")) == ("7", "")
 
 
 @pytest.mark.parametrize(
@@ -71,17 +71,17 @@ def test_an_input_has_the_version_that_its_plan_was_made_for() -> None:
 def test_an_output_has_a_version_where_it_is_certain(
     before: str, version: str, previous: str, *, certain: bool
 ) -> None:
-    assert told(append("7", before=before), version, previous) == ("7", version if certain else "")
+    assert versions(append("7", before=before), version, previous) == ("7", version if certain else "")
 
 
 def test_a_failed_write_has_no_version() -> None:
-    assert told(append("7", before="4"), failure="no") == ("7", "")
+    assert versions(append("7", before="4"), failure="no") == ("7", "")
 
 
 @pytest.mark.parametrize("read", [("1", "2"), ("1", "2", "1")])
 def test_a_table_that_is_read_at_two_versions_has_none(read: tuple[str, ...]) -> None:
-    assert told(append(*read, before="4")) == ("", "")
+    assert versions(append(*read, before="4")) == ("", "")
 
 
 def test_a_table_that_is_read_twice_at_one_version_has_it() -> None:
-    assert told(append("3", "3", before="4")) == ("3", "")
+    assert versions(append("3", "3", before="4")) == ("3", "")

@@ -110,9 +110,9 @@ def write(spark, plan, common, writer):
 
 def read(spark, plan, common, writer, reader):
     names = {**common, **places(plan, writer)}
-    given = {key: writer[key] for key in ("format", "options", "partitioned")}
+    options = {key: writer[key] for key in ("format", "options", "partitioned")}
     named = {"columns": reader["columns"], "name": f"read_{reader['number']}", "of": f"mid_{writer['number']}"}
-    names |= {**given, **named}
+    names |= {**options, **named}
     execute(reader["code"], names, "reader: " + reader["title"])
     out = f"{plan['folder']}/out_{reader['number']}"
     if "stream_of_mid" in names:

@@ -28,10 +28,10 @@ def test_roots_of_the_last_are_columns_of_the_first(chain: LongChain, database: 
     found = {column: roots_of(store, Exact(namespace, name, column)).roots for column in chain.roots}
     direct = {
         column: frozenset(
-            (way.transformation.subtype.value, f"{Path(root.column.dataset.dataset.name).name}.{root.column.name}")
+            (path.transformation.subtype.value, f"{Path(root.column.dataset.dataset.name).name}.{root.column.name}")
             for root in roots
-            for way in root.transformations
-            if way.transformation.direct and not way.whole_dataset
+            for path in root.transformations
+            if path.transformation.direct and not path.whole_dataset
         )
         for column, roots in found.items()
     }

@@ -21,8 +21,8 @@ def inputs(*words: str) -> list[Json]:
     for one in words:
         name, field, subtype, *more = one.split()
         kind = "DIRECT" if subtype in ("IDENTITY", "TRANSFORMATION", "AGGREGATION") else "INDIRECT"
-        way = {"type": kind, "subtype": subtype, "masking": "masked" in more, "opaque": "opaque" in more}
-        found.append({"namespace": "file", "name": name, "field": field, "transformations": [way]})
+        transformation = {"type": kind, "subtype": subtype, "masking": "masked" in more, "opaque": "opaque" in more}
+        found.append({"namespace": "file", "name": name, "field": field, "transformations": [transformation]})
     return found
 
 
@@ -39,7 +39,10 @@ def event(run: int, job: str, name: str, facets: Json, **run_facets: Any) -> Jso
 
 def lineage(whole: list[Json], **fields: list[Json]) -> Json:
     return {
-        "columnLineage": {"fields": {name: {"inputFields": given} for name, given in fields.items()}, "dataset": whole}
+        "columnLineage": {
+            "fields": {name: {"inputFields": input_fields} for name, input_fields in fields.items()},
+            "dataset": whole,
+        }
     }
 
 

@@ -68,8 +68,8 @@ def test_roots_behind_a_guess(headwater: Callable[..., Result]) -> None:
 
 @pytest.mark.parametrize("command", ["roots used.total", "show used.total", "impact avg_delay", "path avg_delay total"])
 def test_programs_see_it_too(headwater: Callable[..., Result], command: str) -> None:
-    said = headwater(*command.split(), "--guess", "--format", "json").stdout
-    assert (json.loads(said), '"guess": true' in said) == (json.loads(said), True)
+    printed = headwater(*command.split(), "--guess", "--format", "json").stdout
+    assert (json.loads(printed), '"guess": true' in printed) == (json.loads(printed), True)
     rows = list(csv.DictReader(io.StringIO(headwater(*command.split(), "--guess", "--format", "csv").stdout)))
     assert "True" in {row["guess"] for row in rows}
     assert "guess" not in headwater(*command.split(), "--format", "csv").stdout

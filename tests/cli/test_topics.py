@@ -103,7 +103,7 @@ def test_a_topic_that_is_not_there(broker: str, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "properties", "said"),
+    ("address", "properties", "message"),
     [
         ("kafka://127.0.0.1:1/t", "", "No Kafka broker answers at 127.0.0.1:1"),
         ("kafka://127.0.0.1:1", "", "expected kafka://HOST:PORT"),
@@ -112,12 +112,12 @@ def test_a_topic_that_is_not_there(broker: str, ask: Ask) -> None:
         ("kafka://127.0.0.1:1/t", "what.is.this=1", "The settings for Kafka cannot be used"),
     ],
 )
-def test_an_unreadable_topic_is_reported(address: str, properties: str, said: str, ask: Ask, tmp_path: Path) -> None:
+def test_an_unreadable_topic_is_reported(address: str, properties: str, message: str, ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(f"# of the tests\n{properties}\n")
     answer = ask("ingest", address, "--kafka-properties", str(file))
     assert answer.exit_code == 1
-    assert said in answer.stderr
+    assert message in answer.stderr
 
 
 def test_settings_without_a_file_are_refused(ask: Ask, tmp_path: Path) -> None:

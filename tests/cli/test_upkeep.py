@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
@@ -19,7 +19,7 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "lineage.db"
     with open_store(str(path)) as store:
         for minute in range(3):
-            store.ingest([told("daily", written("gold", {"a": [f"raw.x{minute}"]}), minute=minute)])
+            store.ingest([run_event("daily", written("gold", {"a": [f"raw.x{minute}"]}), minute=minute)])
     return path
 
 
@@ -57,8 +57,8 @@ def test_a_store_goes_through_a_file(say: Say, tmp_path: Path) -> None:
     assert say("db", "backup", str(backup)).startswith(f"{backup}: ")
     assert "is there already" in say("db", "backup", str(backup))
     restored = say("db", "restore", str(backup), store=other)
-    said = say("db", "info").replace(str(other.with_name("lineage.db")), str(other))
-    assert restored.split() == said.split()
+    printed = say("db", "info").replace(str(other.with_name("lineage.db")), str(other))
+    assert restored.split() == printed.split()
     assert "3" in next(line for line in restored.splitlines() if line.startswith("run"))
     assert "--force" in say("db", "restore", str(backup), store=other)
     assert say("db", "upgrade").endswith("nothing to do.\n")

@@ -95,7 +95,7 @@ class _Recorder:
                 session.conf.set(key, value)
         return session
 
-    def told(self, case: Case) -> dict[str, Any]:
+    def explained(self, case: Case) -> dict[str, Any]:
         """The plan of the case as the server explains it.
 
         Raises:
@@ -111,9 +111,9 @@ class _Recorder:
         def watched(request: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             yield from iterate(request, *args, **kwargs)
             server.note(request.plan)
-            asked = action(request.plan)
-            if asked is not None and asked.command:
-                found.append(_document(explained_plan(asked, server)))
+            selected = action(request.plan)
+            if selected is not None and selected.command:
+                found.append(_document(explained_plan(selected, server)))
 
         session.client._execute_and_fetch_as_iterator = watched
         frame = run(case, session, own)
@@ -141,10 +141,10 @@ def _drop_all_but_the_tables(session: Any) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Record; print what could not be."""
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark.sql.functions are then those of Spark Connect
-    url, *asked = arguments
-    of_formats = asked[:1] == ["formats"]
+    url, *selected = arguments
+    of_formats = selected[:1] == ["formats"]
     file, chosen = (OF_FORMATS, format_cases()) if of_formats else (FILE, cases())
-    asked = asked[1:] if of_formats else asked
+    selected = selected[1:] if of_formats else selected
     found = dict(recordings(file))
     with TemporaryDirectory(dir=".") as folder:
         recorder = _Recorder(url, Path(folder).absolute())
@@ -153,10 +153,10 @@ def main(arguments: Sequence[str]) -> int:
         for name, query in TABLES.items():
             first.sql(f"CREATE TABLE IF NOT EXISTS {name} USING parquet AS {query}")
         for case in chosen:
-            if asked and case.family not in asked and str(case) not in asked:
+            if selected and case.family not in selected and str(case) not in selected:
                 continue
             try:
-                found[str(case)] = recorder.told(case)
+                found[str(case)] = recorder.explained(case)
             except Exception as error:
                 found[str(case)] = {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
                 print(case, found[str(case)]["failed"], flush=True)

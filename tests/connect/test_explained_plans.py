@@ -28,8 +28,8 @@ def test_a_limit_misses_no_input(case: Case) -> None:
     covering = found[0].dataset
     for name, edges in case.expected.columns:
         wanted = {(edge.dataset, edge.field) for edge in edges}
-        met = found[0].fields[name] | covering
-        assert wanted <= {(edge.input.dataset.name.rpartition("/")[2], edge.input.name) for edge in met}
+        covered = found[0].fields[name] | covering
+        assert wanted <= {(edge.input.dataset.name.rpartition("/")[2], edge.input.name) for edge in covered}
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_a_change_of_rows_has_the_lineage_of_its_case(case: Case) -> None:
 
 def test_every_case_has_the_answer_of_a_server() -> None:
     both = {**recordings(), **recordings(OF_FORMATS)}
-    failed = {name for name, told in both.items() if "failed" in told}
+    failed = {name for name, one in both.items() if "failed" in one}
     assert failed == set(LIMITS["not_there"]), "make them anew: python -m tests.connect.recordings"

@@ -76,15 +76,15 @@ def present(kind: str) -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def met() -> Mapping[str, str]:
+def in_plans() -> Mapping[str, str]:
     """Each class in a recorded plan, with the first case by name whose plan has it."""
     found: dict[str, str] = {}
-    for name, case in _met():
+    for name, case in _in_plans():
         found[name] = min(found.get(name, case), case)
     return found
 
 
-def _met() -> Iterator[tuple[str, str]]:
+def _in_plans() -> Iterator[tuple[str, str]]:
     for path in sorted(TESTS.glob("plans/*.*/*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
             recorded = json.loads(line)

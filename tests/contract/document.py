@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from tests.contract.contract import DISPATCH, TESTS, VERSIONS, State, met, notes, present, state, table
+from tests.contract.contract import DISPATCH, TESTS, VERSIONS, State, in_plans, notes, present, state, table
 
 DOCUMENT = TESTS.parent / "docs" / "coverage.md"
 HEAD = """# What headwater knows of Spark's operators
@@ -72,7 +72,7 @@ def _table(section: str, title: str) -> str:
 
 def _shown(name: str) -> str:
     where = notes("others").get(name, "")
-    shown = f"`{met()[name]}`" if name in met() else notes("shown").get(name, "")
+    shown = f"`{in_plans()[name]}`" if name in in_plans() else notes("shown").get(name, "")
     return "; ".join(filter(None, (where, shown)))
 
 

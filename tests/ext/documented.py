@@ -11,7 +11,7 @@ from re import MULTILINE, finditer
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.ext.extensions import running, told
+from tests.ext.extensions import extended, running
 from tests.ext.handmade import column, edges, expression, files, operator, plan, saved
 from tests.ext.test_events import event, moment
 
@@ -56,7 +56,7 @@ def operators(shop: Extension) -> object:
     """``mapInPandas(doubled)`` reads and writes other tables, and leaves rows out."""
     function = expression("PythonUDF", 0, name="doubled")
     mapped = operator("MapInPandas", 1, functionExpr=2, output=[3])
-    found = told(saved(column(1, "price"), files("in", 0), function, column(2, "price"), mapped), shop)
+    found = extended(saved(column(1, "price"), files("in", 0), function, column(2, "price"), mapped), shop)
     both = {"in.price TRANSFORMATION", "shop.rates.rate TRANSFORMATION"}
     by_name = {one.description.dataset.name: edges(one) for one in found.outputs}
     assert by_name == {
@@ -69,20 +69,20 @@ def operators(shop: Extension) -> object:
 
 def expressions(shop: Extension) -> object:
     """The salt takes no part."""
-    return edges(told(_pseudonym(), shop).outputs[0]) == {"p": {"in.name TRANSFORMATION masking"}, "*": set()}
+    return edges(extended(_pseudonym(), shop).outputs[0]) == {"p": {"in.name TRANSFORMATION masking"}, "*": set()}
 
 
 def masking_functions(shop: Extension) -> object:
     """Both arguments are hidden."""
     both = {"in.name TRANSFORMATION masking", "in.salt TRANSFORMATION masking"}
-    return edges(told(_pseudonym(), shop).outputs[0]) == {"p": both, "*": set()}
+    return edges(extended(_pseudonym(), shop).outputs[0]) == {"p": both, "*": set()}
 
 
 def datasets(shop: Extension) -> object:
     """A table of the hub is that dataset, with the facet, also where nothing is written."""
     table = {"table": {"class": "com.example.hub.HubTable", "name": "orders"}}
     read = (column(1, "id"), operator("DataSourceV2Relation", output=[0], values=table))
-    (seen,) = told(saved(*read), shop).inputs
+    (seen,) = extended(saved(*read), shop).inputs
     lineage, _ = column_lineage(plan(*read), ExtractSettings(extensions=running(shop)))
     assert lineage.inputs == {seen.dataset}
     return (seen.dataset, [facet.name for facet in seen.facets]) == (Dataset("hub://shop", "orders"), ["hub_owner"])
@@ -98,14 +98,14 @@ def dataset_facets(shop: Extension) -> object:
 
 def run_facets(shop: Extension) -> object:
     """The event names the cluster."""
-    told_of = event(shop)
-    return told_of and told_of["run"]["facets"]["shop_cluster"]["name"]
+    found = event(shop)
+    return found and found["run"]["facets"]["shop_cluster"]["name"]
 
 
 def job_facets(shop: Extension) -> object:
     """The event names the owners."""
-    told_of = event(shop)
-    return told_of and told_of["job"]["facets"]["ownership"]["owners"] == [{"name": "team:sales", "type": "MAINTAINER"}]
+    found = event(shop)
+    return found and found["job"]["facets"]["ownership"]["owners"] == [{"name": "team:sales", "type": "MAINTAINER"}]
 
 
 def naming_rules(shop: Extension) -> object:

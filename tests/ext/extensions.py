@@ -19,7 +19,7 @@ def plan_of(family: str, name: str) -> Plan:
     return decode_document(dict(read_plans(FOLDER / VERSION / f"{family}.jsonl.gz")[name]))
 
 
-class Asked(OperatorVisitor):
+class Answering(OperatorVisitor):
     """A visitor with these answers, or these functions of the operator, for every operator of the classes."""
 
     def __init__(self, *classes: str, **answers: Any) -> None:
@@ -44,14 +44,14 @@ def extension(name: str = "shop", **hooks: Any) -> Extension:
     return Extension(name, "1.0", API, **hooks)
 
 
-def running(*given: Any, seconds: float = 2.0, altogether: float | None = None) -> Extensions:
+def running(*extensions: Any, seconds: float = 2.0, altogether: float | None = None) -> Extensions:
     """These extensions and no installed ones, in a run."""
-    return Extensions(lambda: find_extensions(given, installed=False), seconds, altogether)
+    return Extensions(lambda: find_extensions(extensions, installed=False), seconds, altogether)
 
 
-def told(plan: Plan, *given: Any, seconds: float = 2.0) -> Statement:
+def extended(plan: Plan, *extensions: Any, seconds: float = 2.0) -> Statement:
     """The inputs and outputs of a plan, with extensions."""
-    return statement(plan, ExtractSettings(extensions=running(*given, seconds=seconds)))
+    return statement(plan, ExtractSettings(extensions=running(*extensions, seconds=seconds)))
 
 
 def edges(output: Output) -> dict[str, set[str]]:

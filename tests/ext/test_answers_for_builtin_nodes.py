@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.ext.extensions import VERSION, Asked, extension, told
+from tests.ext.extensions import VERSION, Answering, extended, extension
 from tests.ext.handmade import column, edges, expression, files, operator, saved
 from tests.extract.recordings import FOLDER, read_plans
 
@@ -28,8 +28,8 @@ from headwater.plan import Plan, decode_document
 SIDE = DatasetDescription(Dataset("db", "side"))
 
 
-def as_told(of: Plan, name: str, **answers: Any) -> Statement:
-    return told(of, extension(operators=(Asked(name, **answers),)))
+def answered(of: Plan, name: str, **answers: Any) -> Statement:
+    return extended(of, extension(operators=(Answering(name, **answers),)))
 
 
 A, B = column(1, "a"), column(2, "b")
@@ -67,7 +67,7 @@ def own(found: Statement) -> dict[str, set[str]]:
 
 @BY_CLASS
 def test_what_it_writes_beside_changes_nothing_of_its_rows(name: str) -> None:
-    without, found = told(PLANS[name]), as_told(PLANS[name], name, outputs=[OutputRelation(SIDE)])
+    without, found = extended(PLANS[name]), answered(PLANS[name], name, outputs=[OutputRelation(SIDE)])
     assert own(without)["*"] or name in ("Project", "Union", "SubqueryAlias", "Window")
     assert (own(found), found.inputs, found.gaps) == (own(without), without.inputs, without.gaps)
     assert [one.description.dataset for one in found.outputs if one.description.dataset == SIDE.dataset]
@@ -75,8 +75,8 @@ def test_what_it_writes_beside_changes_nothing_of_its_rows(name: str) -> None:
 
 @BY_CLASS
 def test_a_word_about_every_row_comes_beside_what_the_rule_says(name: str) -> None:
-    found = as_told(PLANS[name], name, dependencies=[ExpressionDependency(EVERY_ROW, (1,))])
-    without = own(told(PLANS[name]))
+    found = answered(PLANS[name], name, dependencies=[ExpressionDependency(EVERY_ROW, (1,))])
+    without = own(extended(PLANS[name]))
     assert own(found) == {**without, "*": {*without["*"], *own(found)["*"]}}
     assert "in.a FILTER" in own(found)["*"]
     assert found.gaps == ()
@@ -84,17 +84,17 @@ def test_a_word_about_every_row_comes_beside_what_the_rule_says(name: str) -> No
 
 @BY_CLASS
 def test_no_word_about_columns_leaves_them(name: str) -> None:
-    assert own(as_told(PLANS[name], name, dependencies=[])) == own(told(PLANS[name]))
+    assert own(answered(PLANS[name], name, dependencies=[])) == own(extended(PLANS[name]))
 
 
 @BY_CLASS
 def test_columns_of_the_answer_override_the_rule_and_the_others_stay(name: str) -> None:
-    plan, without = PLANS[name], own(told(PLANS[name]))
+    plan, without = PLANS[name], own(extended(PLANS[name]))
     key, label = {"Project": (9, "s"), "Aggregate": (9, "s"), "Window": (9, "s"), "Generate": (7, "g")}.get(
         name, (1, "a")
     )
     rate = InputRelation(SIDE, {-2: "rate"})
-    found = as_told(plan, name, inputs=[rate], dependencies=[ExpressionDependency(key, (-2,), IDENTITY)])
+    found = answered(plan, name, inputs=[rate], dependencies=[ExpressionDependency(key, (-2,), IDENTITY)])
     assert own(found) == {**without, label: {"side.rate IDENTITY"}}
     assert SIDE.dataset in {seen.dataset for seen in found.inputs}
     assert found.gaps == ()
@@ -103,7 +103,7 @@ def test_columns_of_the_answer_override_the_rule_and_the_others_stay(name: str) 
 @BY_CLASS
 def test_a_dataset_that_it_reads_beside_counts_for_all_columns_where_nobody_says_for_which(name: str) -> None:
     beside = InputRelation(DatasetDescription(SIDE.dataset, (SchemaField("k"),)))
-    found, without = own(as_told(PLANS[name], name, inputs=[beside])), own(told(PLANS[name]))
+    found, without = own(answered(PLANS[name], name, inputs=[beside])), own(extended(PLANS[name]))
     opaque = {"side.k TRANSFORMATION opaque"}
     assert found == {field: many if field == "*" else many | opaque for field, many in without.items()}
 
@@ -124,7 +124,7 @@ class Beside(OperatorVisitor):
 def test_every_recorded_plan_is_unchanged_by_empty_answers(family: str) -> None:
     for name, document in dict(read_plans(FOLDER / VERSION / family)).items():
         plan = decode_document(dict(document))
-        without, found = told(plan), told(plan, extension(operators=(Beside(),)), seconds=30.0)
+        without, found = extended(plan), extended(plan, extension(operators=(Beside(),)), seconds=30.0)
         written = tuple(one for one in found.outputs if one.description.dataset != SIDE.dataset)
         assert (written, found.inputs, {*found.gaps}) == (without.outputs, without.inputs, {*without.gaps}), name
 
@@ -134,7 +134,7 @@ def test_a_dependency_on_a_column_of_the_rule_is_one_on_its_answer() -> None:
         *TABLE, *SUM, expression("Alias", 0, id=10, name="t"), operator("Project", 2, projectList=[4, 5])
     )  # fmt: skip
     both = [ExpressionDependency(9, (2,), IDENTITY), ExpressionDependency(10, (9,), IDENTITY)]
-    assert own(as_told(plan, "Project", dependencies=both)) == {
+    assert own(answered(plan, "Project", dependencies=both)) == {
         "s": {"in.b IDENTITY"},
         "t": {"in.b IDENTITY"},
         "*": set(),
@@ -143,13 +143,13 @@ def test_a_dependency_on_a_column_of_the_rule_is_one_on_its_answer() -> None:
 
 def test_a_leaf_keeps_its_columns_where_the_answer_is_about_rows() -> None:
     plan, word = saved(*TABLE), [ExpressionDependency(EVERY_ROW, (1,))]
-    assert own(as_told(plan, "LogicalRelation", dependencies=word)) == {**own(told(plan)), "*": {"in.a FILTER"}}
-    unknown = own(as_told(plan, "LogicalRelation", dependencies=[ExpressionDependency(1, (99,))]))
+    assert own(answered(plan, "LogicalRelation", dependencies=word)) == {**own(extended(plan)), "*": {"in.a FILTER"}}
+    unknown = own(answered(plan, "LogicalRelation", dependencies=[ExpressionDependency(1, (99,))]))
     assert unknown["a"] == {"in.a TRANSFORMATION opaque", "in.b TRANSFORMATION opaque"}
 
 
 def test_inputs_of_the_answer_replace_those_of_a_leaf() -> None:
-    found = as_told(saved(*TABLE), "LogicalRelation", inputs=[InputRelation(SIDE)])
+    found = answered(saved(*TABLE), "LogicalRelation", inputs=[InputRelation(SIDE)])
     assert own(found) == {"a": {"side.a IDENTITY"}, "b": {"side.b IDENTITY"}, "*": set()}
     assert [seen.dataset for seen in found.inputs] == [SIDE.dataset]
 
@@ -160,7 +160,7 @@ def test_the_answer_for_a_common_table_expression_holds_at_its_uses() -> None:
         column(5, "x"), column(6, "y"), operator("CTERelationRef", output=[4, 5], values={"cteId": 0}),
         operator("WithCTE", 6, 3, plan=6),
     )  # fmt: skip
-    found = as_told(plan, "CTERelationDef", dependencies=[ExpressionDependency(EVERY_ROW, (2,))])
+    found = answered(plan, "CTERelationDef", dependencies=[ExpressionDependency(EVERY_ROW, (2,))])
     assert own(found) == {"x": {"in.a IDENTITY"}, "y": {"in.b IDENTITY"}, "*": {"in.b FILTER"}}
 
 
@@ -176,7 +176,7 @@ class Anything:
 
 @BY_CLASS
 def test_an_operator_that_reads_others_is_no_dataset_whoever_says_so(name: str) -> None:
-    without, found = told(PLANS[name]), told(PLANS[name], extension(datasets=(Anything(name),)))
+    without, found = extended(PLANS[name]), extended(PLANS[name], extension(datasets=(Anything(name),)))
     assert (found.outputs, found.inputs) == (without.outputs, without.inputs)
     assert [(gap.kind, gap.what) for gap in found.gaps] == [("extension", name)]
 
@@ -187,9 +187,9 @@ def test_ids_that_one_extension_made_up_below_are_not_those_of_another_above() -
         column(11, "w"), operator("org.acme.High", 3, output=[4]),
     )  # fmt: skip
 
-    def of_its_own(name: str, key: int, field: str) -> Asked:
+    def of_its_own(name: str, key: int, field: str) -> Answering:
         inputs = [InputRelation(SIDE, {-2: field})]
-        return Asked(name, inputs=inputs, dependencies=[ExpressionDependency(key, (-2,), IDENTITY)])
+        return Answering(name, inputs=inputs, dependencies=[ExpressionDependency(key, (-2,), IDENTITY)])
 
     both = (of_its_own("org.acme.Low", 10, "low"), of_its_own("org.acme.High", 11, "high"))
-    assert own(told(plan, extension(operators=both))) == {"w": {"side.high IDENTITY"}, "*": set()}
+    assert own(extended(plan, extension(operators=both))) == {"w": {"side.high IDENTITY"}, "*": set()}

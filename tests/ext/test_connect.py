@@ -23,8 +23,8 @@ def plan_of(case: str) -> Plan:
     return decode_text(recorded["text"], TextFacts(recorded["tables"], {}, recorded["session"]))
 
 
-def found(case: str, *given: Extension) -> dict[str, set[tuple[str, str]]]:
-    lineage, gaps = column_lineage(plan_of(case), ExtractSettings(extensions=running(*given)))
+def found(case: str, *extensions: Extension) -> dict[str, set[tuple[str, str]]]:
+    lineage, gaps = column_lineage(plan_of(case), ExtractSettings(extensions=running(*extensions)))
     assert not [gap for gap in gaps if gap.kind == "extension"]
     return {
         name: {(edge.input.name, edge.transformation.subtype.value) for edge in edges}

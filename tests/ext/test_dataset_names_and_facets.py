@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ext.extensions import edges, extension, plan_of, running, told
+from tests.ext.extensions import edges, extended, extension, plan_of, running
 
 from headwater.ext import Dataset, DatasetDescription, Facet, Subtype, Symlink, Transformation
 from headwater.ext.additions import finished, finished_lineage
@@ -28,7 +28,7 @@ def twice(dataset: Dataset) -> Dataset:
 
 
 def test_a_rule_names_inputs_outputs_and_edges_alike() -> None:
-    found = told(plan_of("udf", "python"), extension(naming_rules=(in_the_lake,)))
+    found = extended(plan_of("udf", "python"), extension(naming_rules=(in_the_lake,)))
     assert {seen.dataset for seen in found.inputs} == {Dataset("lake", "customers")}
     (output,) = found.outputs
     assert output.description.dataset == Dataset("lake", "out")
@@ -37,7 +37,7 @@ def test_a_rule_names_inputs_outputs_and_edges_alike() -> None:
 
 def test_rules_follow_each_other_in_the_order_of_the_extensions() -> None:
     first, then = extension("a", naming_rules=(in_the_lake, twice)), extension("b", naming_rules=(twice,))
-    found = told(plan_of("udf", "python"), first, then)
+    found = extended(plan_of("udf", "python"), first, then)
     assert found.outputs[0].description.dataset == Dataset("lake", "outoutoutout")
 
 
@@ -96,7 +96,7 @@ def of_owner(dataset: DatasetDescription) -> dict[str, dict[str, Any]]:
 
 
 def test_facets_of_datasets_are_added_to_inputs_and_outputs() -> None:
-    found = told(plan_of("udf", "python"), extension(naming_rules=(in_the_lake,), dataset_facets=(of_owner,)))
+    found = extended(plan_of("udf", "python"), extension(naming_rules=(in_the_lake,), dataset_facets=(of_owner,)))
     described = (*found.inputs, *(output.description for output in found.outputs))
     assert [one.facets for one in described] == [
         (Facet("shop_owner", json.dumps({"of": name, "team": "sales"})),) for name in ("customers", "out")
@@ -104,5 +104,5 @@ def test_facets_of_datasets_are_added_to_inputs_and_outputs() -> None:
 
 
 def test_a_function_that_hides_values_is_masking_in_any_case() -> None:
-    found = told(plan_of("udf", "python"), extension(masking_functions=("Both",)))
+    found = extended(plan_of("udf", "python"), extension(masking_functions=("Both",)))
     assert edges(found.outputs[0])["v"] == {"name TRANSFORMATION masking", "country TRANSFORMATION masking"}

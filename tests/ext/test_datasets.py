@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.ext.extensions import edges, extension, plan_of, told
+from tests.ext.extensions import edges, extended, extension, plan_of
 
 from headwater.ext import Dataset, DatasetDescription, DatasetResolver, Facet, Operator
 from headwater.model import Statement
@@ -23,7 +23,7 @@ class Products(DatasetResolver):
 
 
 def of_products(*classes: str, family: str = "opaque", name: str = "map_in_pandas") -> Statement:
-    return told(plan_of(family, name), extension(datasets=(Products(*classes),)))
+    return extended(plan_of(family, name), extension(datasets=(Products(*classes),)))
 
 
 def test_a_relation_is_the_datasets_of_the_answer() -> None:
@@ -35,7 +35,7 @@ def test_a_relation_is_the_datasets_of_the_answer() -> None:
 
 
 def test_a_relation_that_it_does_not_know_is_left_to_headwater() -> None:
-    assert of_products("LogicalRelation", name="python", family="udf") == told(plan_of("udf", "python"))
+    assert of_products("LogicalRelation", name="python", family="udf") == extended(plan_of("udf", "python"))
 
 
 def column(key: int, name: str) -> Expression:
@@ -66,7 +66,7 @@ def written_by(command: str) -> Plan:
 
 def test_a_written_table_is_the_dataset_of_the_answer() -> None:
     for command in ("AppendData", "OverwriteByExpression", "com.example.Insert"):
-        found = told(written_by(command), extension(datasets=(Anything(),)))
+        found = extended(written_by(command), extension(datasets=(Anything(),)))
         (output,) = found.outputs
         assert output.description.dataset == Dataset("shop", "y")
         assert edges(output) == {"a" if "com" in command else "b": {"a IDENTITY"}, "*": set()}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from tests.ext.extensions import extension, told
+from tests.ext.extensions import extended, extension
 from tests.ext.handmade import Node, column, edges, expression, files, operator, plan
 
 from headwater.ext import DatasetDescription, InputRelation, Operator, OperatorVisitor, OutputRelation
@@ -60,14 +60,14 @@ SELF = {
 }
 
 
-@pytest.mark.parametrize("way", ["python", "jvm"])
+@pytest.mark.parametrize("by", ["python", "jvm"])
 @pytest.mark.parametrize("name", SELF)
-def test_a_target_that_its_query_reads_too_is_read(name: str, way: str) -> None:
+def test_a_target_that_its_query_reads_too_is_read(name: str, by: str) -> None:
     *nodes, query, table = SELF[name]
     references = {"query": query, "table": table}
-    if way == "python":
+    if by == "python":
         command = operator("org.acme.Write", **references)
-        found = told(plan(*nodes, command), extension(operators=(Write(),)))
+        found = extended(plan(*nodes, command), extension(operators=(Write(),)))
     else:
         command = operator("org.acme.Write", **references, openlineage=[table], values=BY_JVM)
         found = statement(plan(*nodes, command))
@@ -87,7 +87,7 @@ class Named(OperatorVisitor):
 
 def test_the_columns_of_an_operator_are_written_beside_a_field() -> None:
     command = operator("org.acme.Write", query=1)
-    found = told(plan(*TABLE, command), extension(operators=(Named(),)))
+    found = extended(plan(*TABLE, command), extension(operators=(Named(),)))
     assert edges(written(found)) == {"k": {"t.a IDENTITY"}, "a": {"t.a IDENTITY"}, "*": set()}
     assert found.gaps == ()
 
@@ -98,7 +98,7 @@ def other(*more: Node) -> tuple[Node, ...]:
 
 def test_a_target_that_nothing_reads_is_no_input() -> None:
     command = operator("org.acme.Write", query=4, table=2)
-    found = told(plan(*other(command)), extension(operators=(Write(),)))
+    found = extended(plan(*other(command)), extension(operators=(Write(),)))
     assert edges(written(found)) == {"b": {"in.b IDENTITY"}, "*": set()}
     assert [seen.dataset for seen in found.inputs] == [Dataset("file", "/in")]
 
@@ -108,11 +108,11 @@ def test_a_target_that_a_subquery_reads_is_read() -> None:
     condition = expression("EqualTo", 3, 5)
     filtered = operator("Filter", 4, condition=6)
     command = operator("org.acme.Write", query=7, table=2)
-    found = told(plan(*other(subquery, condition, filtered, command)), extension(operators=(Write(),)))
+    found = extended(plan(*other(subquery, condition, filtered, command)), extension(operators=(Write(),)))
     assert edges(written(found))["*"] == {"in.b FILTER", "t.a FILTER"}
 
 
 def test_a_target_among_the_inputs_is_read() -> None:
     command = operator("org.acme.Write", table=2)
-    found = told(plan(*TABLE, operator("SubqueryAlias", 1), command), extension(operators=(Write(reads=True),)))
+    found = extended(plan(*TABLE, operator("SubqueryAlias", 1), command), extension(operators=(Write(reads=True),)))
     assert [seen.dataset for seen in found.inputs] == [Dataset("file", "/t")]

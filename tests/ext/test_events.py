@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from openlineage.client.transport import Config, Transport
-from tests.ext.extensions import extension, plan_of, running, told
+from tests.ext.extensions import extended, extension, plan_of, running
 
 from headwater.ext import RunMoment
 from headwater.ext.additions import extended_event
@@ -21,13 +21,13 @@ RUN = Run("018f7a1c-3f5e-7c80-8a5e-6f1e2d3c4b5a", Job("default", "shop.write.out
 
 
 def moment(state: RunState = RunState.COMPLETE) -> RunMoment:
-    return RunMoment(RUN, state, datetime(2026, 1, 2, tzinfo=UTC), statement=told(plan_of("udf", "python")))
+    return RunMoment(RUN, state, datetime(2026, 1, 2, tzinfo=UTC), statement=extended(plan_of("udf", "python")))
 
 
-def event(*given: Any, state: RunState = RunState.COMPLETE) -> dict[str, Any] | None:
+def event(*extensions: Any, state: RunState = RunState.COMPLETE) -> dict[str, Any] | None:
     """The event of a run as it is told with extensions; None when it is kept back."""
     known = moment(state)
-    found = extended_event(run_event(known), known, running(*given))
+    found = extended_event(run_event(known), known, running(*extensions))
     return json.loads(to_json(found)) if found else None
 
 
@@ -62,18 +62,18 @@ def filtered(keeps: Callable[[dict[str, Any]], Any]) -> dict[str, Any] | None:
     return event(extension(event_filters=(keeps,)))
 
 
-def without_inputs(told: dict[str, Any]) -> dict[str, Any]:
-    told["inputs"] = []
-    return told
+def without_inputs(one: dict[str, Any]) -> dict[str, Any]:
+    one["inputs"] = []
+    return one
 
 
 def test_a_filter_keeps_an_event_or_keeps_it_back_or_changes_it() -> None:
     plain = event()
     assert plain is not None
-    assert filtered(lambda told: True) == plain
-    assert filtered(lambda told: told["job"]["name"] != RUN.job.name) is None
+    assert filtered(lambda one: True) == plain
+    assert filtered(lambda one: one["job"]["name"] != RUN.job.name) is None
     assert filtered(without_inputs) == plain | {"inputs": []}
-    assert filtered(lambda told: told) == plain
+    assert filtered(lambda one: one) == plain
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_a_filter_keeps_an_event_or_keeps_it_back_or_changes_it() -> None:
     ids=["nothing", "number", "text", "empty", "no-run", "wrong-run", "list", "set"],
 )
 def test_an_answer_that_is_no_event_leaves_the_event_as_it_is(answer: Any) -> None:
-    assert filtered(lambda told: answer) == event()
+    assert filtered(lambda one: answer) == event()
 
 
 def test_filters_follow_each_other() -> None:
     seen: list[int] = []
-    counting = extension("counting", event_filters=(lambda told: seen.append(len(told["inputs"])) or True,))
+    counting = extension("counting", event_filters=(lambda one: seen.append(len(one["inputs"])) or True,))
     event(extension(event_filters=(without_inputs,)), counting)
     assert seen == [0]
 
@@ -105,8 +105,8 @@ class Posted(Transport):
         self.events.append(event)
 
 
-def deliver(folder: Path, *given: Any, seconds: float = 10.0) -> Delivery:
-    delivery = Delivery(transport_targets(running(*given), seconds), folder / "spool")
+def deliver(folder: Path, *extensions: Any, seconds: float = 10.0) -> Delivery:
+    delivery = Delivery(transport_targets(running(*extensions), seconds), folder / "spool")
     delivery.deliver(run_event(moment()))
     assert delivery.wait(30)
     return delivery

@@ -32,12 +32,12 @@ class Installed:
 
     def _program(self, module: str, *words: object) -> str:
         own = map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "PYTEST"))}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "PYTEST"))}
         done = subprocess.run(
             [sys.executable, "-m", module, *map(str, words)],
             cwd=self.folder,
             env={
-                **kept,
+                **inherited,
                 "PYTHONPATH": os.pathsep.join([str(self.folder / "site"), *own]),
                 "PYSPARK_PYTHON": sys.executable,
             },

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from tests.ext.extensions import edges, extension, plan_of, told
+from tests.ext.extensions import edges, extended, extension, plan_of
 from tests.ext.handmade import column, expression, files, operator, saved
 from tests.ext.handmade import edges as edges_of
 
@@ -26,7 +26,7 @@ class Of(ExpressionVisitor):
 
 def value(*visitors: ExpressionVisitor) -> set[str]:
     """The edges of ``both(name, country)``."""
-    found = told(plan_of("udf", "python"), extension(expressions=visitors))
+    found = extended(plan_of("udf", "python"), extension(expressions=visitors))
     assert found.gaps == ()
     return edges(found.outputs[0])["v"]
 
@@ -59,8 +59,8 @@ def test_a_column_that_has_the_name_of_a_function_is_no_call_of_it() -> None:
 def test_an_extension_overrides_the_rule_of_a_class() -> None:
     plan = plan_of("conditional", "coalesce")
     first = Of(CHANGED, None, None, classes=("Coalesce",))
-    own, told_of = told(plan), told(plan, extension(expressions=(first,)))
-    assert own.outputs[0].lineage != told_of.outputs[0].lineage
+    own, changed = extended(plan), extended(plan, extension(expressions=(first,)))
+    assert own.outputs[0].lineage != changed.outputs[0].lineage
 
 
 EXPLODED = (
@@ -84,7 +84,7 @@ EXPLODED = (
 def test_a_generator_is_described_argument_by_argument_too(
     answer: tuple[Transformation | None, ...], made: set[str], rows: set[str]
 ) -> None:
-    found = told(saved(*EXPLODED), extension(expressions=(Of(*answer, classes=("org.acme.Explode",)),)))
+    found = extended(saved(*EXPLODED), extension(expressions=(Of(*answer, classes=("org.acme.Explode",)),)))
     assert edges_of(found.outputs[0]) == {
         "xs": {"in.xs IDENTITY"},
         "other": {"in.other IDENTITY"},
@@ -98,8 +98,8 @@ def test_the_generator_stack_has_its_rule_unless_a_visitor_answers() -> None:
         *EXPLODED[:3], expression("Literal"), expression("Stack", 3, 0, 1), column(7, "x"), column(8, "y"),
         operator("Generate", 2, generator=4, generatorOutput=[5, 6]),
     )  # fmt: skip
-    own = edges_of(told(saved(*nodes)).outputs[0])
+    own = edges_of(extended(saved(*nodes)).outputs[0])
     assert (own["x"], own["y"]) == ({"in.xs TRANSFORMATION"}, {"in.other TRANSFORMATION"})
     first = Of(None, CHANGED, None, classes=("Stack",))
-    both = edges_of(told(saved(*nodes), extension(expressions=(first,))).outputs[0])
+    both = edges_of(extended(saved(*nodes), extension(expressions=(first,))).outputs[0])
     assert (both["x"], both["y"], both["*"]) == ({"in.xs TRANSFORMATION"}, {"in.xs TRANSFORMATION"}, {"in.xs FILTER"})

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.ext.extensions import Asked, broken, extension, other_gaps, plan_of, running, told
+from tests.ext.extensions import Answering, broken, extended, extension, other_gaps, plan_of, running
 from tests.ext.test_operators import Double
 
 from headwater.errors import ExtensionError
@@ -114,8 +114,8 @@ HOSTILE: dict[str, dict[str, Answer]] = {
 @pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
 def test_a_broken_visitor_costs_itself_and_no_more(answers: dict[str, Answer]) -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    found = told(plan, extension("bad", operators=(Asked("MapInPandas", **answers),)))
-    assert_as_without(found, told(plan), "bad")
+    found = extended(plan, extension("bad", operators=(Answering("MapInPandas", **answers),)))
+    assert_as_without(found, extended(plan), "bad")
 
 
 def assert_as_without(found: Statement, without: Statement, *names: str) -> None:
@@ -127,31 +127,36 @@ def assert_as_without(found: Statement, without: Statement, *names: str) -> None
 @pytest.mark.parametrize("hook", [for_ever, without_end, raising(ValueError())], ids=["loops", "endless", "raises"])
 def test_the_next_extension_is_called_all_the_same(hook: Answer) -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    bad, good = extension("bad", operators=(Asked("MapInPandas", dependencies=hook),)), extension(operators=(Double(),))
-    found = told(plan, bad, good, seconds=0.5)
-    assert_as_without(found, told(plan, good), "bad")
+    bad, good = (
+        extension("bad", operators=(Answering("MapInPandas", dependencies=hook),)),
+        extension(operators=(Double(),)),
+    )
+    found = extended(plan, bad, good, seconds=0.5)
+    assert_as_without(found, extended(plan, good), "bad")
 
 
 def test_one_that_loops_is_ended_in_time() -> None:
     plan = plan_of("opaque", "map_in_pandas")
     began = time.monotonic()
-    found = told(plan, extension("bad", operators=(Asked("MapInPandas", inputs=for_ever),)), seconds=0.2)
+    found = extended(plan, extension("bad", operators=(Answering("MapInPandas", inputs=for_ever),)), seconds=0.2)
     assert time.monotonic() - began < 2
     assert "more than 0.2 seconds" in broken(found)["bad"]
 
 
 def test_it_is_switched_off_for_the_run_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    asked: list[str] = []
+    calls: list[str] = []
 
     def failing(node: Operator) -> Any:
-        asked.append(node.name)
+        calls.append(node.name)
         raise ValueError("broken")
 
-    settings = ExtractSettings(extensions=running(extension("bad", operators=(Asked("MapInPandas", inputs=failing),))))
+    settings = ExtractSettings(
+        extensions=running(extension("bad", operators=(Answering("MapInPandas", inputs=failing),)))
+    )
     plan = plan_of("opaque", "map_in_pandas")
     with caplog.at_level(logging.WARNING, "headwater"):
         found = [statement(plan, settings) for _ in range(3)]
-    assert asked == ["MapInPandas"]
+    assert calls == ["MapInPandas"]
     assert [len(broken(one)) for one in found] == [1, 1, 1]
     (record,) = caplog.records
     assert "bad" in record.getMessage()
@@ -163,13 +168,13 @@ def test_one_that_is_slow_each_time_is_switched_off_before_long() -> None:
         time.sleep(0.15)
         return ()
 
-    slowly = extension("slow", operators=(Asked("MapInPandas", dependencies=slow),))
+    slowly = extension("slow", operators=(Answering("MapInPandas", dependencies=slow),))
     settings = ExtractSettings(extensions=running(slowly, altogether=0.4))
     plan = plan_of("opaque", "map_in_pandas")
     found = [statement(plan, settings) for _ in range(4)]
     assert not broken(found[0])
     assert "altogether" in broken(found[-1])["slow"]
-    assert_as_without(found[-1], told(plan), "slow")
+    assert_as_without(found[-1], extended(plan), "slow")
 
 
 SLOWLY = Statement(tuple(DatasetDescription(Dataset("n", str(number))) for number in range(300)))
@@ -177,29 +182,29 @@ SLOWLY = Statement(tuple(DatasetDescription(Dataset("n", str(number))) for numbe
 
 @pytest.mark.parametrize("hook", ["dataset_facets", "naming_rules"])
 def test_the_time_of_an_extension_is_for_all_datasets_and_functions_together(hook: str) -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
 
     def slow(one: Any) -> Any:
-        asked.append(one)
+        calls.append(one)
         time.sleep(0.01)
         return one if hook == "naming_rules" else {}
 
     found = finished(SLOWLY, running(extension("slow", **{hook: (slow, slow)}), seconds=0.3))
     assert found == replace(SLOWLY, gaps=found.gaps)
     assert "more than 0.3 seconds" in broken(found)["slow"]
-    assert len(asked) < 100
+    assert len(calls) < 100
 
 
 def test_answers_from_before_an_extension_broke_stand() -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    exact = told(plan, extension("good", operators=(Double(),)))
-    found = told(plan, extension("bad", operators=(Double(),), naming_rules=(failing,)))
+    exact = extended(plan, extension("good", operators=(Double(),)))
+    found = extended(plan, extension("bad", operators=(Double(),), naming_rules=(failing,)))
     assert_as_without(found, exact, "bad")
 
 
 def test_a_plan_that_it_is_not_for_does_not_ask_it() -> None:
-    bad = extension("bad", operators=(Asked("MapInPandas", inputs=for_ever),))
-    assert told(plan_of("udf", "python"), bad).gaps == ()
+    bad = extension("bad", operators=(Answering("MapInPandas", inputs=for_ever),))
+    assert extended(plan_of("udf", "python"), bad).gaps == ()
 
 
 def garbage(*args: Any) -> Any:
@@ -228,14 +233,14 @@ class Failing(Garbage):
 @pytest.mark.parametrize("kind", [Garbage, Failing])
 def test_every_visitor_may_be_broken(hook: str, kind: type[Any]) -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    assert_as_without(told(plan, extension("bad", **{hook: (kind(),)})), told(plan), "bad")
+    assert_as_without(extended(plan, extension("bad", **{hook: (kind(),)})), extended(plan), "bad")
 
 
 @pytest.mark.parametrize("hook", ["dataset_facets", "naming_rules"])
 @pytest.mark.parametrize("function", [garbage, failing, for_ever], ids=["garbage", "raises", "loops"])
 def test_every_function_may_be_broken(hook: str, function: Any) -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    assert_as_without(told(plan, extension("bad", **{hook: (function,)}), seconds=0.3), told(plan), "bad")
+    assert_as_without(extended(plan, extension("bad", **{hook: (function,)}), seconds=0.3), extended(plan), "bad")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +250,7 @@ def test_every_function_may_be_broken(hook: str, function: Any) -> None:
 )
 def test_facets_that_are_no_json_are_left_out(facets: Any) -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    assert_as_without(told(plan, extension("bad", dataset_facets=(lambda one: facets,))), told(plan), "bad")
+    assert_as_without(extended(plan, extension("bad", dataset_facets=(lambda one: facets,))), extended(plan), "bad")
 
 
 def test_a_plan_is_the_same_after_an_extension_has_looked_at_all_of_it() -> None:
@@ -260,19 +265,21 @@ def test_a_plan_is_the_same_after_an_extension_has_looked_at_all_of_it() -> None
 
     plan = plan_of("opaque", "map_in_pandas")
     before = [(node.name, dict(node.values)) for node in plan.nodes]
-    told(plan, extension(operators=(Asked("MapInPandas", inputs=spoiling),)))
+    extended(plan, extension(operators=(Answering("MapInPandas", inputs=spoiling),)))
     assert [(node.name, dict(node.values)) for node in plan.nodes] == before
 
 
 def test_a_recursion_limit_is_left_as_it_is() -> None:
     limit = sys.getrecursionlimit()
-    told(plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Asked("MapInPandas", inputs=deep),)))
+    extended(plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Answering("MapInPandas", inputs=deep),)))
     assert sys.getrecursionlimit() == limit
 
 
 def test_a_field_of_another_kind_is_refused() -> None:
     answers = {"inputs": giving([InputRelation(DatasetDescription(Dataset("a", "b"), (SchemaField("x", None),)))])}  # type: ignore[arg-type]
-    found = told(plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Asked("MapInPandas", **answers),)))
+    found = extended(
+        plan_of("opaque", "map_in_pandas"), extension("bad", operators=(Answering("MapInPandas", **answers),))
+    )
     assert "it gave None; expected str" in broken(found)["bad"]
 
 
@@ -295,7 +302,9 @@ class Unhashable(int):
 def test_an_expression_that_could_do_harm_is_not_taken(expression: Expression) -> None:
     plan = plan_of("opaque", "map_in_pandas")
     answers = {"dependencies": giving([ExpressionDependency(1, (expression,))])}
-    assert_as_without(told(plan, extension("bad", operators=(Asked("MapInPandas", **answers),))), told(plan), "bad")
+    assert_as_without(
+        extended(plan, extension("bad", operators=(Answering("MapInPandas", **answers),))), extended(plan), "bad"
+    )
 
 
 class Unsaid:
@@ -316,7 +325,7 @@ class Unsaid:
 
 def test_one_that_changes_its_mind_about_what_it_is_for_is_switched_off() -> None:
     plan = plan_of("opaque", "map_in_pandas")
-    assert_as_without(told(plan, extension("bad", operators=(Unsaid(),))), told(plan), "bad")
+    assert_as_without(extended(plan, extension("bad", operators=(Unsaid(),))), extended(plan), "bad")
 
 
 def test_a_search_that_fails_is_a_gap_and_no_more() -> None:
@@ -325,7 +334,7 @@ def test_a_search_that_fails_is_a_gap_and_no_more() -> None:
 
     plan = plan_of("opaque", "map_in_pandas")
     found = statement(plan, ExtractSettings(extensions=Extensions(failing_search)))
-    assert_as_without(found, told(plan), "extensions")
+    assert_as_without(found, extended(plan), "extensions")
 
 
 LEAK = "postgresql://me:hunter2@db/x password=hunter2 token=hunter2"
@@ -337,7 +346,9 @@ LEAK = "postgresql://me:hunter2@db/x password=hunter2 token=hunter2"
     ids=["raises", "refuses", "gives"],
 )
 def test_messages_of_an_extension_are_logged_without_secrets(answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
-    found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Asked("MapInPandas", inputs=answer),)))
+    found = extended(
+        plan_of("opaque", "map_in_pandas"), extension(operators=(Answering("MapInPandas", inputs=answer),))
+    )
     assert broken(found)
     assert "hunter2" not in repr(found.gaps) + caplog.text
 

@@ -145,10 +145,10 @@ def test_a_user_defined_function_is_described_argument_by_argument(ran: tuple[Jo
 
 def test_extensions_that_are_handed_to_attach_come_before_installed_ones(ran: tuple[Jobs, Ended]) -> None:
     jobs, _ = ran
-    given = written(jobs, "given", "given.ndjson")
-    assert edges(given) == {"v": {("id", "CONDITIONAL", False)}}
-    assert given["run"]["facets"]["of_made"]["is"] == "COMPLETE"
-    assert gaps(given) == []
+    written_event = written(jobs, "given", "given.ndjson")
+    assert edges(written_event) == {"v": {("id", "CONDITIONAL", False)}}
+    assert written_event["run"]["facets"]["of_made"]["is"] == "COMPLETE"
+    assert gaps(written_event) == []
     assert edges(written(jobs, "mapped_once_more", "given.ndjson")) == edges(written(jobs, "mapped"))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.ext.extensions import broken, edges, extension, other_gaps, plan_of, told
+from tests.ext.extensions import broken, edges, extended, extension, other_gaps, plan_of
 
 from headwater.ext import (
     EVERY_ROW,
@@ -41,13 +41,13 @@ class Double(OperatorVisitor):
 
 
 def test_without_it_every_column_counts() -> None:
-    found = told(plan_of("opaque", "map_in_pandas"))
+    found = extended(plan_of("opaque", "map_in_pandas"))
     assert edges(found.outputs[0]) == {"product_id": OPAQUE, "price": OPAQUE, "*": set()}
     assert [(gap.kind, gap.what) for gap in found.gaps] == [("opaque", "double")]
 
 
 def test_with_it_the_lineage_is_exact_and_nothing_is_missing() -> None:
-    found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Double(),)))
+    found = extended(plan_of("opaque", "map_in_pandas"), extension(operators=(Double(),)))
     assert edges(found.outputs[0]) == {
         "product_id": {"product_id IDENTITY"},
         "price": {"price TRANSFORMATION"},
@@ -58,7 +58,7 @@ def test_with_it_the_lineage_is_exact_and_nothing_is_missing() -> None:
 
 def test_one_that_knows_nothing_of_a_node_leaves_it_to_headwater() -> None:
     plan = plan_of("opaque", "map_in_arrow")
-    assert told(plan, extension(operators=(Double(),))) == told(plan)
+    assert extended(plan, extension(operators=(Double(),))) == extended(plan)
 
 
 class Audited(OperatorVisitor):
@@ -86,7 +86,7 @@ class Audited(OperatorVisitor):
 
 
 def test_a_visitor_describes_inputs_outputs_and_rows() -> None:
-    found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Audited(),)))
+    found = extended(plan_of("opaque", "map_in_pandas"), extension(operators=(Audited(),)))
     by_name = {output.description.dataset.name: edges(output) for output in found.outputs}
     assert by_name.pop("dropped") == {
         "product_id": {"product_id IDENTITY"},
@@ -114,7 +114,7 @@ class Saved(OperatorVisitor):
 
 def test_the_answer_about_a_command_has_precedence() -> None:
     plan = plan_of("udf", "python")
-    (own,), (written,) = told(plan).outputs, told(plan, extension(operators=(Saved(),))).outputs
+    (own,), (written,) = extended(plan).outputs, extended(plan, extension(operators=(Saved(),))).outputs
     assert written.description.dataset == Dataset("lake", "elsewhere")
     assert (written.description.lifecycle, written.lineage) == ("OVERWRITE", own.lineage)
 
@@ -136,7 +136,7 @@ class ByDelegate(OperatorVisitor):
 
 
 def test_a_delegate_stands_for_the_columns_it_was_worked_out_to_have() -> None:
-    found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(ByDelegate(),)))
+    found = extended(plan_of("opaque", "map_in_pandas"), extension(operators=(ByDelegate(),)))
     assert edges(found.outputs[0]) == {"product_id": {"product_id IDENTITY"}, "price": {"price IDENTITY"}, "*": set()}
     assert "7" in {seen.version for seen in found.inputs}
     assert found.gaps == ()
@@ -152,7 +152,7 @@ class Wrong(OperatorVisitor):
 
 
 def test_what_it_leaves_open_is_opaque_and_has_a_gap() -> None:
-    found = told(plan_of("opaque", "map_in_pandas"), extension(operators=(Wrong(),)))
+    found = extended(plan_of("opaque", "map_in_pandas"), extension(operators=(Wrong(),)))
     assert edges(found.outputs[0]) == {"product_id": OPAQUE, "price": OPAQUE, "*": set()}
     assert {(gap.kind, gap.what) for gap in other_gaps(found)} == {("operator", "MapInPandas")}
     assert broken(found) == {}
@@ -161,5 +161,5 @@ def test_what_it_leaves_open_is_opaque_and_has_a_gap() -> None:
 def test_of_two_extensions_the_first_that_answers_counts() -> None:
     plan = plan_of("opaque", "map_in_pandas")
     double, wrong = extension("double", operators=(Double(),)), extension("wrong", operators=(Wrong(),))
-    assert told(plan, double, wrong) == told(plan, double)
-    assert told(plan, wrong, double) == told(plan, wrong)
+    assert extended(plan, double, wrong) == extended(plan, double)
+    assert extended(plan, wrong, double) == extended(plan, wrong)

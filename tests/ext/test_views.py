@@ -89,11 +89,11 @@ def test_whatever_comes_is_taken_or_refused_with_a_word(value: Any, kind: Any) -
     try:
         found = checked(value, kind)
     except ExtensionError as error:
-        said = str(error)
+        message = str(error)
     else:
-        said = "expected"
+        message = "expected"
         assert isinstance(found, tuple) if kind == tuple[ExpressionDependency, ...] else type(found) is kind
-    assert "expected" in said or "more than" in said
+    assert "expected" in message or "more than" in message
 
 
 @given(st.dictionaries(texts, anything, max_size=3) | anything)

@@ -71,13 +71,13 @@ def test_no_lock_of_the_job_stays_held() -> None:
     shared: queue.Queue[int] = queue.Queue()
     stop = threading.Event()
 
-    def tells() -> None:
+    def answers() -> None:
         while not stop.is_set():
             shared.put(1)
 
     for place in range(30):
         with pytest.raises(ExtensionError):
-            within(0.002 + place % 10 * 0.0003, tells, OWN)
+            within(0.002 + place % 10 * 0.0003, answers, OWN)
         assert shared.mutex.acquire(timeout=5)
         shared.mutex.release()
     stop.set()

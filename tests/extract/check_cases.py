@@ -57,21 +57,21 @@ def _columns_of_files(case: Case, spark: Any, output: Path) -> list[str]:
     return [name for name in described if name in found] + sorted(found - folders.union(described))
 
 
-def faults(asked: Sequence[str]) -> Iterator[tuple[Case, str]]:
+def faults(chosen: Sequence[str]) -> Iterator[tuple[Case, str]]:
     """Each case that was asked for (a family, a case, or all) with its fault."""
     import pyspark
 
     with TemporaryDirectory() as folder, spark_for_cases(Path(folder)) as spark:
         for case in cases():
-            wanted = not asked or case.family in asked or str(case) in asked
+            wanted = not chosen or case.family in chosen or str(case) in chosen
             if wanted and case.is_for(pyspark.__version__):
                 yield case, fault(case, spark, Path(folder, "cases", case.family, case.name))
 
 
-def main(asked: Sequence[str]) -> int:
+def main(chosen: Sequence[str]) -> int:
     """The number of cases with a fault; each is printed."""
     checked = wrong = 0
-    for case, found in faults(asked):
+    for case, found in faults(chosen):
         checked += 1
         wrong += bool(found)
         if found:

@@ -160,9 +160,9 @@ def _root(plan: Mapping[str, Any]) -> str:
     return str(plan["nodes"][-1][0]) if plan["nodes"] else ""
 
 
-def record(version: str, asked: Sequence[str]) -> Iterator[tuple[Case, str]]:
+def record(version: str, chosen: Sequence[str]) -> Iterator[tuple[Case, str]]:
     """Write the files of the families asked for (or of all), and yield each case with its fault, if any."""
-    wanted = [case for case in cases() if not asked or case.family in asked or str(case) in asked]
+    wanted = [case for case in cases() if not chosen or case.family in chosen or str(case) in chosen]
     with TemporaryDirectory() as folder, spark_for_cases(Path(folder)) as spark:
         live = LivePlans(spark, Path(folder))
         for family in sorted({case.family for case in wanted}):
@@ -202,13 +202,13 @@ def _names(output: Output) -> Iterable[str]:
     return {last_component(dataset.name).lower() for dataset in datasets}
 
 
-def main(asked: Sequence[str]) -> int:
+def main(chosen: Sequence[str]) -> int:
     """Record with the installed Spark; the number of cases that could not be."""
     import pyspark
 
     version = ".".join(pyspark.__version__.split(".")[:2])
     wrong = 0
-    for count, (case, fault) in enumerate(record(version, asked), start=1):
+    for count, (case, fault) in enumerate(record(version, chosen), start=1):
         wrong += bool(fault)
         print(f"{count} {case} {fault}".rstrip(), flush=True)
     print(f"Spark {version}: {wrong} cases could not be recorded")

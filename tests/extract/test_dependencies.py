@@ -17,10 +17,10 @@ def field(name: str) -> Paths:
 RECEIVED = step(OPAQUE, field("a").union(field("b"), field("c")))
 
 
-def followed(*told: ExpressionDependency) -> tuple[dict[int, Trace], list[str]]:
+def followed(*answers: ExpressionDependency) -> tuple[dict[int, Trace], list[str]]:
     extraction = Extraction(ExtractSettings(), {})
     scope = Scope({1: field("a"), 2: field("b"), 3: field("c")}, extraction)
-    made, _ = depend(told, scope, RECEIVED, Operator("com.example.Custom"))
+    made, _ = depend(answers, scope, RECEIVED, Operator("com.example.Custom"))
     return made, [gap.why for gap in extraction.gaps]
 
 
@@ -46,9 +46,9 @@ def test_a_column_below_is_no_part_of_a_circle() -> None:
     assert (made, gaps) == ({1: field("b"), 2: field("a")}, [])
 
 
-def seconds(told: list[ExpressionDependency]) -> float:
+def seconds(answers: list[ExpressionDependency]) -> float:
     began = process_time()
-    _, gaps = followed(*told)
+    _, gaps = followed(*answers)
     assert len(gaps) == 1
     return process_time() - began
 

@@ -46,15 +46,17 @@ def extraction() -> Extraction:
     return Extraction(ExtractSettings(), {})
 
 
-def told(node: Operator, below: Sequence[Rows], lineage: NodeLineage) -> tuple[dict[str, set[str]], set[str], set[str]]:
+def answered(
+    node: Operator, below: Sequence[Rows], lineage: NodeLineage
+) -> tuple[dict[str, set[str]], set[str], set[str]]:
     """The edges of each column, those of every row, and whys of gaps."""
     state = extraction()
     found = extension_rows(node, tuple(below), state, lineage)
-    columns = {c.name: said(flat(found.columns[c.expr_id])) for c in found.output}
-    return columns, said(found.deciding), {gap.why.partition(":")[0] for gap in state.gaps}
+    columns = {c.name: as_text(flat(found.columns[c.expr_id])) for c in found.output}
+    return columns, as_text(found.deciding), {gap.why.partition(":")[0] for gap in state.gaps}
 
 
-def said(paths: Iterable[object]) -> set[str]:
+def as_text(paths: Iterable[object]) -> set[str]:
     def text(origin: InputField, how: Transformation) -> str:
         marks = " masking" * how.masking + " opaque" * how.opaque
         return f"{origin.dataset.name.strip('/')}.{origin.name} {how.subtype.value}{marks}"
@@ -74,7 +76,7 @@ def test_dependencies_are_followed_by_expr_id() -> None:
         ExpressionDependency(EVERY_ROW, (column(2, "b"),), MASKED),
     )
     node = operator((10, "v"), (11, "w"), (12, "x"), (13, "y"), (14, "z"), (1, "a"))
-    assert told(node, [rows((1, "a"), (2, "b"))], NodeLineage(dependencies=dependencies)) == (
+    assert answered(node, [rows((1, "a"), (2, "b"))], NodeLineage(dependencies=dependencies)) == (
         {
             "v": {"below.a TRANSFORMATION", "below.b TRANSFORMATION"},
             "w": {"below.a TRANSFORMATION"},
@@ -90,13 +92,13 @@ def test_dependencies_are_followed_by_expr_id() -> None:
 
 def test_dependencies_may_go_through_ids_that_only_they_know() -> None:
     dependencies = (ExpressionDependency(10, (7,), Transformation(Subtype.IDENTITY)), ExpressionDependency(7, (1,)))
-    found, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage(dependencies=dependencies))
+    found, _, gaps = answered(operator((10, "v")), [rows((1, "a"))], NodeLineage(dependencies=dependencies))
     assert (found, gaps) == ({"v": {"below.a TRANSFORMATION"}}, set())
 
 
 def test_a_circle_of_dependencies_is_opaque() -> None:
     circle = (ExpressionDependency(10, (7,)), ExpressionDependency(7, (10,)))
-    found, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage(dependencies=circle))
+    found, _, gaps = answered(operator((10, "v")), [rows((1, "a"))], NodeLineage(dependencies=circle))
     assert found == {"v": {"below.a TRANSFORMATION opaque"}}
     assert len(gaps) == 1
 
@@ -104,7 +106,7 @@ def test_a_circle_of_dependencies_is_opaque() -> None:
 def test_what_is_left_open_is_opaque_and_has_a_gap() -> None:
     dependencies = (ExpressionDependency(10, (99,)), ExpressionDependency(11, (column(98, "gone"),)))
     node = operator((10, "v"), (11, "w"), (12, "x"))
-    found, _, gaps = told(node, [rows((1, "a"))], NodeLineage(dependencies=dependencies))
+    found, _, gaps = answered(node, [rows((1, "a"))], NodeLineage(dependencies=dependencies))
     assert found == {key: {"below.a TRANSFORMATION opaque"} for key in "vwx"}
     assert "nobody told what x is made of" in gaps
     assert {"99" in gap for gap in gaps} == {True, False}
@@ -112,7 +114,7 @@ def test_what_is_left_open_is_opaque_and_has_a_gap() -> None:
 
 def test_without_dependencies_any_column_may_be_made_of_any() -> None:
     lineage = NodeLineage((InputRelation(DatasetDescription(TABLE, (SchemaField("k"),))),))
-    found, every_row, gaps = told(operator((1, "a")), [rows((1, "a"), (2, "b"))], lineage)
+    found, every_row, gaps = answered(operator((1, "a")), [rows((1, "a"), (2, "b"))], lineage)
     opaque = {"below.a TRANSFORMATION opaque", "below.b TRANSFORMATION opaque", "table.k TRANSFORMATION opaque"}
     assert found == {"a": {"below.a IDENTITY", *opaque}}
     assert every_row == {edge.replace("TRANSFORMATION", "FILTER") for edge in opaque}
@@ -124,8 +126,8 @@ def test_a_relation_has_its_fields_by_name_or_as_the_extension_answers() -> None
     described = DatasetDescription(TABLE)
     by_name = NodeLineage((InputRelation(described),))
     named = NodeLineage((InputRelation(described, {10: "x"}),))
-    assert told(leaf, [], by_name) == ({"v": {"table.v IDENTITY"}, "w": {"table.w IDENTITY"}}, set(), set())
-    found, _, gaps = told(leaf, [], named)
+    assert answered(leaf, [], by_name) == ({"v": {"table.v IDENTITY"}, "w": {"table.w IDENTITY"}}, set(), set())
+    found, _, gaps = answered(leaf, [], named)
     assert found == {"v": {"table.x IDENTITY"}, "w": {"table.x TRANSFORMATION opaque"}}
     assert gaps == {"nobody told what w is made of"}
 
@@ -134,7 +136,7 @@ def test_a_field_without_a_column_goes_by_an_id_below_minus_one() -> None:
     lineage = NodeLineage(
         (InputRelation(DatasetDescription(TABLE), {-2: "rate"}),), dependencies=(ExpressionDependency(10, (1, -2)),)
     )
-    found, _, gaps = told(operator((10, "v")), [rows((1, "a"))], lineage)
+    found, _, gaps = answered(operator((10, "v")), [rows((1, "a"))], lineage)
     assert (found, gaps) == ({"v": {"below.a TRANSFORMATION", "table.rate TRANSFORMATION"}}, set())
 
 
@@ -157,7 +159,7 @@ def test_a_delegate_is_read_as_it_was_worked_out() -> None:
     added = DatasetDescription(Dataset("", ""), version="7", facets=(Facet("mine", "{}"),))
     inputs = (InputRelation(delegate, {10: "d", 11: "no"}, added),)
     found = extension_rows(operator((10, "v"), (11, "w"), (5, "d")), (), state, NodeLineage(inputs))
-    assert {c.name: said(flat(found.columns[c.expr_id])) for c in found.output} == {
+    assert {c.name: as_text(flat(found.columns[c.expr_id])) for c in found.output} == {
         "v": {"delegate.d IDENTITY"},
         "w": {"delegate.d TRANSFORMATION opaque"},
         "d": {"delegate.d IDENTITY"},
@@ -174,25 +176,25 @@ def test_columns_of_one_name_that_a_delegate_puts_out_are_both_behind_it() -> No
     state.results[delegate].output[1].name = "id"
     for inputs in (InputRelation(delegate), InputRelation(delegate, {10: "id"})):
         found = extension_rows(operator((10, "id")), (), state, NodeLineage((inputs,)))
-        assert said(flat(found.columns[10])) == {"below.id IDENTITY", "below.x IDENTITY"}
+        assert as_text(flat(found.columns[10])) == {"below.id IDENTITY", "below.x IDENTITY"}
 
 
 def test_an_expr_id_that_comes_from_two_children_is_either() -> None:
     left, right = rows((1, "a")), Rows((attribute(column(1, "a")),), {1: source(InputField(TABLE, "k"))})
     for below in ((left, right), (right, left)):
         node = operator((10, "v"), (1, "a"))
-        found, _, gaps = told(node, below, NodeLineage(dependencies=(ExpressionDependency(10, (1,)),)))
+        found, _, gaps = answered(node, below, NodeLineage(dependencies=(ExpressionDependency(10, (1,)),)))
         assert found == {
             "v": {"below.a TRANSFORMATION", "table.k TRANSFORMATION"},
             "a": {"below.a IDENTITY", "table.k IDENTITY"},
         }
         assert gaps == set()
-        assert said(flat(scope_of(below, extraction()).columns[1])) == found["a"]
+        assert as_text(flat(scope_of(below, extraction()).columns[1])) == found["a"]
 
 
 def test_above_others_a_column_is_not_silently_a_field_of_a_dataset_that_is_read_too() -> None:
     lineage = NodeLineage((InputRelation(DatasetDescription(TABLE)),), (), (ExpressionDependency(10, (1,)),))
-    found, _, gaps = told(operator((10, "v"), (11, "w")), [rows((1, "a"))], lineage)
+    found, _, gaps = answered(operator((10, "v"), (11, "w")), [rows((1, "a"))], lineage)
     assert found == {"v": {"below.a TRANSFORMATION"}, "w": {"below.a TRANSFORMATION opaque"}}
     assert gaps == {"nobody told what w is made of"}
     state = extraction()
@@ -205,7 +207,7 @@ def test_a_leaf_that_reads_a_dataset_and_another_operator_is_opaque() -> None:
     state.results[delegate] = rows((5, "v"))
     both = (InputRelation(delegate), InputRelation(DatasetDescription(TABLE, (SchemaField("v"),))))
     found = extension_rows(operator((10, "v")), (), state, NodeLineage(both))
-    assert said(flat(found.columns[10])) == {"below.v TRANSFORMATION opaque", "table.v TRANSFORMATION opaque"}
+    assert as_text(flat(found.columns[10])) == {"below.v TRANSFORMATION opaque", "table.v TRANSFORMATION opaque"}
     assert len(state.gaps) == 1
 
 
@@ -213,21 +215,21 @@ def test_who_cannot_speak_of_rows_leaves_them_open() -> None:
     dependencies = (ExpressionDependency(10, (1,)),)
     for unseen, expected in ((False, set()), (True, {"below.a FILTER opaque", "below.b FILTER opaque"})):
         lineage = NodeLineage(dependencies=dependencies, unseen_rows=unseen)
-        found, every_row, _ = told(operator((10, "v")), [rows((1, "a"), (2, "b"))], lineage)
+        found, every_row, _ = answered(operator((10, "v")), [rows((1, "a"), (2, "b"))], lineage)
         assert (found, every_row) == ({"v": {"below.a TRANSFORMATION"}}, expected)
     leaf = NodeLineage(
         (InputRelation(DatasetDescription(TABLE), {7: "k"}),), (), (ExpressionDependency(10, (7,)),), True
     )
-    assert told(operator((10, "v")), [], leaf) == ({"v": {"table.k TRANSFORMATION"}}, set(), set())
+    assert answered(operator((10, "v")), [], leaf) == ({"v": {"table.k TRANSFORMATION"}}, set(), set())
 
 
 def test_a_delegate_that_is_not_in_the_plan_is_a_gap() -> None:
-    _, _, gaps = told(operator((10, "v")), [rows((1, "a"))], NodeLineage((InputRelation(relation(5, "d")),)))
+    _, _, gaps = answered(operator((10, "v")), [rows((1, "a"))], NodeLineage((InputRelation(relation(5, "d")),)))
     assert "what is read through it was told of, but it is not in the plan" in gaps
 
 
-def written(node: Operator, below: Rows, *outputs: OutputRelation, **told: object) -> tuple[list[Output], set[str]]:
-    state, lineage = extraction(), NodeLineage(outputs=outputs, **told)  # type: ignore[arg-type]
+def written(node: Operator, below: Rows, *outputs: OutputRelation, **more: object) -> tuple[list[Output], set[str]]:
+    state, lineage = extraction(), NodeLineage(outputs=outputs, **more)  # type: ignore[arg-type]
     if (query := node.operator("query")) is not None:
         state.results[query] = below
     state.results[node] = extension_rows(node, (), state, lineage)
@@ -236,7 +238,7 @@ def written(node: Operator, below: Rows, *outputs: OutputRelation, **told: objec
 
 
 def edges(output: Output) -> dict[str, set[str]]:
-    return {name: said((e.input, e.transformation) for e in found) for name, found in output.lineage.fields.items()}
+    return {name: as_text((e.input, e.transformation) for e in found) for name, found in output.lineage.fields.items()}
 
 
 def test_without_fields_the_columns_of_the_query_are_written() -> None:
@@ -250,9 +252,9 @@ def test_without_fields_the_columns_of_the_query_are_written() -> None:
 
 def test_fields_are_written_by_expr_id_also_one_that_is_unknown() -> None:
     command = Operator("com.example.Write", references={"query": operator()})
-    relation_told = OutputRelation(DatasetDescription(TABLE), (("x", 1), ("y", 99), ("z", 10)))
+    answer = OutputRelation(DatasetDescription(TABLE), (("x", 1), ("y", 99), ("z", 10)))
     made = (ExpressionDependency(10, (1,)),)
-    (found,), gaps = written(command, rows((1, "a")), relation_told, dependencies=made)
+    (found,), gaps = written(command, rows((1, "a")), answer, dependencies=made)
     assert edges(found) == {
         "x": {"below.a IDENTITY"},
         "y": {"below.a TRANSFORMATION opaque"},
@@ -275,8 +277,8 @@ def test_the_columns_of_operators_are_written_beside_fields() -> None:
 
 def test_columns_of_an_operator_that_has_none_are_those_of_the_query() -> None:
     command, unknown = Operator("com.example.Write", references={"query": operator()}), Operator("com.example.Unknown")
-    relation_told = OutputRelation(DatasetDescription(TABLE), (("x", 1),), columns_of=(unknown,))
-    (found,), gaps = written(command, rows((1, "a"), (2, "b")), relation_told)
+    answer = OutputRelation(DatasetDescription(TABLE), (("x", 1),), columns_of=(unknown,))
+    (found,), gaps = written(command, rows((1, "a"), (2, "b")), answer)
     assert edges(found).keys() == {"x", "a", "b"}
     assert gaps == {"its columns were told to be written, which are not known"}
 
@@ -308,7 +310,7 @@ def test_no_column_is_left_without_a_trace_or_a_word(
 ) -> None:
     """Whatever is told: a column has edges, or is told to depend on nothing, or upon others of which that is true."""
     node = operator(*((key, f"c{key}") for key in shown))
-    found, _, _ = told(node, [rows((0, "a"), (1, "b"))], NodeLineage(dependencies=dependencies))
+    found, _, _ = answered(node, [rows((0, "a"), (1, "b"))], NodeLineage(dependencies=dependencies))
     empty = {one.output for one in dependencies or () if not one.inputs}
     if not empty:
         assert all(found.values())

@@ -95,12 +95,12 @@ def _file(family: str) -> Path:
     return PLANS / f"{family}.jsonl.gz"
 
 
-def record(kind: str, asked: list[str]) -> int:
+def record(kind: str, chosen: list[str]) -> int:
     """Record the cases of a kind that are asked for, or all; the number of those that could not be."""
     plans = {family: dict(read_plans(_file(family))) for family in FAMILIES[kind]}
     wrong = 0
     with TemporaryDirectory() as folder, running_formats(kind, Path(folder)) as formats:
-        for case in (case for case in cases_of(kind) if not asked or str(case) in asked or case.family in asked):
+        for case in (case for case in cases_of(kind) if not chosen or str(case) in chosen or case.family in chosen):
             try:
                 plans[case.family][case.name] = formats.plan(case)
                 print(case, flush=True)
@@ -113,10 +113,10 @@ def record(kind: str, asked: list[str]) -> int:
     return wrong
 
 
-def main(asked: list[str]) -> int:
+def main(chosen: list[str]) -> int:
     """Record what can be on the installed Spark: Hudi needs 3.5, the plans of the others are those of 4.1."""
     kind = "hudi" if HUDI else "lake"
-    return min(record(kind, asked), 100)
+    return min(record(kind, chosen), 100)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "headwater"
+ROOT = Path(__file__).resolve().parents[2]
 
 BANNED = {
     "told": "an event has, a facet contains, an extension answers",
@@ -24,7 +24,10 @@ BANNED = {
 }
 """Words that only whoever wrote the code understands, and what is meant instead."""
 
-PACKAGES = sorted(package.parent.name for package in SOURCE.glob("*/__init__.py"))
+FOLDERS = (
+    *(f"src/headwater/{package.parent.name}" for package in sorted(ROOT.glob("src/headwater/*/__init__.py"))),
+    *("tests", "bench", "examples"),
+)
 
 
 def named(module: Path) -> Iterator[tuple[int, str]]:
@@ -49,22 +52,22 @@ def documented(module: Path) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_names_have_no_words_of_our_own(package: str) -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_names_have_no_words_of_our_own(folder: str) -> None:
     found = {
-        f"{module.relative_to(SOURCE)}:{line}: {name}": [BANNED[word] for word in words(name) & BANNED.keys()]
-        for module in sorted((SOURCE / package).rglob("*.py"))
+        f"{module.relative_to(ROOT)}:{line}: {name}": [BANNED[word] for word in words(name) & BANNED.keys()]
+        for module in sorted((ROOT / folder).rglob("*.py"))
         for line, name in named(module)
         if words(name) & BANNED.keys()
     }
     assert found == {}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_docstrings_begin_with_a_verb_or_a_noun(package: str) -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
     found = [
-        f"{module.relative_to(SOURCE)}:{line}"
-        for module in sorted((SOURCE / package).rglob("*.py"))
+        f"{module.relative_to(ROOT)}:{line}"
+        for module in sorted((ROOT / folder).rglob("*.py"))
         for line, docstring in documented(module)
         if docstring.startswith("What ")
     ]

@@ -19,10 +19,10 @@ def field(name: str, key: int) -> dict[str, Any]:
     return {"dataset": TABLE, "field": name, "id": key}
 
 
-def made(told: dict[str, Any], *, leaf: bool = False, delegates: tuple[int | None, ...] = ()) -> Statement:
+def made(answers: dict[str, Any], *, leaf: bool = False, delegates: tuple[int | None, ...] = ()) -> Statement:
     """The statement of an operator with these answers: ``v`` (7) of ``a`` (1) and ``b`` (2), of nothing for a leaf."""
     below = () if leaf else (2,)
-    node = operator("org.acme.Make", *below, output=[3], openlineage=list(delegates), values={"openlineage": told})
+    node = operator("org.acme.Make", *below, output=[3], openlineage=list(delegates), values={"openlineage": answers})
     return statement(saved(A, B, files("in", 0, 1), V, node))
 
 
@@ -43,12 +43,12 @@ def test_every_received_column_may_decide_on_rows_because_the_interfaces_cannot_
 
 
 def test_a_command_with_dependencies_may_leave_rows_of_its_query_out() -> None:
-    told = {
+    answers = {
         "outputs": [OUT],
         "fieldsWritten": [{"field": "k", "id": 9}],
         "dependencies": [{"output": 9, "inputs": [1]}],
     }
-    command = operator("org.acme.Push", query=2, values={"openlineage": told})
+    command = operator("org.acme.Push", query=2, values={"openlineage": answers})
     found = statement(plan(A, B, files("in", 0, 1), command))
     assert fields(found) == {"k": {"in.a TRANSFORMATION"}, "*": {"in.b FILTER opaque"}}
     assert found.gaps == ()
@@ -60,8 +60,8 @@ def test_the_rows_of_a_leaf_are_those_of_what_it_reads() -> None:
 
 
 def test_of_two_fields_behind_one_expr_id_each_may_be_it() -> None:
-    told = {"fieldsRead": [field("x", 7), field("y", 7), field("z", 9)], "dependencies": []}
-    found = made(told, leaf=True)
+    answers = {"fieldsRead": [field("x", 7), field("y", 7), field("z", 9)], "dependencies": []}
+    found = made(answers, leaf=True)
     assert fields(found) == {"v": {"t.x IDENTITY", "t.y IDENTITY"}, "*": set()}
     (seen,) = (one for one in found.inputs if one.dataset.name == "t")
     assert [one.name for one in seen.schema] == ["x", "y", "z"]
@@ -75,16 +75,16 @@ def test_a_dataset_that_is_named_twice_has_all_its_fields(inputs: list[dict[str,
 
 
 def test_a_dataset_without_fields_is_its_columns_by_name_for_a_leaf_only() -> None:
-    told = {"inputs": [{"dataset": TABLE}]}
-    assert fields(made(told, leaf=True)) == {"v": {"t.v IDENTITY"}, "*": set()}
-    found = made({**told, "dependencies": [{"output": 8, "inputs": [1]}]})
+    answers = {"inputs": [{"dataset": TABLE}]}
+    assert fields(made(answers, leaf=True)) == {"v": {"t.v IDENTITY"}, "*": set()}
+    found = made({**answers, "dependencies": [{"output": 8, "inputs": [1]}]})
     assert fields(found)["v"] == OPAQUE
     assert "no field of t was named" in [gap.why for gap in found.gaps][-1]
 
 
-def pushed(told: list[dict[str, Any]], *delegates: int | None) -> Statement:
+def pushed(answers: list[dict[str, Any]], *delegates: int | None) -> Statement:
     """The statement of a command with these answers about its fields; its query puts out ``a`` and ``b``."""
-    values = {"openlineage": {"outputs": [OUT], "fieldsWritten": told}}
+    values = {"openlineage": {"outputs": [OUT], "fieldsWritten": answers}}
     command = operator("org.acme.Push", query=2, openlineage=list(delegates), values=values)
     other: tuple[Node, ...] = (V, files("other", 3))
     return statement(plan(A, B, files("in", 0, 1), *other, command))
@@ -129,8 +129,11 @@ def test_a_dependency_without_an_expr_id_may_be_of_any_column(bad: object) -> No
 
 @pytest.mark.parametrize("bad", BAD)
 def test_a_field_behind_no_expr_id_counts_where_everything_does(bad: object) -> None:
-    told = {"fieldsRead": [field("x", 9), {**field("y", 0), "id": bad}], "dependencies": [{"output": 7, "inputs": [5]}]}
-    found = made(told)
+    answers = {
+        "fieldsRead": [field("x", 9), {**field("y", 0), "id": bad}],
+        "dependencies": [{"output": 7, "inputs": [5]}],
+    }
+    found = made(answers)
     assert fields(found)["v"] == {*OPAQUE, "t.x TRANSFORMATION opaque", "t.y TRANSFORMATION opaque"}
     assert len(whys(found)) == 1
 

@@ -16,9 +16,9 @@ TABLE = {"namespace": "lake://acme", "name": "t"}
 COMMAND = "org.acme.Push"
 
 
-def read(told: dict[str, Any], delegates: list[int | None] | None = None) -> Statement:
+def read(answers: dict[str, Any], delegates: list[int | None] | None = None) -> Statement:
     """The statement of a command that writes such an operator above files; its columns are 1, read, and 2, made."""
-    unknown = ["org.acme.Make", [2], {"output": [1], "openlineage": delegates or []}, {"openlineage": told}, 1]
+    unknown = ["org.acme.Make", [2], {"output": [1], "openlineage": delegates or []}, {"openlineage": answers}, 1]
     outputs = {"openlineage": {"outputs": [{"dataset": {"namespace": "lake://acme", "name": "out"}}]}}
     nodes = [READ, MADE, FILES, unknown, [COMMAND, [], {"query": 3}, outputs, 1]]
     return statement(decode_document({"nodes": nodes}))
@@ -95,7 +95,7 @@ ANSWERS = st.dictionaries(
 
 @given(ANSWERS, st.lists(st.sampled_from([None, 0, 1, 2]), max_size=3))
 def test_whatever_a_connector_answers_the_rest_of_the_statement_stands(
-    told: dict[str, Any], delegates: list[int | None]
+    answers: dict[str, Any], delegates: list[int | None]
 ) -> None:
-    found = read(told, delegates)
+    found = read(answers, delegates)
     assert [output.description.dataset.name for output in found.outputs if output.description.dataset.name == "out"]

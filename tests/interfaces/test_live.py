@@ -37,8 +37,8 @@ def test_a_relation_names_its_dataset_and_the_fields_behind_its_columns(acme: Ac
 
 
 def test_facets_of_a_relations_dataset_are_in_the_event(acme: Acme) -> None:
-    told = acme.run(acme.make.push("target", acme.make.scan("t")))
-    (seen,) = told.inputs
+    done = acme.run(acme.make.push("target", acme.make.scan("t")))
+    (seen,) = done.inputs
     assert seen.dataset == Dataset("lake://acme", "t")
     assert seen.symlinks == (Symlink(Dataset("hive://acme", "db.t")),)
     assert facet(seen, "version") == ("dataset", '{"datasetVersion": "v7"}')
@@ -70,8 +70,8 @@ def test_merged_rows_depend_on_the_expressions_of_the_answer(acme: Acme) -> None
 def test_replaced_data_is_that_of_the_relation_it_delegates_to(acme: Acme) -> None:
     acme.spark.sql("CREATE TABLE lake.db.replaced (id INT, price INT)")
     table = acme.spark.table("lake.db.replaced")._jdf.queryExecution().analyzed()
-    told = acme.run(acme.make.replace(table, acme.make.scan("t")))
-    (output,), (read,) = told.outputs, told.inputs
+    done = acme.run(acme.make.replace(table, acme.make.scan("t")))
+    (output,), (read,) = done.outputs, done.inputs
     assert (read.dataset.name, output.description.dataset.name) == ("t", "lake.db.replaced")
     assert {name: {edge.input.name for edge in edges} for name, edges in output.lineage.fields.items()} == {
         "id": {"stored_id"},
@@ -79,15 +79,15 @@ def test_replaced_data_is_that_of_the_relation_it_delegates_to(acme: Acme) -> No
     }
     assert facet(output.description, "lifecycleStateChange") == ("dataset", '{"lifecycleStateChange": "OVERWRITE"}')
     assert facet(output.description, "outputStatistics") == ("output", '{"rowCount": 5}')
-    assert told.gaps == ()
+    assert done.gaps == ()
     acme.spark.sql("DROP TABLE lake.db.replaced")
 
 
 def test_a_delegate_may_itself_implement_the_interfaces(acme: Acme) -> None:
-    told = acme.run(acme.make.replace(acme.make.published("target"), acme.make.scan("t")))
-    assert told.outputs[0].description.dataset == Dataset("lake://published", "target")
-    assert [seen.dataset.name for seen in told.inputs] == ["t"]
-    assert told.gaps == ()
+    done = acme.run(acme.make.replace(acme.make.published("target"), acme.make.scan("t")))
+    assert done.outputs[0].description.dataset == Dataset("lake://published", "target")
+    assert [seen.dataset.name for seen in done.inputs] == ["t"]
+    assert done.gaps == ()
 
 
 def test_the_java_interfaces_of_the_published_jar(acme: Acme) -> None:
@@ -114,15 +114,15 @@ def test_relations_of_the_v1_api_and_providers_that_write_name_their_datasets(ac
     acme.ran()
     frame = acme.spark.read.format(SOURCE).option("name", "in").load()
     frame.write.format(SOURCE).option("name", "out").mode("append").save()
-    (told,) = acme.ran()
-    (output,) = told.outputs
-    assert [seen.dataset for seen in told.inputs] == [Dataset("lake://relation", "in")]
+    (done,) = acme.ran()
+    (output,) = done.outputs
+    assert [seen.dataset for seen in done.inputs] == [Dataset("lake://relation", "in")]
     assert output.description.dataset == Dataset("lake://provider", "out")
     assert {name: {str(edge.input) for edge in edges} for name, edges in output.lineage.fields.items()}.keys() == {
         "id",
         "price",
     }
-    assert told.gaps == ()
+    assert done.gaps == ()
 
 
 def test_the_java_interfaces_for_columns(acme: Acme) -> None:
@@ -138,8 +138,8 @@ def test_the_java_interfaces_for_columns(acme: Acme) -> None:
 def test_a_provider_by_the_former_name_of_its_interface(acme: Acme) -> None:
     acme.ran()
     acme.spark.range(1).write.format("org.acme.published.FormerSource").option("name", "out").mode("append").save()
-    (told,) = acme.ran()
-    assert told.outputs[0].description.dataset == Dataset("lake://former", "out")
+    (done,) = acme.ran()
+    assert done.outputs[0].description.dataset == Dataset("lake://former", "out")
 
 
 def test_a_plan_that_is_too_large_keeps_the_names_from_its_relations(acme: Acme) -> None:
@@ -194,9 +194,9 @@ def test_what_a_hostile_operator_does_is_a_gap_with_its_name_and_costs_no_other_
     acme: Acme, how: str, why: str
 ) -> None:
     lines, gaps = acme.lineage(acme.frame(acme.make.hostile(how, acme.make.scan("t"))))
-    (told,) = (gap for gap in gaps if gap.kind == "extension")
-    assert told.what == "org.acme.lake.Hostile"
-    assert told.why.startswith(why)
+    (done,) = (gap for gap in gaps if gap.kind == "extension")
+    assert done.what == "org.acme.lake.Hostile"
+    assert done.why.startswith(why)
     edges = {line.partition("<-")[0].strip(): line.partition("<-")[2] for line in lines}
     assert "t.stored_id" in edges["id"]
     assert "t.stored_price" in edges["price"]
@@ -233,7 +233,7 @@ def test_facets_lose_their_secrets_and_stay_json(acme: Acme) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("plain", "unmasked"),
     [
         ('{"acme": {"password": "hunter2", "rows": 7}}', '{"acme":{"password":"***","rows":7}}'),
         ('{"credentials": {"user": "me", "parts": ["a", 1, null, true]}}', None),
@@ -250,14 +250,14 @@ def test_facets_lose_their_secrets_and_stay_json(acme: Acme) -> None:
         ('{"grade": 1} password=hunter2', '{"grade": 1} password=***'),
     ],
 )
-def test_json_is_masked_value_by_value(acme: Acme, given: str, kept: str | None) -> None:
-    masked = acme.make.masked(given, acme.tap._tap.getClass().getClassLoader())
+def test_json_is_masked_value_by_value(acme: Acme, plain: str, unmasked: str | None) -> None:
+    masked = acme.make.masked(plain, acme.tap._tap.getClass().getClassLoader())
     assert "hunter2" not in masked
     expected = {
         "credentials": '{"credentials":{"user":"***","parts":["***","***",null,true]}}',
         "url": '{"url":"jdbc:sqlserver://h:1;;databaseName=d"}',
     }
-    assert masked == (kept or next(text for name, text in expected.items() if name in given))
+    assert masked == (unmasked or next(text for name, text in expected.items() if name in plain))
 
 
 def test_masking_takes_as_long_as_the_text_is_long(acme: Acme) -> None:

@@ -212,11 +212,11 @@ def test_a_table_that_is_gone_was_written_all_the_same(runs: dict[str, list[Even
 
 
 def test_what_happens_behind_the_programs_back_writes_nothing(runs: dict[str, list[Event]], jobs: Jobs) -> None:
-    told = {"items", "a.same", "b.same", "adapted", "retried", "broken", "cancelled", "cut_off", "by_rdd", "kept"}
-    told |= {"default.odd_name", "ö `x` y", *(f"default.gone{number}" for number in range(5))}
-    assert runs.keys() == told
+    expected = {"items", "a.same", "b.same", "adapted", "retried", "broken", "cancelled", "cut_off", "by_rdd", "kept"}
+    expected |= {"default.odd_name", "ö `x` y", *(f"default.gone{number}" for number in range(5))}
+    assert runs.keys() == expected
     drops, application = 5, 1
-    assert len(Counter(event["run"]["runId"] for event in jobs.events())) == len(told) + drops + application
+    assert len(Counter(event["run"]["runId"] for event in jobs.events())) == len(expected) + drops + application
 
 
 def test_awkward_names_stay_as_they_are(runs: dict[str, list[Event]]) -> None:

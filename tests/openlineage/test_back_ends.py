@@ -227,9 +227,9 @@ TYPOS = [
 
 @pytest.mark.parametrize("url", TYPOS)
 def test_a_url_with_a_typo_is_one_clear_error(url: str) -> None:
-    with pytest.raises(SettingError, match="The OpenLineage transport cannot be used") as met:
+    with pytest.raises(SettingError, match="The OpenLineage transport cannot be used") as raised:
         client_targets({"transport": {"type": "http", "url": url}})
-    assert url in str(met.value)
+    assert url in str(raised.value)
 
 
 def test_events_of_a_typo_wait_for_the_url_that_is_right(

@@ -98,7 +98,7 @@ def numbers(events: list[dict[str, Any]]) -> list[int]:
     return [UUID(one["run"]["runId"]).int for one in events]
 
 
-def kept(spool: Path) -> list[int]:
+def spooled(spool: Path) -> list[int]:
     files = sorted(path for path in spool.glob("*.ndjson") if path.name != "rejected.ndjson")
     return numbers([json.loads(line) for path in files for line in path.read_text().splitlines()])
 
@@ -131,7 +131,7 @@ def test_a_back_end_that_was_away_gets_what_it_missed_first(
     back_end.go_away()
     deliver(to_back_end, event(1))
     deliver(to_back_end, event(2))
-    assert kept(spool) == [1, 2]
+    assert spooled(spool) == [1, 2]
     back_end.come_back()
     deliver(to_back_end, event(3))
     assert numbers(back_end.received) == [0, 1, 2, 3]
@@ -144,11 +144,11 @@ def test_an_answer_that_is_not_about_the_event_keeps_it(
 ) -> None:
     back_end.answers = [status]
     deliver(to_back_end, event(1))
-    assert kept(spool) == [1]
+    assert spooled(spool) == [1]
     assert to_back_end.counts["http"].waiting == 1
     assert to_back_end.flush()
     assert numbers(back_end.received) == [1]
-    assert kept(spool) == []
+    assert spooled(spool) == []
 
 
 def test_an_outage_in_the_middle_keeps_the_rest_in_order(back_end: BackEnd, to_back_end: Delivery, spool: Path) -> None:
@@ -156,7 +156,7 @@ def test_an_outage_in_the_middle_keeps_the_rest_in_order(back_end: BackEnd, to_b
     for number in range(4):
         deliver(to_back_end, event(number))
     assert numbers(back_end.received) == [0]
-    assert kept(spool) == [1, 2, 3]
+    assert spooled(spool) == [1, 2, 3]
     assert to_back_end.flush()
     assert numbers(back_end.received) == [0, 1, 2, 3]
 
@@ -168,7 +168,7 @@ def test_a_back_end_is_left_alone_for_a_while_after_it_was_away(back_end: BackEn
         deliver(delivery, event(number))
     assert len(back_end.paths) == 1
     assert not delivery.close()
-    assert kept(spool) == [0, 1, 2, 3, 4]
+    assert spooled(spool) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
@@ -216,7 +216,7 @@ def test_each_target_has_its_own_fate(back_end: BackEnd, spool: Path, tmp_path: 
     deliver(delivery, event(1))
     delivery.close()
     assert len((tmp_path / "new" / "events.ndjson").read_text().splitlines()) == 1
-    assert kept(spool) == [1]
+    assert spooled(spool) == [1]
     back_end.come_back()
 
 
@@ -251,7 +251,7 @@ def test_a_full_spool_loses_the_newest_with_one_line(spool: Path, caplog: pytest
     with caplog.at_level(logging.INFO):
         for number in range(1, 6):
             deliver(delivery, event(number))
-    assert kept(spool) == [1, 2]
+    assert spooled(spool) == [1, 2]
     assert delivery.counts["store"].lost == 3
     assert sum("are lost" in message for message in caplog.messages) == 1
 
@@ -284,7 +284,7 @@ def test_a_folder_that_takes_nothing_has_one_of_the_users_in_its_place(
     place.mkdir()
     with contextlib.closing(Delivery([FileTarget(place / "events.ndjson")], place / "spool", rest=0)) as back:
         deliver(back, event(3))
-    assert kept(tmp_path / "place") == [0, 1, 2, 3]
+    assert spooled(tmp_path / "place") == [0, 1, 2, 3]
     assert list((tmp_path / "state").rglob("*.ndjson")) == []
 
 
@@ -292,10 +292,10 @@ def test_a_folder_that_takes_nothing_has_one_of_the_users_in_its_place(
 def test_a_full_disk_keeps_the_event_elsewhere(spool: Path) -> None:
     delivery = Delivery([FileTarget(Path("/dev/full"))], spool)
     deliver(delivery, event(1))
-    assert kept(spool) == [1]
+    assert spooled(spool) == [1]
 
 
-def test_kept_events_are_for_their_owner_only(spool: Path, tmp_path: Path) -> None:
+def test_spooled_events_are_for_their_owner_only(spool: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     deliver(Delivery([FileTarget(tmp_path / "file" / "x")], spool), event(1))
     assert [stat.S_IMODE(path.stat().st_mode) for path in spool.iterdir()] == [0o600]
@@ -326,7 +326,7 @@ def test_two_processes_share_a_spool(back_end: BackEnd, spool: Path) -> None:
     assert last.flush()
     last.close()
     assert sorted(numbers(back_end.received)) == [*range(100, 120), *range(200, 220)]
-    assert kept(spool) == []
+    assert spooled(spool) == []
 
 
 def test_the_clients_own_configuration_decides(
@@ -407,5 +407,5 @@ def test_no_secret_is_logged(back_end: BackEnd, spool: Path, caplog: pytest.LogC
         deliver(delivery, event(3))
         delivery.close()
         back_end.come_back()
-    kept_on_disk = "".join(path.read_text() for path in spool.iterdir())
-    assert "tOpSeCrEt" not in caplog.text + kept_on_disk
+    on_disk = "".join(path.read_text() for path in spool.iterdir())
+    assert "tOpSeCrEt" not in caplog.text + on_disk

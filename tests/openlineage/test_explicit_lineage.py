@@ -18,7 +18,7 @@ Edge = tuple[Any, ...]
 ASKED = FacetSettings(explicit_lineage_enabled=True)
 
 
-def told(moment: RunMoment, facets: FacetSettings = ASKED) -> dict[str, Any]:
+def event_of(moment: RunMoment, facets: FacetSettings = ASKED) -> dict[str, Any]:
     event: dict[str, Any] = json.loads(to_json(run_event(moment, facets)))
     return event
 
@@ -52,14 +52,14 @@ def implied(event: dict[str, Any]) -> set[Edge]:
 
 
 def test_explicit_lineage_needs_the_setting() -> None:
-    assert "lineage" not in told(MOMENT, FacetSettings())["job"]["facets"]
-    asked = settings_from({"spark.openlineage.columnLineage.explicitLineageEnabled": "true"}, {})
-    assert (asked.facets, asked.problems) == (ASKED, ())
-    assert "lineage" not in told(MOMENT, replace(ASKED, disabled=frozenset({"lineage"})))["job"]["facets"]
+    assert "lineage" not in event_of(MOMENT, FacetSettings())["job"]["facets"]
+    found = settings_from({"spark.openlineage.columnLineage.explicitLineageEnabled": "true"}, {})
+    assert (found.facets, found.problems) == (ASKED, ())
+    assert "lineage" not in event_of(MOMENT, replace(ASKED, disabled=frozenset({"lineage"})))["job"]["facets"]
 
 
 def test_it_names_the_datasets_and_the_columns_that_feed_an_output(check: Callable[[dict[str, Any]], None]) -> None:
-    event = told(MOMENT)
+    event = event_of(MOMENT)
     check(event)
     (entry,) = event["job"]["facets"]["lineage"]["entries"]
     assert (entry["type"], entry["name"]) == ("DATASET", "/sales")
@@ -76,21 +76,21 @@ def test_it_names_the_datasets_and_the_columns_that_feed_an_output(check: Callab
 def test_the_only_output_is_fed_by_what_no_column_comes_from() -> None:
     seen = DatasetDescription(Dataset("file", "/counted"))
     output = Output(DatasetDescription(Dataset("file", "/counts")), ColumnLineage({"n": frozenset()}))
-    event = told(replace(MOMENT, statement=Statement((seen,), (output,)), time=datetime(2026, 1, 1, tzinfo=UTC)))
+    event = event_of(replace(MOMENT, statement=Statement((seen,), (output,)), time=datetime(2026, 1, 1, tzinfo=UTC)))
     (entry,) = event["job"]["facets"]["lineage"]["entries"]
     assert entry["inputs"] == [{"namespace": "file", "name": "/counted", "type": "DATASET"}]
 
 
 def test_it_says_the_edges_where_column_lineage_is_left_out() -> None:
-    alone = told(MOMENT, replace(ASKED, disabled=frozenset({"columnLineage"})))
+    alone = event_of(MOMENT, replace(ASKED, disabled=frozenset({"columnLineage"})))
     assert "columnLineage" not in alone["outputs"][0]["facets"]
-    assert explicit(alone) == explicit(told(MOMENT))
+    assert explicit(alone) == explicit(event_of(MOMENT))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(moment=moments)
 def test_both_facets_say_the_same_edges(check: Callable[[dict[str, Any]], None], moment: RunMoment) -> None:
-    event = told(moment)
+    event = event_of(moment)
     check(event)
     if event["outputs"]:
         assert explicit(event) == implied(event)

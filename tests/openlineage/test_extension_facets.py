@@ -79,7 +79,7 @@ def test_a_list_of_names_that_is_none_would_cost_the_event_with_some_consumers(c
 
 
 def test_headwaters_own_stand_but_for_those_that_the_connector_knows_better() -> None:
-    given = [
+    facets_of_extensions = [
         Facet("schema", '{"fields": [{"name": "theirs"}]}'),
         Facet("columnLineage", '{"fields": {}}'),
         Facet("headwater_names", "{}"),
@@ -87,7 +87,7 @@ def test_headwaters_own_stand_but_for_those_that_the_connector_knows_better() ->
         Facet("dataSource", '{"name": "acme", "uri": "https://acme.org"}'),
         Facet("version", '{"datasetVersion": "theirs"}'),
     ]
-    facets = event(*given, lifecycle="OVERWRITE", version="ours")["outputs"][0]["facets"]
+    facets = event(*facets_of_extensions, lifecycle="OVERWRITE", version="ours")["outputs"][0]["facets"]
     assert [field["name"] for field in facets["schema"]["fields"]] == ["a"]
     assert set(facets["columnLineage"]["fields"]) <= {"a"} if "columnLineage" in facets else True
     assert "headwater_names" not in facets

@@ -78,19 +78,19 @@ def test_a_wide_function_is_one_small_event(columns: int) -> None:
     tracemalloc.stop()
     assert len(text) < 400 * columns
     assert peak < 20_000 * columns
-    said = facet(text)
-    assert [one["field"] for one in said["dataset"]] == sorted(f"c{number}" for number in range(columns))
-    assert {json.dumps(one["transformations"]) for one in said["dataset"]} == {
+    parts = facet(text)
+    assert [one["field"] for one in parts["dataset"]] == sorted(f"c{number}" for number in range(columns))
+    assert {json.dumps(one["transformations"]) for one in parts["dataset"]} == {
         '[{"description": "opaque", "masking": false, "opaque": true, "subtype": "TRANSFORMATION", "type": "DIRECT"}]'
     }
-    assert {len(one["inputFields"]) for one in said["fields"].values()} == {0}
+    assert {len(one["inputFields"]) for one in parts["fields"].values()} == {0}
     assert notes(text) == []
 
 
 def test_below_the_bound_each_field_has_its_edges() -> None:
-    said = facet(event(opaque(100)))
-    assert {len(one["inputFields"]) for one in said["fields"].values()} == {100}
-    assert "dataset" not in said
+    parts = facet(event(opaque(100)))
+    assert {len(one["inputFields"]) for one in parts["fields"].values()} == {100}
+    assert "dataset" not in parts
 
 
 def mixed(columns: int, how: str) -> ColumnLineage:
@@ -109,12 +109,12 @@ def mixed(columns: int, how: str) -> ColumnLineage:
 def test_what_is_made_of_each_column_of_a_wide_function_is_a_small_event_too(how: str) -> None:
     text = event(mixed(300, how))
     assert len(text) < 1_000 * 300
-    said = facet(text)
-    assert {one["field"] for one in said["dataset"]} == {f"c{number}" for number in range(300)}
-    own = {name[1:]: [edge["field"] for edge in one["inputFields"]] for name, one in said["fields"].items()}
+    parts = facet(text)
+    assert {one["field"] for one in parts["dataset"]} == {f"c{number}" for number in range(300)}
+    own = {name[1:]: [edge["field"] for edge in one["inputFields"]] for name, one in parts["fields"].items()}
     wrong = [number for number, fields in own.items() if fields != ([] if how == "aggregated" else [f"o{number}"])]
     assert wrong == []
-    steps = {json.dumps(one["transformations"]) for one in said["dataset"]}
+    steps = {json.dumps(one["transformations"]) for one in parts["dataset"]}
     assert len(steps) == 1
     assert notes(text) == (["edges"] if how == "compared" else [])
 
@@ -150,6 +150,6 @@ def test_the_store_follows_it_to_and_from_every_column(tmp_path: Path, edge_type
     bounds = Bounds(edge_type=edge_type)
     roots = roots_of(store, "/lake/target.d7", bounds).roots
     assert {root.column.name for root in roots} == {f"c{number}" for number in range(120)}
-    assert {way.transformation.direct for root in roots for way in root.transformations} == {True}
+    assert {path.transformation.direct for root in roots for path in root.transformations} == {True}
     reached = reached_from(store, "/lake/source.c5", Direction.DOWN, bounds)
     assert len(reached.distance) == 121

@@ -21,7 +21,7 @@ from rich.progress import Progress
 from tests.extract.case_file import Case
 from tests.oracle.casework import experiment, runnable
 from tests.oracle.document import DOCUMENT, Seen, document
-from tests.oracle.hunt import PLACED, MissingEdge, Oracle, hunt, oracle, told
+from tests.oracle.hunt import PLACED, MissingEdge, Oracle, hunt, oracle, shown
 from tests.oracle.judging import examine
 from tests.oracle.logbook import Key, append, read
 from tests.oracle.tally import Tally
@@ -102,7 +102,7 @@ def _case(case: Case, live: Oracle) -> Tally:
         return tally
     tally.add(verdict, (str(case),))
     if verdict.missing:
-        tally.missing.append(told(f"{case}\n{case.code}", looked_at.lineage, verdict))
+        tally.missing.append(shown(f"{case}\n{case.code}", looked_at.lineage, verdict))
     return tally
 
 
@@ -115,12 +115,12 @@ def logged(path: Path, kind: str = "") -> Tally:
     return tally
 
 
-def looked_at(asked: Namespace) -> tuple[Tally, Tally, Tally]:
+def looked_at(options: Namespace) -> tuple[Tally, Tally, Tally]:
     """Cases, placed packings and pipelines; what the log has is not looked at again."""
     with oracle() as live, Progress() as progress:
-        run = Run(live, progress, asked.log)
-        cases = Tally() if asked.no_cases else run.cases()
-        return cases, run.placed(asked.placed_seed, asked.placed), run.pipelines(asked.seed, asked.pipelines)
+        run = Run(live, progress, options.log)
+        cases = Tally() if options.no_cases else run.cases()
+        return cases, run.placed(options.placed_seed, options.placed), run.pipelines(options.seed, options.pipelines)
 
 
 def main() -> int:
@@ -134,12 +134,12 @@ def main() -> int:
     parser.add_argument("--logged", action="store_true")
     parser.add_argument("--log", type=Path, default=Path(os.devnull))
     parser.add_argument("--histories", type=Path, default=Path(os.devnull))
-    asked = parser.parse_args()
-    asked.placed_seed = asked.seed if asked.placed_seed is None else asked.placed_seed
-    of_log = (logged(asked.log, kind) for kind in ("case", "placed", ""))
-    tallies = *(of_log if asked.logged else looked_at(asked)), logged(asked.histories)
-    histories = tuple(sorted(seed for seed in dict(read(asked.histories)) if isinstance(seed, int)))
-    seeds = asked.seed, asked.placed_seed, histories
+    options = parser.parse_args()
+    options.placed_seed = options.seed if options.placed_seed is None else options.placed_seed
+    of_log = (logged(options.log, kind) for kind in ("case", "placed", ""))
+    tallies = *(of_log if options.logged else looked_at(options)), logged(options.histories)
+    histories = tuple(sorted(seed for seed in dict(read(options.histories)) if isinstance(seed, int)))
+    seeds = options.seed, options.placed_seed, histories
     DOCUMENT.write_text(document(Seen(pyspark.__version__, f"{date.today()}", *seeds, CHUNK, *tallies)))
     missing = [missing for tally in tallies for missing in tally.missing]
     print("\n\n".join(missing) or f"No missing edge. {DOCUMENT} is written.")

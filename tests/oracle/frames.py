@@ -84,14 +84,14 @@ def united(b: Builder) -> None:
     how = b.one_of("union", "unionByName", "intersect", "intersectAll", "subtract", "exceptAll")
     b.used.add(how)
     table = b.one_of(*BASES)
-    kept = {name: kind for name, kind in b.columns.types.items() if kind != "map"} or {"n": "int"}
+    flat = {name: kind for name, kind in b.columns.types.items() if kind != "map"} or {"n": "int"}
     left, right = b.writer(), Builder(b.draw, base(table), "", used=b.used).writer()
-    own = [f'{expr(left.value(kind, 0))}.alias("{name}")' for name, kind in kept.items()]
-    other = [f'{expr(right.value(kind, 1))}.alias("{name}")' for name, kind in kept.items()]
+    own = [f'{expr(left.value(kind, 0))}.alias("{name}")' for name, kind in flat.items()]
+    other = [f'{expr(right.value(kind, 1))}.alias("{name}")' for name, kind in flat.items()]
     if how == "unionByName":
         other.reverse()
     text = f'.select({", ".join(own)}).{how}(spark.table("{table}").select({", ".join(other)}))'
-    b.frame(text, Columns(kept))
+    b.frame(text, Columns(flat))
 
 
 def deduplicated(b: Builder) -> None:
@@ -129,9 +129,9 @@ def cleaned(b: Builder) -> None:
 def melted(b: Builder) -> None:
     """``unpivot``."""
     writer = b.writer()
-    one, two, kept = (writer.value(kind, 1) for kind in ("int", "int", "string"))
+    one, two, flat = (writer.value(kind, 1) for kind in ("int", "int", "string"))
     text = (
-        f'.select({expr(kept)}.alias("k"), {expr(one)}.alias("u"), {expr(two)}.alias("v"))'
+        f'.select({expr(flat)}.alias("k"), {expr(one)}.alias("u"), {expr(two)}.alias("v"))'
         '.unpivot(["k"], ["u", "v"], "a", "b")'
     )
     b.frame(text, Columns({"k": "string", "a": "string", "b": "int"}))

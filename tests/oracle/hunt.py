@@ -91,10 +91,10 @@ def look(oracle: Oracle, pipeline: Pipeline, tally: Tally, *, tightness: bool = 
     tally.add(verdict, pipeline.used)
     if verdict.missing:
         tally.seen.discard(pipeline.case.code)  # it is looked at again while it is made small
-        raise MissingEdge(told(pipeline.case.code, experiment.lineage, verdict))
+        raise MissingEdge(shown(pipeline.case.code, experiment.lineage, verdict))
 
 
-def told(code: str, lineage: ColumnLineage, verdict: Verdict) -> str:
+def shown(code: str, lineage: ColumnLineage, verdict: Verdict) -> str:
     """A missing edge with all that is needed to see it."""
     return "\n".join((code, "---", render(edges_of(lineage)), *map(str, verdict.missing)))
 

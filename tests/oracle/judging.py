@@ -32,8 +32,8 @@ class Result:
 
     def bag(self, places: Iterable[int]) -> Counter[tuple[str, ...]]:
         """The rows with only the columns at ``places``, and how often each comes."""
-        kept = tuple(places)
-        return Counter(tuple(row[place] for place in kept) for row in self.rows)
+        chosen = tuple(places)
+        return Counter(tuple(row[place] for place in chosen) for row in self.rows)
 
 
 class Experiment(Protocol):

@@ -112,13 +112,13 @@ def exploded(b: Builder) -> None:
     """``LATERAL VIEW`` and generators in FROM."""
     form = b.one_of(*GENERATORS)
     call, made = b.writer("t").value("g", 1, ({"g": (form,)},)), GENERATORS[form]
-    kept = b.kinds(1, 2)
-    names = b.names(len(kept) + len(made))
-    values = [b.writer("t").value(kind, 1) for kind in kept] + [f"g.x{place}" for place in range(len(made))]
+    passed = b.kinds(1, 2)
+    names = b.names(len(passed) + len(made))
+    values = [b.writer("t").value(kind, 1) for kind in passed] + [f"g.x{place}" for place in range(len(made))]
     new = ", ".join(f"x{place}" for place in range(len(made)))
     outer = b.one_of("", "OUTER ")
     text = f"SELECT {items(values, names)} FROM {{prev}} AS t LATERAL VIEW {outer}{call} g AS {new}"
-    b.sql(text, Columns(dict(zip(names, [*kept, *made], strict=True))))
+    b.sql(text, Columns(dict(zip(names, [*passed, *made], strict=True))))
 
 
 def lateral(b: Builder) -> None:
@@ -127,13 +127,13 @@ def lateral(b: Builder) -> None:
     inner = Builder(b.draw, base(table), "", used=b.used).writer("r")
     kind = b.one_of("int", "string", "double")
     value = inner.value(kind, 1, (AGGREGATES,))
-    kept = b.kinds(1, 2)
-    values = [*(b.writer("t").value(each, 1) for each in kept), "l.m"]
+    passed = b.kinds(1, 2)
+    values = [*(b.writer("t").value(each, 1) for each in passed), "l.m"]
     names = b.names(len(values))
     where = f"{inner.value('int', 0)} = {b.writer('t').value('int', 1)}"
     subquery = f"LATERAL (SELECT {value} AS m FROM {table} r WHERE {where}) l"
     text = f"SELECT {items(values, names)} FROM {{prev}} AS t, {subquery}"
-    b.sql(text, Columns(dict(zip(names, [*kept, kind], strict=True))))
+    b.sql(text, Columns(dict(zip(names, [*passed, kind], strict=True))))
 
 
 def pivoted(b: Builder) -> None:
@@ -158,8 +158,8 @@ def unpivoted(b: Builder) -> None:
     nulls = b.one_of("", "INCLUDE NULLS ")
     b.used.add(f"UNPIVOT {nulls}")
     names = b.names(3)
-    one, two, kept = writer.value(kind, 1), writer.value(kind, 1), writer.value(other, 1)
-    inner = f"SELECT {kept} AS k, {one} AS u, {two} AS v FROM {{prev}} AS t"
+    one, two, passed = writer.value(kind, 1), writer.value(kind, 1), writer.value(other, 1)
+    inner = f"SELECT {passed} AS k, {one} AS u, {two} AS v FROM {{prev}} AS t"
     text = f"SELECT k AS {names[0]}, n AS {names[1]}, w AS {names[2]} FROM ({inner}) UNPIVOT {nulls}(w FOR n IN (u, v))"
     b.sql(text, Columns({names[0]: other, names[1]: "string", names[2]: kind}))
 
@@ -206,13 +206,13 @@ def packed(b: Builder) -> None:
     tables = b.one_of((PACKINGS,), (PACKINGS,), (PACKED_WINDOWS, PACKINGS), (PACKED_SUBQUERIES, PACKINGS))
     form = b.one_of("", *PACKED_GENERATORS)
     made = PACKED_GENERATORS.get(form, ())
-    kept = b.columns.unique
+    passed = b.columns.unique
     values = [writer.value(kind, 3, tables) for kind in kinds]
-    names = b.names(len(values) + len(made) + len(kept))
+    names = b.names(len(values) + len(made) + len(passed))
     new = ", ".join(f"x{place}" for place in range(len(made)))
     view = f" LATERAL VIEW {writer.value('g', 2, ({'g': (form,)},))} g AS {new}" if form else ""
-    values += [f"g.x{place}" for place in range(len(made))] + [f"t.{name}" for name in kept]
-    types = [*kinds, *made, *(b.columns.types[name] for name in kept)]
+    values += [f"g.x{place}" for place in range(len(made))] + [f"t.{name}" for name in passed]
+    types = [*kinds, *made, *(b.columns.types[name] for name in passed)]
     unique = names[len(kinds) + len(made) :] if not form else ()
     b.sql(
         f"SELECT {items(values, names)} FROM {{prev}} AS t{view}",

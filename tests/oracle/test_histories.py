@@ -16,7 +16,7 @@ from tests.oracle.judging import source_of, unexplained
 from tests.oracle.logbook import append, read
 from tests.oracle.rows import TABLES
 from tests.oracle.tally import Tally
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.model import Subtype
 from headwater.store import open_store
@@ -89,7 +89,7 @@ def test_scattered_places_are_the_same_for_a_seed(table: str) -> None:
 def test_a_source_of_every_column_but_a_literal_may_decide_on_the_rows_of_the_literal(tmp_path: Path) -> None:
     edges = {"d": [], "e": ["orders.ts CONDITIONAL"], "a": ["orders.qty", "orders.ts JOIN"]}
     with open_store(f"sqlite:///{tmp_path}/store.db") as store:
-        store.ingest([told("j", written("h/out", edges))])
+        store.ingest([run_event("j", written("h/out", edges))])
         lineage = lineage_in(store, Path("/h"), ("d", "e", "a"))
         without = lineage_in(store, Path("/h"), ("e", "a"))
     assert {source_of(edge.input) for edge in lineage.dataset} == {("orders", "ts")}

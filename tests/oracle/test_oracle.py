@@ -122,8 +122,8 @@ def test_edges_that_are_taken_away_are_missed(subtype: Subtype, live: Oracle) ->
 def without(lineage: ColumnLineage, subtype: Subtype) -> ColumnLineage:
     """A lineage without the edges of one kind."""
 
-    def kept(edges: frozenset) -> frozenset:  # type: ignore[type-arg]
+    def remaining(edges: frozenset) -> frozenset:  # type: ignore[type-arg]
         return frozenset(edge for edge in edges if edge.transformation.subtype is not subtype)
 
-    fields = {name: kept(edges) for name, edges in lineage.fields.items()}
-    return replace(lineage, fields=fields, dataset=kept(lineage.dataset))
+    fields = {name: remaining(edges) for name, edges in lineage.fields.items()}
+    return replace(lineage, fields=fields, dataset=remaining(lineage.dataset))

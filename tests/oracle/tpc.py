@@ -95,8 +95,8 @@ def _relaxed(tree: exp.Expr) -> exp.Expr:
         having.pop()
     for where in list(tree.find_all(exp.Where)):
         parts = where.this.flatten() if isinstance(where.this, exp.And) else (where.this,)
-        kept = [part for part in parts if not _on_one_column(part)]
-        where.replace(exp.Where(this=exp.and_(*kept))) if kept else where.pop()
+        others = [part for part in parts if not _on_one_column(part)]
+        where.replace(exp.Where(this=exp.and_(*others))) if others else where.pop()
     return tree
 
 

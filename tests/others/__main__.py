@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from tests.class_archive import ROOT
 from tests.others import programs
 from tests.others.suites import IN_CHECKOUTS, SUITES, compared
-from tests.sources.told import told
+from tests.sources.event_text import event_text
 
 HERE = Path(__file__).resolve().parent
 DBT = ("-m", "dbt.cli.main")
@@ -98,7 +98,7 @@ def results(folder: Path) -> dict[str, list[str]]:
 def story(folder: Path) -> str:
     """The lineage of a run as text, without names that are others at each run."""
     lines = (folder / "events.ndjson").read_text(encoding="utf-8").splitlines()
-    return repeatable(told(map(json.loads, lines)), folder) + "\n"
+    return repeatable(event_text(map(json.loads, lines)), folder) + "\n"
 
 
 def repeatable(text: str, folder: Path) -> str:
@@ -154,7 +154,7 @@ def _folder(keep: Path | None, name: str) -> Iterator[Path]:
 
 def project(name: str, folder: Path, *, accept: bool) -> tuple[str, list[str]]:
     """Run a project twice: what was seen, in a few words, and its faults."""
-    before, after = (run(name, folder / way, watched=way == "with") for way in ("without", "with"))
+    before, after = (run(name, folder / agent, watched=agent == "with") for agent in ("without", "with"))
     found = list(faults(name, folder, accept=accept))
     rows = sum(map(len, results(folder / "with").values()))
     return f"the same {rows} rows, and the expected lineage; {before:.0f} s, with headwater {after:.0f} s", found

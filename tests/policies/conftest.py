@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.store import Store, open_store
 
 EVENTS = [
-    told(
+    run_event(
         "load",
         written(
             "lake/customers",
@@ -20,7 +20,7 @@ EVENTS = [
             ["warehouse.customers"],
         ),
     ),
-    told(
+    run_event(
         "clean",
         written(
             "lake/contacts",
@@ -33,7 +33,7 @@ EVENTS = [
         ),
         minute=1,
     ),
-    told(
+    run_event(
         "report",
         written("reports/daily", {"domain": ["lake/contacts.domain"], "who": ["lake/contacts.who"]}),
         minute=2,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.policies.conftest import Run
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.policies.assignments import add_tag
 from headwater.policies.flows import Flows
@@ -59,7 +59,7 @@ def test_a_tag_flows_the_same_with_edges_in_memory(tagged: Store) -> None:
     assert arrivals(tagged, "pii.email", guess=False) == VALUES | COUNT | MASKED
 
 
-def test_influence_is_followed_when_asked_and_shown_apart(store: Store) -> None:
+def test_influence_is_followed_on_request_and_shown_apart(store: Store) -> None:
     add_tag(store, "landing/people.city", tag_name("pii.place"))
     assert arrivals(store, "pii.place") == {"value lake/customers.city"}
     own = {f"influence lake/contacts.{name}" for name in ("who", "domain", "n")}
@@ -120,8 +120,8 @@ def test_a_tag_on_a_dataset_is_on_each_of_its_columns(store: Store) -> None:
 def test_a_tag_flows_through_cycles_and_ends(store: Store) -> None:
     store.ingest(
         [
-            told("there", written("b", {"x": ["a.x"]})),
-            told("back", written("a", {"x": ["b.x"], "y": ["b.x"]}), minute=1),
+            run_event("there", written("b", {"x": ["a.x"]})),
+            run_event("back", written("a", {"x": ["b.x"], "y": ["b.x"]}), minute=1),
         ]
     )
     add_tag(store, "file:/a.x", tag_name("round"))
@@ -129,7 +129,7 @@ def test_a_tag_flows_through_cycles_and_ends(store: Store) -> None:
 
 
 def opaque(store: Store, masking: bool) -> None:
-    event = told("model", written("scores", {"s": ["lake/customers.email TRANSFORMATION"]}), minute=3)
+    event = run_event("model", written("scores", {"s": ["lake/customers.email TRANSFORMATION"]}), minute=3)
     way = event["outputs"][0]["facets"]["columnLineage"]["fields"]["s"]["inputFields"][0]["transformations"][0]
     way |= {"opaque": True, "masking": masking}
     store.ingest([event])
@@ -142,9 +142,9 @@ def test_an_opaque_step_lets_the_value_through_whatever_it_says(tagged: Store, m
 
 
 def test_a_run_without_columns_lets_the_value_into_all_of_its_outputs(tagged: Store) -> None:
-    tagged.ingest([told("copy", written("raw/copy"), inputs=["lake/customers"], minute=3)])
+    tagged.ingest([run_event("copy", written("raw/copy"), inputs=["lake/customers"], minute=3)])
     output = written("later", {"z": ["raw/copy.anything"]})
-    tagged.ingest([told("next", output, minute=4)])
+    tagged.ingest([run_event("next", output, minute=4)])
     assert {"value raw/copy.anything", "value later.z"} <= arrivals(tagged, "pii.email")
     assert arrivals(tagged, "pii.email", guess=False) == VALUES | COUNT | MASKED
 
@@ -153,9 +153,9 @@ def test_a_tag_flows_through_a_stage_that_is_emptied_after_it_was_read(tagged: S
     truncated = written("stage", write="TRUNCATE")
     tagged.ingest(
         [
-            told("fill", written("stage", {"e": ["lake/customers.email"]}, write="ALL_ROWS"), minute=10),
-            told("use", written("mart", {"e": ["stage.e"]}, write="ALL_ROWS"), minute=11),
-            told("empty", truncated, minute=12),
+            run_event("fill", written("stage", {"e": ["lake/customers.email"]}, write="ALL_ROWS"), minute=10),
+            run_event("use", written("mart", {"e": ["stage.e"]}, write="ALL_ROWS"), minute=11),
+            run_event("empty", truncated, minute=12),
         ]
     )
     found = arrivals(tagged, "pii.email")

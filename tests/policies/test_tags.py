@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.policies.conftest import Run
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.errors import PolicyError
 from headwater.policies.assignments import add_tag, apply_file, tagged_names
@@ -90,14 +90,16 @@ def test_tags_of_a_file_stay_when_a_producer_sends_tags(store: Store, tmp_path: 
     apply_file(store, read_tag_file(tag_file(tmp_path, FILE)))
     output = written("lake/customers", {"email": ["landing/people.mail"]}, ["warehouse.customers"])
     output["facets"]["tags"] = {"tags": [{"key": "gold", "value": "yes", "source": "dbt"}]}
-    store.ingest([told("load", output, minute=5)])
+    store.ingest([run_event("load", output, minute=5)])
     assert listed(store)["file:/lake/customers.email pii.email"] == "FILE"
     assert listed(store)["file:/lake/customers gold"] == "yes"
 
 
 def test_tags_of_a_file_stay_when_a_dataset_gets_another_name(store: Store, tmp_path: Path) -> None:
     apply_file(store, read_tag_file(tag_file(tmp_path, FILE)))
-    store.ingest([told("load", written("lake/people", {"email": ["landing/people.mail"]}, ["warehouse.customers"]))])
+    store.ingest(
+        [run_event("load", written("lake/people", {"email": ["landing/people.mail"]}, ["warehouse.customers"]))]
+    )
     assert list(listed(store).values()).count("FILE") == 2
 
 

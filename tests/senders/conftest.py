@@ -45,17 +45,17 @@ class Place:
     @property
     def environment(self) -> dict[str, str]:
         """The two variables that the documentation names, with their values."""
-        said = re.findall(r"export (\w+)=(\S+)", documented("Where to, and by which key"))
-        given = {"http://127.0.0.1:5000": self.url, "hw_…": self.key}
-        return {name: given[value] for name, value in said}
+        exports = re.findall(r"export (\w+)=(\S+)", documented("Where to, and by which key"))
+        values = {"http://127.0.0.1:5000": self.url, "hw_…": self.key}
+        return {name: values[value] for name, value in exports}
 
     def up(self) -> AbstractContextManager[ServerProcess]:
         """The server, for a block."""
         return serving(self._forker, self.store, self._log, "--auth", "--port", str(self._port))
 
-    def get(self, path: str, **asked: str) -> Any:
+    def get(self, path: str, **parameters: str) -> Any:
         """A document, asked for with the key."""
-        address = f"{self.url}{path}?{urlencode(asked)}"
+        address = f"{self.url}{path}?{urlencode(parameters)}"
         answer = requests.get(address, headers={"Authorization": f"Bearer {self.key}"}, timeout=120)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -65,9 +65,9 @@ class Place:
         found = self.get("/api/v2/upstream", column=column)
         assert found["truncated"] == []
         return {
-            f"{_short(hop['output'])} <- {_short(hop['input'])} {way['subtype']}"
+            f"{_short(hop['output'])} <- {_short(hop['input'])} {transformation['subtype']}"
             for hop in found["hops"]
-            for way in hop["transformations"]
+            for transformation in hop["transformations"]
         }
 
     def column_lineage(self, namespace: str, name: str) -> set[str]:
@@ -114,5 +114,5 @@ def server(place: Place) -> Iterator[ServerProcess]:
 
 def variables(place: Place, **more: str) -> dict[str, str]:
     """The environment of a sender: this one without settings of headwater's or OpenLineage's, and the two variables."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "OPENLINEAGE"))}
-    return {**kept, **place.environment, **more}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "OPENLINEAGE"))}
+    return {**inherited, **place.environment, **more}

@@ -66,14 +66,14 @@ def started(jobs: Jobs, place: Place, command: Sequence[str]) -> "Iterator[subpr
         with job:
             yield job
             out, _ = job.communicate("\n", timeout=500)
-    assert (job.returncode, out) == (0, "2\n"), said(jobs)
+    assert (job.returncode, out) == (0, "2\n"), printed(jobs)
 
 
-def said(jobs: Jobs) -> str:
+def printed(jobs: Jobs) -> str:
     return (jobs.folder / "err").read_text()
 
 
-def told(place: Place, name: str) -> bool:
+def stored(place: Place, name: str) -> bool:
     """Whether the server knows a dataset."""
     return any(found["name"].endswith(f"/{name}") for found in place.get("/api/v2/datasets")["datasets"])
 
@@ -99,12 +99,12 @@ def test_a_job_sends_a_server_its_lineage(jobs: Jobs, place: Place, server: Any)
 def test_a_server_that_is_killed_and_comes_back_gets_all_of_it(jobs: Jobs, place: Place) -> None:
     with place.up() as server, started(jobs, place, ["headwater", "run", "job.py"]) as job:
         assert line_of(job) == "written\n"
-        wait_for(lambda: told(place, "orders"), lambda: said(jobs))
+        wait_for(lambda: stored(place, "orders"), lambda: printed(jobs))
         server.stop(signal.SIGKILL)
-    assert "Lineage events cannot go to http now" in said(jobs)
-    assert "events wait in" in said(jobs)
+    assert "Lineage events cannot go to http now" in printed(jobs)
+    assert "events wait in" in printed(jobs)
     with place.up():
-        assert not told(place, "totals")
+        assert not stored(place, "totals")
         with started(jobs, place, ["headwater", "run", "next.py"]):
             pass
         assert place.upstream("sums.sum") == TOTALS | {"sums.sum <- totals.total IDENTITY"}

@@ -40,25 +40,25 @@ class Provider:
 
     issuer: str
     key: rsa.RSAPrivateKey
-    asked: list[str]
+    requested: list[str]
 
     def token(self, kid: str = "one", **claims: Any) -> str:
         """A token that is valid for a minute, unless claims say otherwise; a claim of None is left out."""
         usual = {"iss": self.issuer, "aud": AUDIENCE, "sub": "ann", "exp": time.time() + 60, "scope": "openid read"}
-        given = {name: value for name, value in (usual | claims).items() if value is not None}
-        return jwt.encode(given, self.key, algorithm="RS256", headers={"kid": kid})
+        present = {name: value for name, value in (usual | claims).items() if value is not None}
+        return jwt.encode(present, self.key, algorithm="RS256", headers={"kid": kid})
 
 
 @contextmanager
 def provider() -> Iterator[Provider]:
     """An OpenID provider on this machine, for as long as the tests need it."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    asked: list[str] = []
+    requested: list[str] = []
     documents: dict[str, Mapping[str, Any]] = {}
 
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_response(200 if self.path in documents else 404)
             self.end_headers()
             self.wfile.write(json.dumps(documents.get(self.path, {})).encode())
@@ -74,7 +74,7 @@ def provider() -> Iterator[Provider]:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield Provider(issuer, key, asked)
+            yield Provider(issuer, key, requested)
         finally:
             server.shutdown()
             thread.join()

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 from urllib.parse import quote
 
-from tests.store.conftest import told
+from tests.store.conftest import run_event
 
 Json = dict[str, Any]
 
@@ -20,7 +20,7 @@ EARLY = "2025-01-01T00:00:00Z"
 
 def run_id(name: str) -> str:
     """The id of a run; deterministic ids are what some producers send, and others may guess."""
-    return str(told("x", run=name)["run"]["runId"])
+    return str(run_event("x", run=name)["run"]["runId"])
 
 
 RUNS = {name: run_id(name) for name in ("load", "report", "nightly", "legacy", "app", "future")}
@@ -31,8 +31,8 @@ def named(name: str, namespace: str = OWN, **facets: Any) -> Json:
 
 
 def field(name: str, column: str, namespace: str = OWN, kind: str = "DIRECT", subtype: str = "IDENTITY") -> Json:
-    way = {"type": kind, "subtype": subtype, "description": "copy", "masking": False}
-    return {"namespace": namespace, "name": name, "field": column, "transformations": [way]}
+    transformation = {"type": kind, "subtype": subtype, "description": "copy", "masking": False}
+    return {"namespace": namespace, "name": name, "field": column, "transformations": [transformation]}
 
 
 def lineage(*rows: Json, **fields: Json) -> Json:
@@ -40,7 +40,7 @@ def lineage(*rows: Json, **fields: Json) -> Json:
 
 
 def event(job: str, namespace: str, *outputs: Json, inputs: tuple[Json, ...] = (), **more: Any) -> Json:
-    made = told(
+    made = run_event(
         job,
         *outputs,
         run=more.get("run", f"{job} {more}"),
@@ -173,13 +173,13 @@ def _of_kinds(facets: Json, name: str, at: str = FOREVER) -> Iterator[tuple[str,
 
 def facets() -> Iterator[Attack]:
     """Every facet on what is the owner's."""
-    for what, said in _facets():
-        for kind, body, status in _of_kinds(said, "/people"):
+    for what, content in _facets():
+        for kind, body, status in _of_kinds(content, "/people"):
             yield _send(f"{what} of {kind}", body, status)
-    for (name, said), at in product(
+    for (name, content), at in product(
         {"/gone": {}, "/old": {}, "/nowhere": {}, "/people": DATASET_FACETS}.items(), (EARLY, "2026-01-01T00:05:30Z")
     ):
-        for kind, body, status in _of_kinds(said, name, at):
+        for kind, body, status in _of_kinds(content, name, at):
             yield _send(f"{name} at {at} as {kind}", body, status)
 
 
@@ -273,7 +273,7 @@ def batches() -> Iterator[Attack]:
 def routes() -> Iterator[Attack]:
     """Every writing route of Marquez's API on what is the owner's, or shared."""
     owned, dataset = _path("namespaces", OWN), _path("namespaces", OWN, "datasets", "/people")
-    job, mine_, said = _path("namespaces", OWN, "jobs", "load"), _path("namespaces", MINE), {"ownerName": "evil"}
+    job, mine_, content = _path("namespaces", OWN, "jobs", "load"), _path("namespaces", MINE), {"ownerName": "evil"}
     table = {
         "type": "DB_TABLE",
         "physicalName": "x",
@@ -281,7 +281,7 @@ def routes() -> Iterator[Attack]:
         "fields": [{"name": "evil"}],
         "tags": ["evil"],
     }
-    yield Attack("describe a namespace", "PUT", owned, said, 403)
+    yield Attack("describe a namespace", "PUT", owned, content, 403)
     yield Attack("delete a namespace", "DELETE", owned, None, 404)
     yield Attack(
         "overwrite a source", "PUT", _path("sources", "warehouse"), {"type": "X", "connectionUrl": "evil"}, 403

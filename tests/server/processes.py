@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import text
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.store import open_store
 
@@ -58,7 +58,7 @@ class Forker:
     def __init__(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", FORKING, json.dumps(told("job", written("gold", {"a": ["raw.x"]})))],
+            [sys.executable, "-c", FORKING, json.dumps(run_event("job", written("gold", {"a": ["raw.x"]})))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -94,7 +94,7 @@ class ServerProcess:
         self.ended = True
         return self.forker.order(wait=self.pid)
 
-    def said(self) -> str:
+    def printed(self) -> str:
         return self.output.read_text() if self.output.exists() else ""
 
 
@@ -108,17 +108,17 @@ def serving(
     pid = forker.order(arguments=arguments, output=str(output), environment=environment)
     server = ServerProcess(forker, pid, output)
     try:
-        wait_for(lambda: "Listening on " in server.said() and server.said().endswith("\n"), server.said)
-        server.url = server.said().partition("Listening on ")[2].split()[0]
+        wait_for(lambda: "Listening on " in server.printed() and server.printed().endswith("\n"), server.printed)
+        server.url = server.printed().partition("Listening on ")[2].split()[0]
         yield server
     finally:
         server.stop(signal.SIGKILL)
 
 
-def wait_for(condition: Callable[[], bool], said: Callable[[], str] = str) -> None:
+def wait_for(condition: Callable[[], bool], printed: Callable[[], str] = str) -> None:
     ends = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < ends, said()
+        assert time.monotonic() < ends, printed()
         time.sleep(0.005)
 
 
@@ -172,7 +172,7 @@ class Load:
 
     def _simple(self, number: int) -> dict[str, Any]:
         output = written(f"gold{number % 5}", {"a": [f"raw.x{number % 3}"]})
-        return told(f"{self.name} {number % 5}", output, minute=number % 1000)
+        return run_event(f"{self.name} {number % 5}", output, minute=number % 1000)
 
     def _insist(self, connection: HTTPConnection, event: dict[str, Any], done: threading.Event) -> None:
         """Sends an event until it is answered: what a broken connection leaves open is sent again."""
@@ -206,7 +206,7 @@ def get(url: str, path: str) -> tuple[int, str]:
     return found
 
 
-def kept(store: str, *, lineage: bool = True) -> list[str]:
+def stored(store: str, *, lineage: bool = True) -> list[str]:
     """The run of each event in a store; every run of these has one event and, unless told, one row of lineage."""
     with open_store(store, create=False) as opened, opened.read() as connection:
         runs = list(connection.execute(text("SELECT r.uuid FROM event e JOIN run r ON r.id = e.run_id")).scalars())

@@ -14,7 +14,7 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from starlette.types import Message
 from tests.server.access import AUDIENCE, Provider, bearer, keys, provider
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.errors import SettingError, StoreUnavailable
 from headwater.server import ServerSettings, create_app
@@ -32,7 +32,7 @@ LINEAGE = "/api/v1/lineage"
 ENDLESS = {"Last-Event-ID": "none of ours"}
 """What makes the stream of changes answer with an end, to those that may read it."""
 
-EVENT = told("job", written("gold", {"a": ["raw.x"]}), run="r")
+EVENT = run_event("job", written("gold", {"a": ["raw.x"]}), run="r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
 
 
 @pytest.fixture(scope="module")
-def asked(app: FastAPI) -> Iterator[TestClient]:
+def keyed(app: FastAPI) -> Iterator[TestClient]:
     """Requests to a server that asks for keys."""
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def tokens(asked: TestClient) -> dict[str, str]:
-    with open_store(asked.app.state.server.store.url) as store:
+def tokens(keyed: TestClient) -> dict[str, str]:
+    with open_store(keyed.app.state.server.store.url) as store:
         return keys(store)
 
 
@@ -96,10 +96,10 @@ def test_every_route_asks_who_it_is(app: FastAPI) -> None:
     assert [place for place in odd if not (place.method == "POST" and QUESTIONS.fullmatch(place.path))] == []
 
 
-def test_every_route_with_every_kind_of_key(asked: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
+def test_every_route_with_every_kind_of_key(keyed: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
     for place in places(app):
         answers = {
-            name: asked.request(place.method, filled(place.path), headers=ENDLESS | headers).status_code
+            name: keyed.request(place.method, filled(place.path), headers=ENDLESS | headers).status_code
             for name, headers in {"none": {}, **{name: bearer(token) for name, token in tokens.items()}}.items()
         }
         if place.scope is None:
@@ -143,45 +143,45 @@ def steps(client: TestClient, method: str, path: str, length: int, headers: dict
 
 
 def test_no_byte_of_a_body_is_read_before_the_key_the_scope_the_rate_and_the_size_are_right(
-    asked: TestClient, app: FastAPI, tokens: dict[str, str], tmp_path: Path
+    keyed: TestClient, app: FastAPI, tokens: dict[str, str], tmp_path: Path
 ) -> None:
     with_bodies = [place for place in places(app) if place.method != "GET" and place.scope is not None]
     assert len(with_bodies) >= 15
     for place in with_bodies:
         path, right = filled(place.path), bearer(tokens["admin"])
         for name in ("wrong", "expired", "revoked"):
-            assert steps(asked, place.method, path, 9, bearer(tokens[name]))[0] == "401", place
-        assert steps(asked, place.method, path, 9, {})[0] == "401", place
+            assert steps(keyed, place.method, path, 9, bearer(tokens[name]))[0] == "401", place
+        assert steps(keyed, place.method, path, 9, {})[0] == "401", place
         if place.scope is not Scope.READ:
-            assert steps(asked, place.method, path, 9, bearer(tokens["read"]))[0] == "403", place
-        first = steps(asked, place.method, path, 2**40, right)[0]
+            assert steps(keyed, place.method, path, 9, bearer(tokens["read"]))[0] == "403", place
+        first = steps(keyed, place.method, path, 2**40, right)[0]
         assert first != "read", place
-    assert steps(asked, "POST", LINEAGE, 2**40, bearer(tokens["admin"]))[0] == "413"
-    assert steps(asked, "POST", LINEAGE, 9, bearer(tokens["admin"]))[:2] == ["read", "400"]
+    assert steps(keyed, "POST", LINEAGE, 2**40, bearer(tokens["admin"]))[0] == "413"
+    assert steps(keyed, "POST", LINEAGE, 9, bearer(tokens["admin"]))[:2] == ["read", "400"]
     limited = ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True, rate="1/hour")
     with TestClient(create_app(limited)) as client:
         assert [steps(client, "PUT", "/api/v1/tags/x", 9, {})[0] for _ in range(2)] == ["401", "429"]
 
 
-def test_head_is_answered_wherever_get_is(asked: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
+def test_head_is_answered_wherever_get_is(keyed: TestClient, app: FastAPI, tokens: dict[str, str]) -> None:
     headers = ENDLESS | bearer(tokens["read"])
     for place in places(app):
         if place.method != "GET":
             continue
-        got, head = (asked.request(method, filled(place.path), headers=headers) for method in ("GET", "HEAD"))
+        got, head = (keyed.request(method, filled(place.path), headers=headers) for method in ("GET", "HEAD"))
         assert (head.status_code, head.content) == (got.status_code, b""), place
         assert head.headers["content-type"] == got.headers["content-type"], place
         if place.path not in {"/metrics"}:  # it counts the requests that are answered
             assert head.headers["content-length"] == got.headers["content-length"], place
-    assert asked.head("/api/v2/changes", headers=bearer(tokens["read"])).status_code == 200
-    assert asked.head(LINEAGE).status_code == 401
+    assert keyed.head("/api/v2/changes", headers=bearer(tokens["read"])).status_code == 200
+    assert keyed.head(LINEAGE).status_code == 401
 
 
-def test_refusals_say_what_is_missing(asked: TestClient, tokens: dict[str, str]) -> None:
-    none, wrong = asked.get("/metrics"), asked.get("/metrics", headers=bearer(tokens["wrong"]))
+def test_refusals_say_what_is_missing(keyed: TestClient, tokens: dict[str, str]) -> None:
+    none, wrong = keyed.get("/metrics"), keyed.get("/metrics", headers=bearer(tokens["wrong"]))
     assert none.headers["www-authenticate"] == 'Bearer realm="headwater"'
     assert wrong.headers["www-authenticate"] == 'Bearer realm="headwater", error="invalid_token"'
-    less = asked.post(LINEAGE, json=EVENT, headers=bearer(tokens["read"]))
+    less = keyed.post(LINEAGE, json=EVENT, headers=bearer(tokens["read"]))
     assert (less.status_code, less.headers["www-authenticate"].split(" ", 1)[1]) == (
         403,
         'error="insufficient_scope", scope="write"',
@@ -189,30 +189,30 @@ def test_refusals_say_what_is_missing(asked: TestClient, tokens: dict[str, str])
     assert "reader may read; this needs a key with scope write" in less.json()["message"]
 
 
-def test_counts_of_the_whole_server_are_for_who_may_see_all(asked: TestClient, tokens: dict[str, str]) -> None:
-    assert asked.get("/metrics", headers=bearer(tokens["read"])).status_code == 200
-    refused = asked.get("/metrics", headers=bearer(tokens["elsewhere"]))
+def test_counts_of_the_whole_server_are_for_who_may_see_all(keyed: TestClient, tokens: dict[str, str]) -> None:
+    assert keyed.get("/metrics", headers=bearer(tokens["read"])).status_code == 200
+    refused = keyed.get("/metrics", headers=bearer(tokens["elsewhere"]))
     assert (refused.status_code, "needs a key for every namespace" in refused.json()["message"]) == (403, True)
 
 
-def test_a_key_in_the_other_header(asked: TestClient, tokens: dict[str, str]) -> None:
-    assert asked.post(LINEAGE, json=EVENT, headers={"X-API-Key": tokens["write"]}).status_code == 201
+def test_a_key_in_the_other_header(keyed: TestClient, tokens: dict[str, str]) -> None:
+    assert keyed.post(LINEAGE, json=EVENT, headers={"X-API-Key": tokens["write"]}).status_code == 201
 
 
-def test_who_was_granted_other_namespaces_cannot_write_here(asked: TestClient, tokens: dict[str, str]) -> None:
-    refused = asked.post(LINEAGE, json=EVENT, headers=bearer(tokens["elsewhere"]))
+def test_who_was_granted_other_namespaces_cannot_write_here(keyed: TestClient, tokens: dict[str, str]) -> None:
+    refused = keyed.post(LINEAGE, json=EVENT, headers=bearer(tokens["elsewhere"]))
     assert (refused.status_code, "namespace 'demo'" in refused.json()["message"]) == (403, True)
 
 
-def test_a_revoked_key_stops_working(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_revoked_key_stops_working(keyed: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headwater.server.auth.authentication.CACHE_SECONDS", 0.0)
-    with open_store(asked.app.state.server.store.url) as store:
+    with open_store(keyed.app.state.server.store.url) as store:
         from headwater.store.maintenance.keyring import issue, revoke
 
         key, token = issue(store, "short", "read")
-        assert asked.get("/metrics", headers=bearer(token)).status_code == 200
+        assert keyed.get("/metrics", headers=bearer(token)).status_code == 200
         revoke(store, key.id)
-    assert asked.get("/metrics", headers=bearer(token)).status_code == 401
+    assert keyed.get("/metrics", headers=bearer(token)).status_code == 401
 
 
 @pytest.fixture(scope="module")
@@ -256,19 +256,19 @@ def test_namespaces_of_a_token(issuer: Provider) -> None:
 
 def test_unknown_keys_are_looked_up_once(issuer: Provider) -> None:
     checks = verifier(issuer)
-    before = len(issuer.asked)
+    before = len(issuer.requested)
     for place in range(20):
         assert checks.caller(issuer.token(kid=f"made up {place}")) is None
-    assert len(issuer.asked) - before <= 3
+    assert len(issuer.requested) - before <= 3
 
 
 def test_a_provider_that_does_not_answer_is_not_called_for_each_token(issuer: Provider) -> None:
     away = Verifier(ServerSettings(oidc_issuer=f"{issuer.issuer}/nowhere", oidc_audience=AUDIENCE))
-    before, begun = len(issuer.asked), time.monotonic()
+    before, begun = len(issuer.requested), time.monotonic()
     for place in range(10):
         with pytest.raises(StoreUnavailable, match="cannot be read"):
             away.caller(issuer.token(kid=f"made up {place}"))
-    assert (len(issuer.asked) - before, time.monotonic() - begun < 5) == (1, True)
+    assert (len(issuer.requested) - before, time.monotonic() - begun < 5) == (1, True)
 
 
 def test_a_token_opens_what_its_scope_says(issuer: Provider, tmp_path: Path) -> None:
@@ -306,8 +306,8 @@ def test_without_authentication_pages_of_other_sites_are_refused(tmp_path: Path)
 
 
 def test_a_server_is_called_by_its_names_only(tmp_path: Path) -> None:
-    given = ServerSettings(f"sqlite:///{tmp_path}/l.db", hosts=("lineage.example.org", "*.internal"))
-    settings = checked(given)
+    named = ServerSettings(f"sqlite:///{tmp_path}/l.db", hosts=("lineage.example.org", "*.internal"))
+    settings = checked(named)
     with TestClient(create_app(settings)) as client:
 
         def status(host: str, path: str = "/api/v1/namespaces") -> int:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from fastapi.routing import iter_route_contexts
 from tests.server.processes import LINEAGE, Forker, ServerProcess, serving, wait_for
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
@@ -26,7 +26,7 @@ MEGABYTE = 2**20
 BOMB = gzip.compress(b"[" + b"[]," * (21 * MEGABYTE) + b"[]]")
 """63 MB of lists, in 60 kB."""
 
-EVENT = json.dumps(told("job", written("gold", {"a": ["raw.x"]}))).encode()
+EVENT = json.dumps(run_event("job", written("gold", {"a": ["raw.x"]}))).encode()
 WITH_BODIES = sorted(
     (method, re.sub(r"\{[^}]*\}", "start", str(route.path)))
     for route in iter_route_contexts(create_app(ServerSettings()).routes)
@@ -207,13 +207,13 @@ def test_false_lengths_harm_nobody_else(attacked: Target) -> None:
         connection.sendall(lines)
         assert answer_on(connection, "POST", time.monotonic()).status == 400
     assert attacked.event(attacked.key) == 201
-    assert "Traceback" not in attacked.server.said()
+    assert "Traceback" not in attacked.server.printed()
 
 
 def test_many_large_bodies_at_once_are_held_within_the_budget(forker: Forker, tmp_path: Path) -> None:
     """Twelve bodies of 2 MB, for each of which 30 MB are set aside: all are taken, or sent away to come again."""
     facet = {"_producer": "p", "_schemaURL": "s", "words": ["ab"] * (2 * MEGABYTE // 5)}
-    events = [told(f"job {one}", written(f"gold{one}", {"a": ["raw.x"]})) for one in range(12)]
+    events = [run_event(f"job {one}", written(f"gold{one}", {"a": ["raw.x"]})) for one in range(12)]
     for event in events:
         event["run"]["facets"] = {"large": facet}
     bodies = [json.dumps(event, separators=(",", ":")).encode() for event in events]
@@ -238,7 +238,7 @@ def test_many_large_bodies_at_once_are_held_within_the_budget(forker: Forker, tm
 def test_memory_goes_down_after_a_large_event(attacked: Target) -> None:
     """The most that it took was kept, and the text of the last event until another came."""
     assert attacked.event(attacked.key) == 201
-    event = told("large", written("gold", {"a": ["raw.x"]}))
+    event = run_event("large", written("gold", {"a": ["raw.x"]}))
     words = [{"id": one, "name": f"name {one}", "kind": "LogicalRelation"} for one in range(400_000)]
     event["run"]["facets"] = {"large": {"_producer": "p", "_schemaURL": "s", "words": words}}
     before = attacked.forget_peak()

@@ -53,9 +53,9 @@ def test_the_container_starts_a_command_that_exists(container: str) -> None:
 
 
 def test_the_container_sets_variables_that_mean_something(container: str) -> None:
-    given = of_container(container)
-    assert set(given) <= variables()
-    settings = settings_from(given)
+    named = of_container(container)
+    assert set(named) <= variables()
+    settings = settings_from(named)
     assert (settings.auth, settings.log_format in logs.FORMATS) == (True, True)
     checked(settings)
 
@@ -70,14 +70,14 @@ def test_the_container_checks_its_health_and_runs_without_rights(container: str)
 
 def test_compose_fits_the_container(compose: dict[str, Any], container: str) -> None:
     server, database = compose["services"]["headwater"], compose["services"]["postgres"]
-    given = server["environment"]
-    assert set(given) <= variables()
+    named = server["environment"]
+    assert set(named) <= variables()
     assert server["ports"] == ["{0}:{0}".format(of_container(container)["HEADWATER_PORT"])]
     user, name = (database["environment"][f"POSTGRES_{part}"] for part in ("USER", "DB"))
-    assert given["HEADWATER_STORE"] == f"postgresql://{user}:${{POSTGRES_PASSWORD:?}}@postgres/{name}"
+    assert named["HEADWATER_STORE"] == f"postgresql://{user}:${{POSTGRES_PASSWORD:?}}@postgres/{name}"
     assert (DEPLOY / server["build"]["context"] / server["build"]["dockerfile"]).is_file()
     assert int(server["stop_grace_period"].removesuffix("s")) > LAST_ANSWERS
-    settings_from(of_container(container) | given)
+    settings_from(of_container(container) | named)
 
 
 PROXY, BROWSER = "172.30.57.10", "lineage.example.org:3000"
@@ -104,8 +104,8 @@ def test_the_page_is_for_browsers_elsewhere_and_only_by_the_password(
     assert [(DEPLOY / one).is_file() for one in sources] == [True, True]
     assert set(re.findall(r"\$\{(\w+)\}", (DEPLOY / "page.users.template").read_text())) == set(page["environment"])
 
-    given = of_container(container) | server["environment"] | {"HEADWATER_STORE": f"sqlite:///{tmp_path}/l.db"}
-    app = create_app(settings_from(given))
+    named = of_container(container) | server["environment"] | {"HEADWATER_STORE": f"sqlite:///{tmp_path}/l.db"}
+    app = create_app(settings_from(named))
     target, headers = through_the_page("/api/v1/namespaces", "ann")
     assert target == "http://headwater:5000"
     assert through_the_page("/lineage/job/a/b", "ann")[0] == "http://web:3000"

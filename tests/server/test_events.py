@@ -4,7 +4,7 @@ import gzip
 import json
 
 from fastapi.testclient import TestClient
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.store import open_store
 
@@ -12,7 +12,7 @@ LINEAGE = "/api/v1/lineage"
 
 
 def test_an_event_is_in_the_store_when_it_is_acknowledged(client: TestClient) -> None:
-    event = told("job", written("gold", {"a": ["raw.x"]}), run="r")
+    event = run_event("job", written("gold", {"a": ["raw.x"]}), run="r")
     answer = client.post(LINEAGE, json=event)
     assert (answer.status_code, answer.content) == (201, b"")
     with open_store(client.app.state.server.store.url, read_only=True) as store:
@@ -20,13 +20,13 @@ def test_an_event_is_in_the_store_when_it_is_acknowledged(client: TestClient) ->
 
 
 def test_the_same_event_twice_changes_nothing(client: TestClient) -> None:
-    event = told("job", written("gold", {"a": ["raw.x"]}), run="r")
+    event = run_event("job", written("gold", {"a": ["raw.x"]}), run="r")
     assert [client.post(LINEAGE, json=event).status_code for _ in range(2)] == [201, 201]
     assert len(client.app.state.server.store.events(event["run"]["runId"])) == 1
 
 
 def test_of_many_events_the_unreadable_are_named(client: TestClient) -> None:
-    good = told("job", written("gold", {"a": ["raw.x"]}))
+    good = run_event("job", written("gold", {"a": ["raw.x"]}))
     answer = client.post(LINEAGE, json=[good, {"eventTime": 1}, 7])
     assert answer.status_code == 207
     assert answer.json()["summary"] == {"received": 3, "successful": 1, "failed": 2}
@@ -34,7 +34,7 @@ def test_of_many_events_the_unreadable_are_named(client: TestClient) -> None:
 
 
 def test_packed_bodies_are_unpacked(client: TestClient) -> None:
-    event = told("job", written("gold", {"a": ["raw.x"]}))
+    event = run_event("job", written("gold", {"a": ["raw.x"]}))
     body = gzip.compress(json.dumps(event).encode())
     assert client.post(LINEAGE, content=body, headers={"Content-Encoding": "gzip"}).status_code == 201
     half = client.post(LINEAGE, content=body[:-20], headers={"Content-Encoding": "gzip"})
@@ -58,7 +58,7 @@ def test_a_body_that_unpacks_to_too_much_is_refused(client: TestClient) -> None:
 
 def test_a_batch_is_answered_as_openlineage_says(client: TestClient) -> None:
     """The OpenLineage API 2.0.2, ``/lineage/batch``: 204, or 200 with what failed."""
-    good = [told(f"job {one}", written("gold", {"a": ["raw.x"]})) for one in range(3)]
+    good = [run_event(f"job {one}", written("gold", {"a": ["raw.x"]})) for one in range(3)]
     whole = client.post(f"{LINEAGE}/batch", json=good[:2])
     assert (whole.status_code, whole.content) == (204, b"")
     assert client.post(f"{LINEAGE}/batch", json=[]).status_code == 204

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 import pytest
 from fastapi.testclient import TestClient
 from tests.server.access import bearer
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
@@ -25,12 +25,12 @@ NAMED = {"description": f"the {WORD} one"}
 ENDLESS = {"Last-Event-ID": "none of ours"}
 
 
-def way(description: str) -> list[dict[str, Any]]:
+def transformations(description: str) -> list[dict[str, Any]]:
     return [{"type": "DIRECT", "subtype": "IDENTITY", "description": description, "masking": False}]
 
 
 def field(namespace: str, name: str, column: str) -> dict[str, Any]:
-    return {"namespace": namespace, "name": name, "field": column, "transformations": way(f"upper({WORD})")}
+    return {"namespace": namespace, "name": name, "field": column, "transformations": transformations(f"upper({WORD})")}
 
 
 def hidden_dataset(*sources: dict[str, Any]) -> dict[str, Any]:
@@ -86,14 +86,14 @@ def events() -> list[dict[str, Any]]:
     alias = {"namespace": f"{WORD}-hive", "name": f"{WORD}.out", "type": "TABLE"}
     out["facets"]["symlinks"] = {"identifiers": [alias]}
     parent = {"run": {"runId": "00000000-0000-4000-8000-00000000beef"}, "job": {"namespace": HIDDEN, "name": WORD}}
-    mine = told("report", out, minute=2, run=RUNS[0], run_facets={"parent": parent})
+    mine = run_event("report", out, minute=2, run=RUNS[0], run_facets={"parent": parent})
     mine["job"]["namespace"] = SEEN
     mine["inputs"] = [hidden_dataset(), {"namespace": SEEN, "name": "/in"}]
-    theirs = hidden_job(told("x", hidden_dataset(field(SEEN, "/in", "x")), minute=1, run=RUNS[2]))
+    theirs = hidden_job(run_event("x", hidden_dataset(field(SEEN, "/in", "x")), minute=1, run=RUNS[2]))
     theirs["inputs"] = [{"namespace": SEEN, "name": "/in"}]
-    into_mine = hidden_job(told("x", of_sales(written("late", None)), minute=3, run=RUNS[1]))
+    into_mine = hidden_job(run_event("x", of_sales(written("late", None)), minute=3, run=RUNS[1]))
     into_mine["inputs"] = [hidden_dataset()]
-    use = told("use", of_sales(written("used", {"z": []})), minute=4)
+    use = run_event("use", of_sales(written("used", {"z": []})), minute=4)
     use["job"]["namespace"] = SEEN
     use["outputs"][0]["facets"]["columnLineage"]["dataset"] = [field(SEEN, "/late", "w"), field(SEEN, "/out", "y")]
     return [theirs, mine, into_mine, use]
@@ -105,8 +105,8 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     url = f"sqlite:///{tmp_path_factory.mktemp('hidden')}/lineage.db"
     with TestClient(create_app(ServerSettings(url))) as anybody:
         assert anybody.post(LINEAGE, json=events()).status_code == 201
-        said = {"ownerName": WORD, "description": WORD}
-        assert anybody.put(f"/api/v1/namespaces/{HIDDEN}", json=said).is_success
+        texts = {"ownerName": WORD, "description": WORD}
+        assert anybody.put(f"/api/v1/namespaces/{HIDDEN}", json=texts).is_success
         assert anybody.put(f"/api/v1/tags/{WORD}-tag", json=NAMED).is_success
     with open_store(url) as store:
         _, token = issue(store, "sales", "read", [SEEN])
@@ -117,7 +117,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 def ids(client: TestClient) -> dict[str, str]:
     """The ids of the runs, which whoever asks may have heard of."""
-    return {name: told("x", run=name)["run"]["runId"] for name in RUNS}
+    return {name: run_event("x", run=name)["run"]["runId"] for name in RUNS}
 
 
 VALUES = {
@@ -143,8 +143,8 @@ STARTS = [
 WALKED = ["", "&form=compact", "&form=ids", "&collapse=dataset", "&guess=true", "&limit=1", "&type=INDIRECT"]
 QUERIES = {
     **{
-        f"/api/v2/{way}": [f"{start}{more}" for start, more in product(STARTS, [*WALKED, *FORMS[1:]])]
-        for way in ("upstream", "downstream", "lineage")
+        f"/api/v2/{transformations}": [f"{start}{more}" for start, more in product(STARTS, [*WALKED, *FORMS[1:]])]
+        for transformations in ("upstream", "downstream", "lineage")
     },
     "/api/v2/roots": [f"{start}{more}" for start, more in product(STARTS, [*FORMS, "&guess=true"])],
     "/api/v2/impact": [
@@ -200,8 +200,8 @@ def requests(client: TestClient) -> Iterator[str]:
 def parts(request: str) -> set[str]:
     """The caller's own words in a request, which an answer may repeat."""
     path, _, query = request.partition("?")
-    said = [*path.split("/"), *(one.partition("=")[2] for one in query.split("&"))]
-    return {unquote(one) for one in said if WORD in one}
+    texts = [*path.split("/"), *(one.partition("=")[2] for one in query.split("&"))]
+    return {unquote(one) for one in texts if WORD in one}
 
 
 def test_no_answer_says_a_word_of_what_is_hidden(limited: TestClient) -> None:
@@ -230,8 +230,8 @@ def test_the_word_is_there_for_who_sees_all(limited: TestClient) -> None:
             answer = client.get(request, headers=ENDLESS)
             path = request.partition("?")[0]
             paths[path] = paths.get(path, False) or (answer.status_code == 200 and WORD in answer.text)
-    telling = {path for path, said in paths.items() if said}
-    assert {path for path in QUERIES if "{" not in path} <= telling, "a question that could not leak anything"
+    leaking = {path for path, texts in paths.items() if texts}
+    assert {path for path in QUERIES if "{" not in path} <= leaking, "a question that could not leak anything"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_hidden_names_do_not_make_an_ending_ambiguous(limited: TestClient) -> No
     store = limited.app.state.server.store  # type: ignore[attr-defined]
     with TestClient(create_app(ServerSettings(store.url))) as client:
         other = written("used", {"z": ["raw.z"]}) | {"namespace": f"{WORD}-other"}
-        assert client.post(LINEAGE, json=told(f"{WORD}-other", other)).status_code == 201
+        assert client.post(LINEAGE, json=run_event(f"{WORD}-other", other)).status_code == 201
         assert client.get("/api/v2/upstream?column=used.z").status_code == 409
     for question in (
         "upstream?column=used.z",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 
@@ -24,7 +24,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def event() -> Any:
-    return told("job", written("gold", {"a": ["raw.x"]}, ["db.gold"]), run="r", inputs=["raw"])
+    return run_event("job", written("gold", {"a": ["raw.x"]}, ["db.gold"]), run="r", inputs=["raw"])
 
 
 def changed(place: str, value: object) -> str:

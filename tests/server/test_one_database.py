@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import Connection, create_engine, text
-from tests.server.processes import ROOT, Forker, Load, connect, get, kept, serving, wait_for
+from tests.server.processes import ROOT, Forker, Load, connect, get, serving, stored, wait_for
 from tests.sources.postgres import PASSWORD, Postgres, running_postgres
-from tests.store.conftest import contents, told, written
+from tests.store.conftest import contents, run_event, written
 
 from headwater.store import open_store
 
@@ -63,7 +63,7 @@ def circle(step: int) -> Callable[[int], Json]:
     def event(number: int) -> Json:
         names = [f"gold{(number + place * step) % 5}" for place in range(3)]
         outputs = [written(name, {"a": [f"{names[-1]}.a", f"raw.x{number % 3}"]}) for name in names[:2]]
-        return told(f"job {number % 5}", *outputs, minute=number % 1000, inputs=[names[-1], "raw"])
+        return run_event(f"job {number % 5}", *outputs, minute=number % 1000, inputs=[names[-1], "raw"])
 
     return event
 
@@ -77,22 +77,22 @@ def test_two_servers_one_of_which_is_killed(forker: Forker, store: str, tmp_path
             wait_for(lambda: min(len(load.acknowledged) for load in (first, second)) >= 25)
             assert one.stop(signal.SIGKILL) == -signal.SIGKILL
             alone = len(second.acknowledged)
-            wait_for(lambda: len(second.acknowledged) >= alone + 25, other.said)
+            wait_for(lambda: len(second.acknowledged) >= alone + 25, other.printed)
             assert get(other.url, "/ready")[0] == 200
             with serving(forker, store, logs[2], "--port", port) as again:
                 before = len(first.acknowledged)
-                wait_for(lambda: len(first.acknowledged) >= before + 25, again.said)
+                wait_for(lambda: len(first.acknowledged) >= before + 25, again.printed)
                 assert again.stop() == 0
         first.resend(other.url)
         assert other.stop() == 0
     assert first.refused == second.refused == []
-    same_as_told_at_once(store, [*first.sent.values(), *second.sent.values()])
+    same_as_ingested_at_once(store, [*first.sent.values(), *second.sent.values()])
     with asking(store) as connection:
         deadlocks = connection.execute(text("SELECT sum(deadlocks) FROM pg_stat_database")).scalar_one()
     assert deadlocks == 0
 
 
-def same_as_told_at_once(store: str, events: list[Json]) -> None:
+def same_as_ingested_at_once(store: str, events: list[Json]) -> None:
     """Every event is there once, and its lineage is what it would be had one process written all."""
     with open_store(store, create=False) as opened, open_store(made(store)) as alone:
         with opened.read() as connection:
@@ -132,7 +132,7 @@ def test_a_writer_that_hangs_does_not_hold_up_the_others_for_ever(forker: Forker
             finally:
                 stuck.kill()
         assert server.stop() == 0
-    assert len(kept(store)) == 2
+    assert len(stored(store)) == 2
 
 
 HANGING = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'")
@@ -147,7 +147,7 @@ def test_reads_that_take_too_long_are_ended_by_the_database(forker: Forker, stor
             answers = [many.submit(get, server.url, "/api/v2/datasets") for _ in range(20)]
             wait_for(lambda: connection.execute(HANGING).scalar_one() > 0)
         assert {answer.result()[0] for answer in answers} == {503}
-        wait_for(lambda: connection.execute(HANGING).scalar_one() == 0, server.said)
+        wait_for(lambda: connection.execute(HANGING).scalar_one() == 0, server.printed)
         connection.execute(text("DROP VIEW dataset"))
         connection.execute(text("ALTER TABLE kept RENAME TO dataset"))
         assert get(server.url, "/api/v2/datasets?q=before")[0] == 200
@@ -157,6 +157,6 @@ def test_reads_that_take_too_long_are_ended_by_the_database(forker: Forker, stor
 
 def sent(url: str, name: str) -> int:
     connection = connect(url)
-    status = Load("one").send(connection, told("job", written(name, {"a": ["raw.x"]})))
+    status = Load("one").send(connection, run_event("job", written(name, {"a": ["raw.x"]})))
     connection.close()
     return status

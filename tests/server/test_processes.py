@@ -24,9 +24,9 @@ from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
 from openlineage.client.transport.http import HttpConfig, HttpTransport
 from requests import HTTPError
 from tests.server.certificates import self_signed
-from tests.server.processes import ROOT, Forker, Load, connect, get, kept, serving, wait_for
+from tests.server.processes import ROOT, Forker, Load, connect, get, serving, stored, wait_for
 from tests.sources.postgres import PASSWORD, running_postgres
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.store import open_store
 from headwater.store.maintenance.keyring import issue
@@ -44,25 +44,25 @@ def test_a_server_that_is_killed_again_and_again_loses_nothing(forker: Forker, s
     for _ in range(ROUNDS):
         enough = len(load.acknowledged) + chance.randint(1, 8)
         with serving(forker, store, tmp_path / "log") as server, load.on(server.url, threads=3):
-            wait_for(lambda enough=enough: len(load.acknowledged) >= enough, server.said)  # type: ignore[misc]
+            wait_for(lambda enough=enough: len(load.acknowledged) >= enough, server.printed)  # type: ignore[misc]
             assert server.stop(signal.SIGKILL) == -signal.SIGKILL
-    found = kept(store)
+    found = stored(store)
     assert len(found) == len(set(found))
     assert load.acknowledged <= set(found) <= load.sent.keys()
     with serving(forker, store, tmp_path / "log") as server:
         load.resend(server.url)
-    assert sorted(kept(store)) == sorted(load.sent)
+    assert sorted(stored(store)) == sorted(load.sent)
 
 
 def test_a_server_that_is_terminated_answers_and_writes_what_it_has(forker: Forker, store: str, tmp_path: Path) -> None:
     load = Load("ended")
     with serving(forker, store, tmp_path / "log") as server:
         with load.on(server.url):
-            wait_for(lambda: len(load.acknowledged) >= 30, server.said)
+            wait_for(lambda: len(load.acknowledged) >= 30, server.printed)
             assert server.stop(signal.SIGTERM) == 0
-        assert "Traceback" not in server.said()
+        assert "Traceback" not in server.printed()
     assert load.refused == []
-    assert sorted(kept(store)) == sorted(load.acknowledged)
+    assert sorted(stored(store)) == sorted(load.acknowledged)
 
 
 def test_answers_do_not_wait_for_the_clients_ack(forker: Forker, store: str, tmp_path: Path) -> None:
@@ -88,38 +88,38 @@ def test_two_servers_write_to_one_file(forker: Forker, store: str, tmp_path: Pat
             wait_for(lambda: all(len(load.acknowledged) >= 30 for load in loads))
         assert (one.stop(), other.stop()) == (0, 0)
     assert [load.refused for load in loads] == [[], []]
-    assert sorted(kept(store)) == sorted(loads[0].sent.keys() | loads[1].sent.keys())
+    assert sorted(stored(store)) == sorted(loads[0].sent.keys() | loads[1].sent.keys())
 
 
 def test_a_full_disk_is_reported_and_overcome(forker: Forker, store: str, tmp_path: Path) -> None:
     load, unlimited = Load("full"), resource.RLIM_INFINITY
     with serving(forker, store, tmp_path / "log") as server:
         with load.on(server.url):
-            wait_for(lambda: len(load.acknowledged) >= 5, server.said)
+            wait_for(lambda: len(load.acknowledged) >= 5, server.printed)
             full = max(file.stat().st_size for file in tmp_path.glob("lineage.db*")) + 100_000
             resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (full, unlimited))
-            wait_for(lambda: len(load.refused) >= 3, server.said)
+            wait_for(lambda: len(load.refused) >= 3, server.printed)
             assert {status for status, _ in load.refused} == {503}
             assert "disk is full or failing; make room" in load.refused[0][1]
             status, document = get(server.url, "/ready")
             assert (status, json.loads(document)["checks"]["writing"]) == (503, "StoreFull")
             resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
             before = len(load.acknowledged)
-            wait_for(lambda: len(load.acknowledged) >= before + 10, server.said)
+            wait_for(lambda: len(load.acknowledged) >= before + 10, server.printed)
         assert get(server.url, "/ready")[0] == 200
         load.resend(server.url)
         assert server.stop() == 0
-    assert sorted(kept(store)) == sorted(load.sent)
+    assert sorted(stored(store)) == sorted(load.sent)
 
 
 def test_a_full_disk_is_seen_before_an_event_comes(forker: Forker, store: str, tmp_path: Path) -> None:
     with serving(forker, store, tmp_path / "log") as server:
         # Less than a page of SQLite's journal, and more than the log.
         resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (3_000, resource.RLIM_INFINITY))
-        wait_for(lambda: get(server.url, "/ready")[0] == 503, server.said)
+        wait_for(lambda: get(server.url, "/ready")[0] == 503, server.printed)
         assert "StoreFull" in get(server.url, "/ready")[1]
         resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        wait_for(lambda: get(server.url, "/ready")[0] == 200, server.said)
+        wait_for(lambda: get(server.url, "/ready")[0] == 200, server.printed)
 
 
 def test_a_database_that_restarts_is_reported_and_overcome(forker: Forker, tmp_path: Path) -> None:
@@ -129,28 +129,28 @@ def test_a_database_that_restarts_is_reported_and_overcome(forker: Forker, tmp_p
         store = f"postgresql://postgres:{PASSWORD}@{postgres.address}/postgres"
         with serving(forker, store, tmp_path / "log") as server:
             with load.on(server.url):
-                wait_for(lambda: len(load.acknowledged) >= 20, server.said)
+                wait_for(lambda: len(load.acknowledged) >= 20, server.printed)
                 postgres.restart()
-                wait_for(lambda: len(load.refused) >= 1, server.said)
+                wait_for(lambda: len(load.refused) >= 1, server.printed)
                 before = len(load.acknowledged)
-                wait_for(lambda: len(load.acknowledged) >= before + 20, server.said)
+                wait_for(lambda: len(load.acknowledged) >= before + 20, server.printed)
             assert {status for status, _ in load.refused} == {503}
             load.resend(server.url)
             assert get(server.url, "/ready")[0] == 200
             assert server.stop() == 0
-            assert PASSWORD not in server.said()
-        assert sorted(kept(store)) == sorted(load.sent)
+            assert PASSWORD not in server.printed()
+        assert sorted(stored(store)) == sorted(load.sent)
 
 
 def test_several_processes_are_one_server(forker: Forker, store: str, tmp_path: Path) -> None:
     load = Load("workers")
     with serving(forker, store, tmp_path / "log", "--workers", "2", "--log-format", "json") as server:
         with load.on(server.url):
-            wait_for(lambda: len(load.acknowledged) >= 30, server.said)
+            wait_for(lambda: len(load.acknowledged) >= 30, server.printed)
         counted = [line for line in get(server.url, "/metrics")[1].splitlines() if line.startswith("headwater_events_")]
         assert counted == [f'headwater_events_total{{outcome="taken"}} {len(load.sent)}.0']
         assert server.stop() == 0
-    assert sorted(kept(store)) == sorted(load.sent)
+    assert sorted(stored(store)) == sorted(load.sent)
 
 
 def test_workers_end_when_their_supervisor_is_killed(forker: Forker, store: str, tmp_path: Path) -> None:
@@ -166,13 +166,13 @@ def test_workers_end_when_their_supervisor_is_killed(forker: Forker, store: str,
 def test_the_first_line_says_where_and_which_store(forker: Forker, store: str, tmp_path: Path) -> None:
     with serving(forker, store, tmp_path / "log") as server:
         path = store.removeprefix("sqlite:///")
-        assert f"Listening on {server.url} (store: {path})" in server.said()
+        assert f"Listening on {server.url} (store: {path})" in server.printed()
 
 
 def test_the_log_has_a_line_for_each_request_and_no_secret(forker: Forker, store: str, tmp_path: Path) -> None:
     with serving(forker, store, tmp_path / "log", "--log-format", "json", "--auth") as server:
         connection = connect(server.url)
-        event = json.dumps(told("secret-job", written("secret-gold", {"a": ["raw.x"]})))
+        event = json.dumps(run_event("secret-job", written("secret-gold", {"a": ["raw.x"]})))
         headers = {"Authorization": "Bearer hw_secret", "X-Request-ID": "mine-1"}
         connection.request("POST", "/api/v1/lineage?token=secret-query", event, headers)
         answer = connection.getresponse()
@@ -184,7 +184,7 @@ def test_the_log_has_a_line_for_each_request_and_no_secret(forker: Forker, store
         answer.read()
         connection.close()
         assert server.stop() == 0
-        lines = [json.loads(line) for line in server.said().splitlines() if not line.startswith("Listening")]
+        lines = [json.loads(line) for line in server.printed().splitlines() if not line.startswith("Listening")]
     requests = [line for line in lines if line["event"] == "request"]
     assert [(one["method"], one["route"], one["status"], one["caller"]) for one in requests] == [
         ("POST", "/api/v1/lineage", 401, "-"),
@@ -224,8 +224,8 @@ def test_the_page_for_this_machine_needs_no_setting(forker: Forker, store: str, 
 
 def test_settings_come_from_the_environment_and_https_is_spoken(forker: Forker, store: str, tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
-    given = {"HEADWATER_TLS_CERT": certificate, "HEADWATER_TLS_KEY": key, "HEADWATER_AUTH": "1"}
-    with serving(forker, store, tmp_path / "log", **given) as server:
+    options = {"HEADWATER_TLS_CERT": certificate, "HEADWATER_TLS_KEY": key, "HEADWATER_AUTH": "1"}
+    with serving(forker, store, tmp_path / "log", **options) as server:
         assert server.url.startswith("https://127.0.0.1:")
         trusting = ssl.create_default_context(cafile=certificate)
         connection = HTTPSConnection(server.url.removeprefix("https://"), context=trusting, timeout=60)
@@ -252,4 +252,4 @@ def test_the_openlineage_client_comes_in_with_a_key(forker: Forker, store: str, 
             with pytest.raises(HTTPError, match=answer) if answer else nullcontext():
                 client.emit(event)
         assert server.stop() == 0
-    assert len(kept(store, lineage=False)) == 1
+    assert len(stored(store, lineage=False)) == 1

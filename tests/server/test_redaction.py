@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from tests.server.access import bearer
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
@@ -30,7 +30,7 @@ def events() -> list[dict[str, Any]]:
         (lineage,) = output["facets"]["columnLineage"]["fields"].values()
         (source,) = lineage["inputFields"]
         source["namespace"] = "sales" if source["name"] == "/in" else "hr"
-        event = told(f"job{place}", output, minute=place)
+        event = run_event(f"job{place}", output, minute=place)
         event["job"]["namespace"] = "hr" if place == 0 else "sales"
         event["inputs"] = [{"namespace": source["namespace"], "name": source["name"]}]
         made.append(event)

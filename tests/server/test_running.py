@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.errors import StoreLocked
 from headwater.openlineage.reading import event_of
@@ -25,7 +25,7 @@ LINEAGE = "/api/v1/lineage"
 
 
 def event(run: str = "r") -> dict[str, object]:
-    found: dict[str, object] = told("job", written("gold", {"a": ["raw.x"]}), run=run)
+    found: dict[str, object] = run_event("job", written("gold", {"a": ["raw.x"]}), run=run)
     return found
 
 
@@ -76,11 +76,11 @@ def test_no_line_of_the_log_has_a_secret(form: str, capfd: pytest.CaptureFixture
         "except ValueError: structlog.get_logger('c').exception('failed')\n"
     )
     subprocess.run([sys.executable, "-c", code, form], check=True)
-    said = capfd.readouterr().err
-    assert "hunter2" not in said
-    assert all(word in said for word in ("not ready", "tried", "ValueError", "@h/db"))
+    printed = capfd.readouterr().err
+    assert "hunter2" not in printed
+    assert all(word in printed for word in ("not ready", "tried", "ValueError", "@h/db"))
     if form == "json":
-        assert len([json.loads(line) for line in said.splitlines()]) == 3
+        assert len([json.loads(line) for line in printed.splitlines()]) == 3
 
 
 def test_metrics_count_requests_and_events(client: TestClient) -> None:

@@ -9,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 from tests.store.conftest import new_database as new_database  # noqa: PLC0414 - fixtures
+from tests.store.conftest import run_event, written
 from tests.store.conftest import store as store  # noqa: PLC0414
-from tests.store.conftest import told, written
 from tests.store.conftest import url as url  # noqa: PLC0414
 
 from headwater.errors import SettingError
@@ -25,7 +25,7 @@ HOUR = 3_600_000_000
 
 
 def past(store: Store, runs: int) -> None:
-    events = [told("daily", written("gold", {"a": [f"raw.x{n}"]}), minute=n) for n in range(runs)]
+    events = [run_event("daily", written("gold", {"a": [f"raw.x{n}"]}), minute=n) for n in range(runs)]
     store.ingest([event | {"eventTime": event["eventTime"].replace("2026", "2020")} for event in events])
 
 

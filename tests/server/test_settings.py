@@ -58,8 +58,8 @@ def test_the_command_makes_the_same_settings_of_options_and_of_variables(monkeyp
         value = getattr(settings, one.name)
         values = [value] if not isinstance(value, tuple) else value
         arguments += [one.option] if value is True else [f"{one.option}={_text(each)}" for each in values]
-    for given, environment in ((arguments, {}), (["serve"], environment_of(settings)), (["serve"], {})):
-        result = CliRunner().invoke(app, given, env=environment)
+    for arguments_, environment in ((arguments, {}), (["serve"], environment_of(settings)), (["serve"], {})):
+        result = CliRunner().invoke(app, arguments_, env=environment)
         assert result.exit_code == 0, result.output
     assert made == [settings, settings, ServerSettings()]
 

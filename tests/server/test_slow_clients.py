@@ -21,13 +21,13 @@ import uvicorn
 from fastapi.responses import StreamingResponse
 from tests.server.certificates import self_signed
 from tests.server.processes import LINEAGE, get, wait_for
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.server.limits import connections, request_bodies
 from headwater.server.process import configuration
 
-EVENT = json.dumps(told("job", written("gold", {"a": ["raw.x"]}))).encode()
+EVENT = json.dumps(run_event("job", written("gold", {"a": ["raw.x"]}))).encode()
 HEAD = f"POST {LINEAGE} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(EVENT)}\r\n\r\n".encode()
 QUICK = 0.4
 
@@ -87,7 +87,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def trickle(connection: socket.socket, parts: bytes) -> bytes:
     """Sends a byte each 50 ms, until the server has closed the connection; what it said, which may come in pieces."""
     connection.settimeout(0.05)
-    said = b""
+    received = b""
     for place in range(400):
         try:
             connection.sendall(parts[place % len(parts) : place % len(parts) + 1])
@@ -95,10 +95,10 @@ def trickle(connection: socket.socket, parts: bytes) -> bytes:
         except TimeoutError:
             continue
         except OSError:
-            return said
+            return received
         if not more:
-            return said
-        said += more
+            return received
+        received += more
     raise AssertionError("the server waited for 20 s")
 
 
@@ -138,9 +138,9 @@ def test_a_slow_body_is_not_waited_for(tmp_path: Path) -> None:
         with found.connect() as slow:
             slow.sendall(HEAD)
             begun = time.monotonic()
-            said = trickle(slow, EVENT)
-            assert said.startswith(b"HTTP/1.1 408")
-            assert b"The body came too slowly" in said
+            received = trickle(slow, EVENT)
+            assert received.startswith(b"HTTP/1.1 408")
+            assert b"The body came too slowly" in received
             assert time.monotonic() - begun < 10
         assert found.answers()
 

@@ -69,7 +69,7 @@ class Neighbours:
         answer = self.ask(key, "POST", LINEAGE, body)
         assert answer.status_code == 201, answer.text
 
-    def settle_owner(self) -> None:
+    def send_of_owner(self) -> None:
         for key, one in world():
             self.send(key, one)
         self.say("root")
@@ -80,7 +80,7 @@ class Neighbours:
             answer = self.ask(key, method, path, body)
             assert answer.is_success, (path, answer.text)
 
-    def settle_attacker(self) -> None:
+    def send_of_attacker(self) -> None:
         for one in mine():
             self.send("a", one)
 
@@ -138,9 +138,9 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
         found += [one, f"{one}/versions", f"{v1}/lineage?nodeId=dataset:{own}:{name}&withColumnLineage=true&depth=9"]
         found.append(f"{v1}/column-lineage?nodeId=dataset:{own}:{name}&withDownstream=true&depth=9")
         about = f"namespace={own}&dataset={quote(name, safe='')}"
-        ways = ("upstream", "downstream", "lineage")
-        found += [f"/api/v2/{way}?{about}{more}" for way, more in zip(ways, FORMS, strict=True)]
-        found += [f"/api/v2/{way}?{about}" for way in ways]
+        directions = ("upstream", "downstream", "lineage")
+        found += [f"/api/v2/{direction}?{about}{more}" for direction, more in zip(directions, FORMS, strict=True)]
+        found += [f"/api/v2/{direction}?{about}" for direction in directions]
         found += [
             f"/api/v2/impact?{about}",
             f"/api/v2/diff?{about}&before=2020-01-01",
@@ -235,9 +235,9 @@ class Attacked:
 def beside(neighbours: Callable[[str], Neighbours]) -> Attacked:
     """The owner was there before the attacker came."""
     here = neighbours("beside")
-    here.settle_owner()
+    here.send_of_owner()
     rows, seen = here.rows(), here.sees("own", OWNERS)
-    here.settle_attacker()
+    here.send_of_attacker()
     answers, gone = {}, {}
     for family, attacks in FAMILIES.items():
         answers[family] = [here.under("a", one) for one in attacks]
@@ -251,10 +251,10 @@ def alone(neighbours: Callable[[str], Neighbours]) -> Attacked:
     """There was no owner yet when the attacker came."""
     here = neighbours("alone")
     here.say("root")
-    here.settle_attacker()
+    here.send_of_attacker()
     answers = {family: [here.under("a", one) for one in attacks] for family, attacks in FAMILIES.items()}
     learned = here.sees("a", [*ATTACKERS, *OWNERS])
-    here.settle_owner()
+    here.send_of_owner()
     return Attacked(here, {}, {}, answers, {}, here.sees("own", OWNERS), learned)
 
 
@@ -353,13 +353,13 @@ def test_a_batch_says_of_each_event_why_it_was_refused(neighbours: Callable[[str
 
 def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neighbours]) -> None:
     here = neighbours("both")
-    here.settle_owner()
+    here.send_of_owner()
     copy = named("/copy", MINE, schema=schema("y"), columnLineage=lineage(y=field("/people", "salary")))
     here.send("a", event("copy", MINE, copy, inputs=(named("/people"),), minute=9))
     here.keys["both"] = issue(here.store, "both", "read", [OWN, MINE])[1]
 
-    def datasets(key: str, way: str, name: str, namespace: str) -> set[str]:
-        answer = here.ask(key, "GET", f"/api/v2/{way}?namespace={namespace}&dataset={quote(name, safe='')}")
+    def datasets(key: str, direction: str, name: str, namespace: str) -> set[str]:
+        answer = here.ask(key, "GET", f"/api/v2/{direction}?namespace={namespace}&dataset={quote(name, safe='')}")
         return {one["name"] for one in answer.json()["columns"]}
 
     for key in ("root", "both"):
@@ -383,21 +383,24 @@ def reads_whole(job: str, output: str, source: str, owner: str) -> Any:
 def test_a_step_to_a_whole_dataset_is_for_who_may_see_both_sides(neighbours: Callable[[str], Neighbours]) -> None:
     """Who names a dataset of an owner's as a source without a column learns and changes nothing of it."""
     here, nobody = neighbours("whole"), neighbours("whole-alone")
-    here.settle_owner()
+    here.send_of_owner()
     rows, seen = here.rows(), here.sees("own", OWNERS)
-    whole = [f"/api/v2/{way}?namespace={OWN}&dataset=/people&field=*" for way in ("downstream", "impact", "roots")]
+    whole = [
+        f"/api/v2/{direction}?namespace={OWN}&dataset=/people&field=*"
+        for direction in ("downstream", "impact", "roots")
+    ]
     whole += ["/api/v2/columns?q=*", f"/api/v2/columns?q={OWN}", "/api/v2/columns?q=people"]
     owners = here.sees("own", whole)
     for one in (here, nobody):
-        one.settle_attacker()
+        one.send_of_attacker()
         one.send("a", reads_whole("whole", "/copy", "/people", OWN))
         one.send("a", reads_whole("whole", "/stolen", "/nowhere", OWN))
         one.send("a", reads_whole("own", "/out", "/mine", MINE))
     assert changed(seen, here.sees("own", OWNERS)) == {}
     assert changed(owners, here.sees("own", whole)) == {}
     assert lost(rows, here.rows()) == {}
-    asked = [*ATTACKERS, *OWNERS, *whole]
-    assert changed(nameless(nobody.sees("a", asked)), nameless(here.sees("a", asked))) == {}
+    everything = [*ATTACKERS, *OWNERS, *whole]
+    assert changed(nameless(nobody.sees("a", everything)), nameless(here.sees("a", everything))) == {}
 
     def reached(key: str, question: str) -> set[tuple[str, str]]:
         columns = here.ask(key, "GET", f"/api/v2/{question}").json()["columns"]

@@ -12,4 +12,4 @@ from .watched import Application
 def test_the_events_name_the_datasets_and_their_edges(
     source_case: SourceCase, application: Callable[[str], Application]
 ) -> None:
-    assert application(source_case.application).told(source_case) == source_case.expected
+    assert application(source_case.application).event_text(source_case) == source_case.expected

@@ -13,7 +13,7 @@ from .watched import EVENTS, Application
 def test_no_event_and_no_line_of_the_log_has_the_password(application: Callable[[str], Application]) -> None:
     watched = application("connectors")
     assert PASSWORD not in (watched.folder / EVENTS).read_text()
-    assert [line for line in watched.said.splitlines() if PASSWORD in line and "headwater" in line.lower()] == []
+    assert [line for line in watched.printed.splitlines() if PASSWORD in line and "headwater" in line.lower()] == []
 
 
 @pytest.mark.spark

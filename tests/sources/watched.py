@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from .case_file import SourceCase
-from .told import told
+from .event_text import event_text
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
@@ -67,14 +67,14 @@ class Application:
             "cases": [{**asdict(case), "body": self._filled(case.body)} for case in self.cases],
         }
         (folder / "plan.json").write_text(json.dumps(text))
-        self.said = run_watched(SCRIPT, str(folder / "plan.json"), folder=folder)
+        self.printed = run_watched(SCRIPT, str(folder / "plan.json"), folder=folder)
         self.ran = json.loads((folder / "ran.json").read_text())
         self.events = [json.loads(line) for line in (folder / EVENTS).read_text().splitlines()]
 
-    def told(self, case: SourceCase) -> str:
+    def event_text(self, case: SourceCase) -> str:
         """The text of the case's events, its folder and database as the case calls them."""
         number = self.cases.index(case)
-        text = told(self.events_of(case))
+        text = event_text(self.events_of(case))
         text = text.replace(f"{self.folder}/warehouse", "{warehouse}").replace(f"{self.folder}/data_{number}", "{data}")
         text = text.replace(f"case_{number}", "{db}").replace(str(self.folder), "{folder}")
         text = text.replace(f"kafka://{self.values.get('broker', '-')}", "{broker}")

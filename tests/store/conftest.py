@@ -22,8 +22,8 @@ def source(words: str) -> Json:
     dataset, _, field = name.partition(".")
     masking, subtype = "masked" in how, next((word for word in how if word != "masked"), "IDENTITY")
     kind = "DIRECT" if subtype in DIRECT else "INDIRECT"
-    way = {"type": kind, "subtype": subtype, "description": "", "masking": masking}
-    return {"namespace": "file", "name": f"/{dataset}", "field": field, "transformations": [way]}
+    transformation = {"type": kind, "subtype": subtype, "description": "", "masking": masking}
+    return {"namespace": "file", "name": f"/{dataset}", "field": field, "transformations": [transformation]}
 
 
 def written(
@@ -38,7 +38,7 @@ def written(
     facets: Json = {}
     if fields is not None:
         own = {
-            field: {"inputFields": [source(one) for one in given]} for field, given in fields.items() if field != "*"
+            field: {"inputFields": [source(one) for one in inputs]} for field, inputs in fields.items() if field != "*"
         }
         facets["columnLineage"] = {"fields": own, "dataset": [source(one) for one in fields.get("*", ())]}
         facets["schema"] = {"fields": [{"name": field, "type": "string"} for field in own]}
@@ -82,7 +82,7 @@ def renamed(
     return {"namespace": "file", "name": f"/{present or former}", "facets": facets}
 
 
-def told(job: str, *outputs: Json, minute: int = 0, state: str = "COMPLETE", run: str = "", **more: Any) -> Json:
+def run_event(job: str, *outputs: Json, minute: int = 0, state: str = "COMPLETE", run: str = "", **more: Any) -> Json:
     """A run event; a run without a given name has one of its own."""
     run_id = str(uuid.uuid5(uuid.NAMESPACE_OID, run) if run else uuid.uuid4())
     return {
@@ -182,7 +182,7 @@ class Words:
 
     written = staticmethod(written)
     renamed = staticmethod(renamed)
-    told = staticmethod(told)
+    run_event = staticmethod(run_event)
     contents = staticmethod(contents)
     edges = staticmethod(edges)
 

@@ -21,8 +21,10 @@ def filled(store: Store, words: Any) -> None:
     for place in range(12):
         name = f"{draw.choice(('gold', 'silver'))}/d{place % 5}"
         fields = draw.sample(WORDS, 4)
-        store.ingest([words.told(f"job {place}", words.written(name, {one: ["raw.id"] for one in fields}), minute=1)])
-    store.ingest([words.told("alter", words.renamed("raw", "raw", {"id": "renamed_id"}), minute=9)])
+        store.ingest(
+            [words.run_event(f"job {place}", words.written(name, {one: ["raw.id"] for one in fields}), minute=1)]
+        )
+    store.ingest([words.run_event("alter", words.renamed("raw", "raw", {"id": "renamed_id"}), minute=9)])
 
 
 def columns(store: Store) -> list[tuple[int, str, str]]:
@@ -69,9 +71,9 @@ def test_every_search_finds_the_same(
 def test_names_are_stored_once(store: Store, words: Any) -> None:
     filled(store, words)
     with store.read() as connection:
-        kept = list(connection.execute(select(schema.field_name.c.name)).scalars())
-        assert set(connection.execute(select(schema.field.c.name)).scalars()) <= set(kept)
-    assert len(kept) == len(set(kept))
+        spelled = list(connection.execute(select(schema.field_name.c.name)).scalars())
+        assert set(connection.execute(select(schema.field.c.name)).scalars()) <= set(spelled)
+    assert len(spelled) == len(set(spelled))
 
 
 def test_an_unknown_name_is_not_searched_among_all_columns(tmp_path: Path) -> None:

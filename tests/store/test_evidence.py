@@ -21,7 +21,7 @@ def gap(output: str = "") -> dict[str, Any]:
 
 
 def test_a_literal_was_written_by_a_run_that_says_so(words: Any, store: Store) -> None:
-    store.ingest([words.told("make", words.written("a", {"one": [], "x": ["raw.x"]}))])
+    store.ingest([words.run_event("make", words.written("a", {"one": [], "x": ["raw.x"]}))])
     answer = roots_of(store, "a.one")
     assert (answer.origin, answer.evidence, answer.near) == (Origin.CONSTANT, Evidence.LITERAL, ())
     assert "made without reading a column" in shown(answer)
@@ -29,17 +29,17 @@ def test_a_literal_was_written_by_a_run_that_says_so(words: Any, store: Store) -
 
 def test_of_a_run_with_gaps_it_is_not_known(words: Any, store: Store) -> None:
     fields = {"one": []}
-    store.ingest([words.told("make", words.written("a", fields), run_facets=gap("/a"), minute=1, run="1")])
+    store.ingest([words.run_event("make", words.written("a", fields), run_facets=gap("/a"), minute=1, run="1")])
     answer = roots_of(store, "a.one")
     assert (answer.origin, answer.evidence) == (Origin.UNKNOWN, Evidence.PARTIAL)
     assert "without reading" not in shown(answer)
-    store.ingest([words.told("make", words.written("a", fields), run_facets=gap("/b"), minute=2, run="2")])
+    store.ingest([words.run_event("make", words.written("a", fields), run_facets=gap("/b"), minute=2, run="2")])
     assert roots_of(store, "a.one").evidence is Evidence.LITERAL, "the gap of its latest run is about another output"
 
 
 def test_a_column_that_no_run_named_may_be_misspelled(words: Any, store: Store) -> None:
-    store.ingest([words.told("make", words.written("a", {"customer_id": ["raw.x"], "name": []}))])
-    store.ingest([words.told("read", words.written("b", {"k": ["a.customerid"]}))])
+    store.ingest([words.run_event("make", words.written("a", {"customer_id": ["raw.x"], "name": []}))])
+    store.ingest([words.run_event("read", words.written("b", {"k": ["a.customerid"]}))])
     answer = roots_of(store, "b.k")
     [root] = answer.roots
     assert (root.origin, root.evidence) == (Origin.UNKNOWN, Evidence.UNNAMED)
@@ -47,18 +47,18 @@ def test_a_column_that_no_run_named_may_be_misspelled(words: Any, store: Store) 
     assert "no known run wrote a column of that name; near: file:/a.customer_id" in shown(answer)
 
 
-@pytest.mark.parametrize(("told", "evidence"), [(None, Evidence.UNWRITTEN), ("run", Evidence.NO_LINEAGE)])
+@pytest.mark.parametrize(("wrote", "evidence"), [(None, Evidence.UNWRITTEN), ("run", Evidence.NO_LINEAGE)])
 def test_a_source_is_what_nobody_is_known_to_write(
-    words: Any, store: Store, told: str | None, evidence: Evidence
+    words: Any, store: Store, wrote: str | None, evidence: Evidence
 ) -> None:
-    store.ingest([words.told("read", words.written("b", {"k": ["lake/orders.id"]}))])
-    store.ingest([words.told("make", words.written("lake/orders_2025", {"ID": ["raw.x"]}))])
-    if told:
-        store.ingest([words.told("other", words.written("lake/orders"))])
+    store.ingest([words.run_event("read", words.written("b", {"k": ["lake/orders.id"]}))])
+    store.ingest([words.run_event("make", words.written("lake/orders_2025", {"ID": ["raw.x"]}))])
+    if wrote:
+        store.ingest([words.run_event("other", words.written("lake/orders"))])
     answer = roots_of(store, "lake/orders.id")
     assert answer.evidence is evidence
     near = [str(one) for one in answer.near]
-    assert near == ([] if told else ["file:/lake/orders_2025.ID"])
+    assert near == ([] if wrote else ["file:/lake/orders_2025.ID"])
 
 
 def steps(store: Store, name: str, bounds: Bounds = Bounds()) -> list[str]:  # noqa: B008 - frozen
@@ -66,9 +66,9 @@ def steps(store: Store, name: str, bounds: Bounds = Bounds()) -> list[str]:  # n
 
 
 def test_a_walk_says_so_of_each_of_its_ends(words: Any, store: Store) -> None:
-    store.ingest([words.told("make", words.written("a", {"cust_id": ["raw.x"], "one": []}))])
+    store.ingest([words.run_event("make", words.written("a", {"cust_id": ["raw.x"], "one": []}))])
     fields = {"k": ["a.custid"], "m": ["a.one"], "n": ["a.cust_id"]}
-    store.ingest([words.told("read", words.written("b", fields), minute=1)])
+    store.ingest([words.run_event("read", words.written("b", fields), minute=1)])
     assert steps(store, "b") == [
         "b  file:/b",
         "├── b.k",
@@ -87,6 +87,6 @@ def test_a_walk_says_so_of_each_of_its_ends(words: Any, store: Store) -> None:
 
 
 def test_where_a_limit_ends_a_walk_nothing_is_known(words: Any, store: Store) -> None:
-    store.ingest([words.told("make", words.written("a", {"one": ["raw.x"]}))])
-    store.ingest([words.told("read", words.written("b", {"m": ["a.one"]}), minute=1)])
+    store.ingest([words.run_event("make", words.written("a", {"one": ["raw.x"]}))])
+    store.ingest([words.run_event("read", words.written("b", {"m": ["a.one"]}), minute=1)])
     assert steps(store, "b.m", Bounds(depth=1))[1] == "└── a.one  IDENTITY  via read"

@@ -16,7 +16,7 @@ def shelf(store: Store, words: Any) -> Store:
     gold = words.written("data/gold/delays", {"avg_delay": [], "carrier": [], ODD: [], "Id": []}, ["gold.delays"])
     silver = words.written("data/silver/delays", {"carrier": [], "only_here": [], "ID": []})
     store.ingest(
-        [words.told("j", gold, silver, words.written("orders", {"id": []}), words.written("x/orders", {"id": []}))]
+        [words.run_event("j", gold, silver, words.written("orders", {"id": []}), words.written("x/orders", {"id": []}))]
     )
     return store
 

@@ -15,11 +15,11 @@ WRITTEN = {"_c0": ["raw.id"], "_c1": ["raw.name AGGREGATION"]}
 
 def write(words: Words, minute: int, fields: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     files = words.written("mid", WRITTEN if fields is None else fields, write=more.pop("write", ""))
-    return words.told(more.pop("job", "write"), files, minute=minute, run=f"write {minute}", **more)
+    return words.run_event(more.pop("job", "write"), files, minute=minute, run=f"write {minute}", **more)
 
 
 def read(words: Words, minute: int, fields: dict[str, Any], *columns: str, **more: Any) -> dict[str, Any]:
-    event = words.told(more.pop("job", "read"), words.written("out", fields), minute=minute, run=f"read {minute}")
+    event = words.run_event(more.pop("job", "read"), words.written("out", fields), minute=minute, run=f"read {minute}")
     schema = {"fields": [{"name": one, "type": "string"} for one in columns]}
     event["inputs"] = [{"namespace": "file", "name": "/mid", "facets": {"schema": schema}}]
     return event
@@ -28,7 +28,7 @@ def read(words: Words, minute: int, fields: dict[str, Any], *columns: str, **mor
 def roots(store: Store, column: str, **bounds: Any) -> dict[str, set[str]]:
     found = roots_of(store, column, Bounds(**bounds)).roots
     return {
-        str(one.column).rpartition("/")[2]: {way.transformation.subtype.value for way in one.transformations}
+        str(one.column).rpartition("/")[2]: {path.transformation.subtype.value for path in one.transformations}
         for one in found
     }
 
@@ -41,7 +41,7 @@ def test_text_or_bytes_of_files_lead_to_every_column_written_into_them(
     events = [write(words, 0), read(words, 1, {"a": [f"mid.{column} TRANSFORMATION"]}, column)]
     store.ingest([events[one] for one in order])
     assert roots(store, "out.a") == {"raw.id": {"TRANSFORMATION"}, "raw.name": {"AGGREGATION"}}
-    assert all(way.transformation.opaque for root in roots_of(store, "out.a").roots for way in root.transformations)
+    assert all(path.transformation.opaque for root in roots_of(store, "out.a").roots for path in root.transformations)
     reached = {
         (at.dataset.dataset.name, one.column.name) for at in impact_of(store, "raw.name").datasets for one in at.columns
     }

@@ -19,15 +19,15 @@ Json = dict[str, Any]
 
 def events() -> list[Json]:
     """The events of an owner, and those about the owner's that a writer with another key may send."""
-    told = [one if key == "root" else granted(one, [OWN, HIVE]) for key, one in world()]
+    sent = [one if key == "root" else granted(one, [OWN, HIVE]) for key, one in world()]
     families = ("references", "names", "runs", "facets")
     attacks = [one for family in families for one in FAMILIES[family] if one.path == LINEAGE and one.status == 201]
-    return told + [granted(one.body, [MINE]) for one in attacks if one.body is not None]
+    return sent + [granted(one.body, [MINE]) for one in attacks if one.body is not None]
 
 
-def taken(path: Path, told: list[Json]) -> dict[str, list[str]]:
+def taken(path: Path, sent: list[Json]) -> dict[str, list[str]]:
     with open_store(f"sqlite:///{path}") as store:
-        report = store.ingest(told)
+        report = store.ingest(sent)
         assert report.rejected == ()
         return contents(store)
 
@@ -39,10 +39,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_events_is_no_matter(seed: int, expected: dict[str, list[str]], tmp_path: Path) -> None:
-    told = events()
-    random.Random(seed).shuffle(told)
+    sent = events()
+    random.Random(seed).shuffle(sent)
     with open_store(f"sqlite:///{tmp_path}/shuffled.db") as store:
-        for some in (told[:40], told[40:41], told[41:]):
+        for some in (sent[:40], sent[40:41], sent[41:]):
             store.ingest(some)
         assert contents(store) == expected
 
@@ -67,9 +67,9 @@ def test_the_grant_is_that_of_the_key_whatever_the_sender_wrote() -> None:
 
 
 def test_an_event_that_lists_no_namespace_owns_nothing() -> None:
-    (_, told), *_ = world()
+    (_, sent), *_ = world()
     for odd in ([], "own", None, {"own": 1}):
-        event = read_event({**told, GRANT: odd, "inputs": [{"namespace": OWN, "name": "x", "facets": {"a": {}}}]})
+        event = read_event({**sent, GRANT: odd, "inputs": [{"namespace": OWN, "name": "x", "facets": {"a": {}}}]})
         assert (len(event.references), event.facets) == ((1, {}) if odd is not None else (0, event.facets))
 
 

@@ -53,11 +53,11 @@ FIRST = {"job": "first", "outputs": [("a", {"x": ["b.x"], "*": ["c.y FILTER"]}, 
 def event(words: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if "former" in parts:
         names = words.renamed(parts["former"], parts["present"])
-        return dict(words.told("ddl", names, minute=parts["minute"], run=str(parts)))
+        return dict(words.run_event("ddl", names, minute=parts["minute"], run=str(parts)))
     outputs = [words.written(*output) for output in parts["outputs"]]
     run = f"{parts['job']} {parts['run']}"
     return dict(
-        words.told(parts["job"], *outputs, minute=parts["minute"], run=run, state=parts.get("state", "COMPLETE"))
+        words.run_event(parts["job"], *outputs, minute=parts["minute"], run=run, state=parts.get("state", "COMPLETE"))
     )
 
 
@@ -84,8 +84,8 @@ def agree(store: Store, index: EdgeIndex) -> None:
         assert known is not None
         in_memory = [(list(one.distance.items()), one) for one in closures(connection)]
         assert index.at(connection) is known
-        asked = connection.execution_options(**{OPTION: None})
-        assert in_memory == [(list(one.distance.items()), one) for one in closures(asked)]
+        by_database = connection.execution_options(**{OPTION: None})
+        assert in_memory == [(list(one.distance.items()), one) for one in closures(by_database)]
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,7 +105,7 @@ def test_it_answers_as_the_database_does(store: Store, words: Any, batches: list
 @pytest.fixture
 def chain(store: Store, words: Any) -> EdgeIndex:
     """The index of a store where b is made of a."""
-    store.ingest([words.told("ab", words.written("b", {"x": ["a.x"]}), run="ab")])
+    store.ingest([words.run_event("ab", words.written("b", {"x": ["a.x"]}), run="ab")])
     index = store.keep_edges()
     index.wait()
     return index
@@ -120,12 +120,12 @@ def upstream(connection: Connection, name: str) -> int:
 
 def test_what_another_process_writes_is_there_at_once(store: Store, words: Any, chain: EdgeIndex) -> None:
     with open_store(store.url) as other:
-        other.ingest([words.told("bc", words.written("c", {"x": ["b.x"]}), run="bc")])
+        other.ingest([words.run_event("bc", words.written("c", {"x": ["b.x"]}), run="bc")])
     with store.read() as connection:
         assert chain.at(connection) is not None
         assert upstream(connection, "/c") == 2
     with open_store(store.url) as other:
-        other.ingest([words.told("ab", words.written("b", {"x": []}), run="later", minute=5)])
+        other.ingest([words.run_event("ab", words.written("b", {"x": []}), run="later", minute=5)])
     with store.read() as connection:
         assert chain.at(connection) is not None
         assert upstream(connection, "/c") == 1
@@ -134,7 +134,7 @@ def test_what_another_process_writes_is_there_at_once(store: Store, words: Any, 
 def test_who_began_before_sees_what_was_before(store: Store, words: Any, chain: EdgeIndex) -> None:
     with store.read() as before:
         assert upstream(before, "/b") == 1
-        store.ingest([words.told("ab", words.written("b", {"x": ["a.x", "d.x"]}), run="later", minute=5)])
+        store.ingest([words.run_event("ab", words.written("b", {"x": ["a.x", "d.x"]}), run="later", minute=5)])
         with store.read() as after:
             assert upstream(after, "/b") == 2
         assert chain.at(before) is None
@@ -146,7 +146,7 @@ def test_who_began_before_sees_what_was_before(store: Store, words: Any, chain: 
 
 def test_a_restored_store_is_read_again(store: Store, words: Any, chain: EdgeIndex, tmp_path: Path) -> None:
     with open_store(str(tmp_path / "other.db")) as other:
-        other.ingest([words.told("ab", words.written("b", {"x": ["a.x", "d.x"]}), run="other")])
+        other.ingest([words.run_event("ab", words.written("b", {"x": ["a.x", "d.x"]}), run="other")])
     back_up(str(tmp_path / "other.db"), tmp_path / "backup.db")
     with store.read() as connection:
         assert upstream(connection, "/b") == 1
@@ -161,7 +161,7 @@ def test_a_restored_store_is_read_again(store: Store, words: Any, chain: EdgeInd
 
 
 def test_behind_many_changes_all_is_read_again(store: Store, words: Any, chain: EdgeIndex) -> None:
-    store.ingest(words.told(f"j{n}", words.written(f"t{n}", {"x": ["b.x"]})) for n in range(MOST + 1))
+    store.ingest(words.run_event(f"j{n}", words.written(f"t{n}", {"x": ["b.x"]})) for n in range(MOST + 1))
     with store.read() as connection:
         assert chain.at(connection) is None
         assert upstream(connection, f"/t{MOST}") == 2
@@ -174,7 +174,7 @@ def test_behind_many_changes_all_is_read_again(store: Store, words: Any, chain: 
 @pytest.mark.usefixtures("chain")
 @pytest.mark.parametrize(("bounds", "links"), [(Bounds(), 1), (Bounds(as_of=1), 0), (Bounds(guess=True), 2)], ids=str)
 def test_the_past_and_guesses_are_read_from_the_database(store: Store, words: Any, bounds: Bounds, links: int) -> None:
-    store.ingest([words.told("ad", words.written("d"), inputs=["a"], run="ad")])
+    store.ingest([words.run_event("ad", words.written("d"), inputs=["a"], run="ad")])
     with store.read() as connection:
         fields = connection.execute(select(schema.field.c.id)).scalars().all()
         assert len(walk(connection, fields, Direction.DOWN, bounds).rows) == links

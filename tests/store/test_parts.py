@@ -39,7 +39,7 @@ def deep(levels: int) -> Any:
 def written(words: Any, facet: Any) -> Any:
     output = words.written("silver", {"x": ["bronze.x"]})
     output["facets"]["columnLineage"] |= facet
-    return words.told("job", output, run="one")
+    return words.run_event("job", output, run="one")
 
 
 @given(EVENTS)
@@ -66,20 +66,20 @@ def test_an_event_in_parts_says_what_the_event_says(words: Any, facet: Any) -> N
 
 
 def test_one_is_not_true(words: Any) -> None:
-    def masking(given: Any) -> bool:
+    def masking(value: Any) -> bool:
         output = words.written("silver", {"x": ["bronze.x"]})
-        output["facets"]["columnLineage"]["fields"]["x"]["inputFields"][0]["transformations"][0]["masking"] = given
-        [told] = read_event(words.told("job", output)).outputs
-        return bool(told.lineage and told.lineage.transformations[0].masking)
+        output["facets"]["columnLineage"]["fields"]["x"]["inputFields"][0]["transformations"][0]["masking"] = value
+        [output_read] = read_event(words.run_event("job", output)).outputs
+        return bool(output_read.lineage and output_read.lineage.transformations[0].masking)
 
-    assert [masking(given) for given in (True, 1, True, 1.0, False, 0)] == [True, False, True, False, False, False]
+    assert [masking(value) for value in (True, 1, True, 1.0, False, 0)] == [True, False, True, False, False, False]
 
 
 def test_edges_are_those_of_the_ids_that_names_have_now() -> None:
-    bronze, way = Dataset("file", "/bronze"), Transformation(Subtype.IDENTITY)
+    bronze, step = Dataset("file", "/bronze"), Transformation(Subtype.IDENTITY)
     lineage, same = (
         EncodedLineage(
-            ("x", "y"), {bronze: ("a", "b")}, ((0, "a"), (0, "b")), (way,), ((0, 0, 0), (1, 1, 0)), ((0, 0),)
+            ("x", "y"), {bronze: ("a", "b")}, ((0, "a"), (0, "b")), (step,), ((0, 0, 0), (1, 1, 0)), ((0, 0),)
         )
         for _ in range(2)
     )
@@ -123,39 +123,39 @@ def lineage_of(**fields: list[Any]) -> EncodedLineage:
     return lineage
 
 
-def told_of(**fields: list[Any]) -> list[tuple[str | None, str, str, bool]]:
+def edges_of(**fields: list[Any]) -> list[tuple[str | None, str, str, bool]]:
     """The edges of a columnLineage facet, as output field, input field, subtype and masking."""
     edges = [(one, one.transformation) for one in lineage_of(**fields).named()]
-    return [(one.field, one.input.name, way.subtype, way.masking) for one, way in edges]
+    return [(one.field, one.input.name, step.subtype, step.masking) for one, step in edges]
 
 
-def source(field: Any, *ways: Any, name: str = "/bronze") -> dict[str, Any]:
-    return {"namespace": "file", "name": name, "field": field, "transformations": list(ways)}
+def source(field: Any, *steps: Any, name: str = "/bronze") -> dict[str, Any]:
+    return {"namespace": "file", "name": name, "field": field, "transformations": list(steps)}
 
 
 def test_fields_that_can_only_be_stored_by_one_name_have_the_edges_of_all() -> None:
-    way = {"type": "DIRECT", "subtype": "IDENTITY"}
-    edges = told_of(aNUL=[source("x", way)], **{"a\N{REPLACEMENT CHARACTER}": [source("y", way)]})
+    step = {"type": "DIRECT", "subtype": "IDENTITY"}
+    edges = edges_of(aNUL=[source("x", step)], **{"a\N{REPLACEMENT CHARACTER}": [source("y", step)]})
     assert edges == [("a\N{REPLACEMENT CHARACTER}", one, Subtype.IDENTITY, False) for one in "xy"]
 
 
 def test_what_is_no_string_says_nothing_of_a_transformation() -> None:
-    ways = [{"type": [], "subtype": {}, "masking": 1}, {"type": 1, "subtype": True, "masking": True}, 7, None]
+    steps = [{"type": [], "subtype": {}, "masking": 1}, {"type": 1, "subtype": True, "masking": True}, 7, None]
     transformed = Subtype.TRANSFORMATION
-    assert told_of(a=[source("x", *ways)]) == [("a", "x", transformed, False), ("a", "x", transformed, True)]
-    assert told_of(a=[source("x", 7)]) == [("a", "x", transformed, False)]
+    assert edges_of(a=[source("x", *steps)]) == [("a", "x", transformed, False), ("a", "x", transformed, True)]
+    assert edges_of(a=[source("x", 7)]) == [("a", "x", transformed, False)]
 
 
 def test_an_edge_in_two_spellings_is_one() -> None:
     spellings = [{"type": "DIRECT", "subtype": one} for one in ("identity", "IDENTITY", "Identity")]
-    edges = told_of(a=[source("x\0", *spellings), source("x\N{REPLACEMENT CHARACTER}", *spellings)])
+    edges = edges_of(a=[source("x\0", *spellings), source("x\N{REPLACEMENT CHARACTER}", *spellings)])
     assert edges == [("a", "x\N{REPLACEMENT CHARACTER}", Subtype.IDENTITY, False)]
 
 
 @pytest.mark.parametrize("name", [[], {}, 1, True, None, ""])
 def test_an_input_without_a_name_is_an_error(name: Any) -> None:
     with pytest.raises(EventError, match="expected a column's name"):
-        told_of(a=[source(name)])
+        edges_of(a=[source(name)])
 
 
 @pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 123])

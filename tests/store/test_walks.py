@@ -36,7 +36,8 @@ def short(column: Any) -> str:
 def described(roots: Any) -> dict[str, set[str]]:
     return {
         short(root.column): {
-            way.transformation.subtype.value + (" dataset" if way.whole_dataset else "") for way in root.transformations
+            step.transformation.subtype.value + (" dataset" if step.whole_dataset else "")
+            for step in root.transformations
         }
         for root in roots.roots
     }
@@ -63,7 +64,7 @@ def shop(store: Store, words: Any) -> Store:
         },
     )
     best = words.written("best", {"spent": ["report.spent IDENTITY", "report.name WINDOW"]})
-    store.ingest([words.told("clean", clean), words.told("report", report), words.told("best", best)])
+    store.ingest([words.run_event("clean", clean), words.run_event("report", report), words.run_event("best", best)])
     return store
 
 
@@ -84,7 +85,7 @@ def test_roots_are_composed_over_all_jobs(shop: Store) -> None:
 def test_the_path_of_a_root_leads_over_applications_too(store: Store, words: Any) -> None:
     def part(name: str, application: str, made: dict[str, list[str]], dataset: str) -> Any:
         parent = {"run": {"runId": str(uuid4())}, "job": {"namespace": "demo", "name": application}}
-        return words.told(name, words.written(dataset, made), run_facets={"parent": parent})
+        return words.run_event(name, words.written(dataset, made), run_facets={"parent": parent})
 
     store.ingest(
         [
@@ -115,21 +116,21 @@ def test_a_literal_still_depends_on_what_decides_its_rows(shop: Store) -> None:
 
 
 def test_a_literal_and_an_unexplained_output_have_different_evidence(store: Store, words: Any) -> None:
-    store.ingest([words.told("one", words.written("a", {"x": []})), words.told("two", words.written("b"))])
-    store.ingest([words.told("three", words.written("c", {"x": ["a.x", "b.x", "d.x"]}))])
+    store.ingest([words.run_event("one", words.written("a", {"x": []})), words.run_event("two", words.written("b"))])
+    store.ingest([words.run_event("three", words.written("c", {"x": ["a.x", "b.x", "d.x"]}))])
     origins = {short(root.column): root.origin for root in roots_of(store, "c.x").roots}
     assert origins == {"a.x": Origin.CONSTANT, "b.x": Origin.UNKNOWN, "d.x": Origin.SOURCE}
 
 
 def test_a_table_made_from_itself_only_is_its_own_root(store: Store, words: Any) -> None:
-    store.ingest([words.told("merge", words.written("t", {"x": ["t.x"], "y": ["t.y", "s.y"]}))])
+    store.ingest([words.run_event("merge", words.written("t", {"x": ["t.x"], "y": ["t.y", "s.y"]}))])
     store.ingest(
         [
-            words.told("there", words.written("p", {"x": ["q.x"]})),
-            words.told("back", words.written("q", {"x": ["p.x"]})),
+            words.run_event("there", words.written("p", {"x": ["q.x"]})),
+            words.run_event("back", words.written("q", {"x": ["p.x"]})),
         ]
     )
-    store.ingest([words.told("out", words.written("o", {"x": ["t.x", "t.y", "q.x"]}))])
+    store.ingest([words.run_event("out", words.written("o", {"x": ["t.x", "t.y", "q.x"]}))])
     assert roots_of(store, "t.x").origin is Origin.CYCLE
     origins = {short(root.column): root.origin for root in roots_of(store, "o.x").roots}
     assert origins == {"t.x": Origin.CYCLE, "s.y": Origin.SOURCE, "p.x": Origin.CYCLE, "q.x": Origin.CYCLE}
@@ -190,7 +191,7 @@ def test_paths_are_bounded_where_there_are_very_many(store: Store, words: Any) -
     fields = [f"f{place}" for place in range(8)]
     for level in range(8):
         lineage = {field: [f"l{level}.{other}" for other in fields] for field in fields}
-        store.ingest([words.told(f"j{level}", words.written(f"l{level + 1}", lineage))])
+        store.ingest([words.run_event(f"j{level}", words.written(f"l{level + 1}", lineage))])
     answer = paths_between(store, "l0.f0", "l8.f0", most=5)
     assert [len(path.steps) for path in answer.paths] == [8] * 5
     assert len(roots_of(store, "l8.f0").roots) == 8
@@ -213,7 +214,7 @@ def graph_store(words: Any, folder: str, edges: list[tuple[str, ...]]) -> Store:
             if output == dataset:
                 how = "FILTER" if column == "*" else subtype
                 fields.setdefault(column, []).append(f"{'.'.join(source)} {how}")
-        store.ingest([words.told(dataset, words.written(dataset, fields))])
+        store.ingest([words.run_event(dataset, words.written(dataset, fields))])
     return store
 
 
@@ -222,22 +223,22 @@ def composed(edges: list[tuple[str, ...]], start: str) -> dict[str, set[Transfor
     steps = set()
     for output, column, dataset, field, subtype in edges:
         for each in COLUMNS if column == "*" else (column,):
-            way = Transformation(Subtype.FILTER if column == "*" else Subtype(subtype))
-            steps.add((f"{output}.{each}", f"{dataset}.{field}", way))
+            step = Transformation(Subtype.FILTER if column == "*" else Subtype(subtype))
+            steps.add((f"{output}.{each}", f"{dataset}.{field}", step))
     found = {(start, IDENTITY)}
     while True:
         more = {
-            (source, compose(outer, way))
-            for (node, outer), (output, source, way) in product(found, steps)
+            (source, compose(outer, step))
+            for (node, outer), (output, source, step) in product(found, steps)
             if node == output
         }
         if more <= found:
             break
         found |= more
-    ways: dict[str, set[Transformation]] = {}
-    for node, way in found:
-        ways.setdefault(node, set()).add(way)
-    return ways
+    composed: dict[str, set[Transformation]] = {}
+    for node, step in found:
+        composed.setdefault(node, set()).add(step)
+    return composed
 
 
 @settings(max_examples=20, deadline=None)
@@ -248,14 +249,14 @@ def test_up_and_down_are_the_same_relation_and_paths_compose(words: Any, edges: 
         expected = {column: composed(edges, column) for column in columns}
         up = {column: reached(walk_from(store, column, Direction.UP)) for column in columns}
         down = {column: reached(walk_from(store, column, Direction.DOWN)) for column in columns}
-        assert up == {column: set(ways) for column, ways in expected.items()}
+        assert up == {column: set(composed) for column, composed in expected.items()}
         assert {(a, b) for a in columns for b in up[a]} == {(a, b) for b in columns for a in down[b]}
         for column in columns:
             for root in roots_of(store, column).roots:
-                assert {way.transformation for way in root.transformations} == expected[column][short(root.column)]
+                assert {step.transformation for step in root.transformations} == expected[column][short(root.column)]
             for dataset in impact_of(store, column).datasets:
                 for one in dataset.columns:
-                    assert {way.transformation for way in one.transformations} == expected[short(one.column)][column]
+                    assert {step.transformation for step in one.transformations} == expected[short(one.column)][column]
 
 
 def reached(graph: Graph) -> set[str]:
@@ -263,7 +264,7 @@ def reached(graph: Graph) -> set[str]:
 
 
 def test_a_dataset_of_which_no_column_is_known_has_rows(store: Store, words: Any) -> None:
-    store.ingest([words.told("count", words.written("counted", {"*": ["raw.x FILTER", "raw.y SORT"]}))])
+    store.ingest([words.run_event("count", words.written("counted", {"*": ["raw.x FILTER", "raw.y SORT"]}))])
     up, down = walk_from(store, "/counted", Direction.UP), walk_from(store, "raw.x", Direction.DOWN)
     assert {short(column): far for column, far in up.columns.items()} == {"raw.x": 1, "raw.y": 1}
     assert [(hop.output, str(hop.output_dataset)) for hop in down.hops] == [(None, "file:/counted")]
@@ -273,7 +274,7 @@ def test_a_dataset_of_which_no_column_is_known_has_rows(store: Store, words: Any
         assert far == {"file:/raw": int(direction is Direction.UP), "file:/counted": int(direction is Direction.DOWN)}
     (impacted,) = impact_of(store, "raw.x").datasets
     assert (str(impacted.dataset), impacted.columns, impacted.distance) == ("file:/counted", (), 1)
-    assert [(way.transformation.subtype.value, way.whole_dataset) for way in impacted.transformations] == [
+    assert [(step.transformation.subtype.value, step.whole_dataset) for step in impacted.transformations] == [
         ("FILTER", True)
     ]
     assert [job.name for job in impacted.jobs] == ["count"]

@@ -44,7 +44,9 @@ spark.stop()
 )
 
 
-def told(tmp_path_factory: pytest.TempPathFactory, **environment: str) -> dict[str, list[tuple[str, list[str]]]]:
+def states_of_queries(
+    tmp_path_factory: pytest.TempPathFactory, **environment: str
+) -> dict[str, list[tuple[str, list[str]]]]:
     """The states of each query that was told of, and what it had written by then."""
     jobs = Jobs(tmp_path_factory.mktemp("attached"))
     jobs.write(JOB)
@@ -61,7 +63,7 @@ def told(tmp_path_factory: pytest.TempPathFactory, **environment: str) -> dict[s
 def test_running_queries_get_events_at_once_and_their_later_batches_too(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    assert told(tmp_path_factory) == {
+    assert states_of_queries(tmp_path_factory) == {
         "shop.idle": [("START", ["out"]), ("RUNNING", ["out"]), ("COMPLETE", ["out"])],
         "shop.batches": [("START", []), ("RUNNING", []), ("RUNNING", ["batched"]), ("COMPLETE", ["batched"])],
         "shop.continuous": [("START", []), ("RUNNING", []), ("COMPLETE", [])],
@@ -69,7 +71,7 @@ def test_running_queries_get_events_at_once_and_their_later_batches_too(
 
 
 def test_where_nothing_can_be_compiled_too(tmp_path_factory: pytest.TempPathFactory) -> None:
-    found = told(tmp_path_factory, HEADWATER_NO_JANINO="1")
+    found = states_of_queries(tmp_path_factory, HEADWATER_NO_JANINO="1")
     assert [found[name][-1] for name in sorted(found)] == [
         ("COMPLETE", ["batched"]),
         ("COMPLETE", []),

@@ -14,4 +14,4 @@ from .conftest import CASES
 def test_the_events_of_a_query_name_its_datasets_and_edges(
     case: SourceCase, streaming: Callable[[str], Application]
 ) -> None:
-    assert streaming(case.application).told(case) == case.expected
+    assert streaming(case.application).event_text(case) == case.expected

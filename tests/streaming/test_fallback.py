@@ -54,5 +54,5 @@ def test_queries_and_the_writes_in_their_batches_have_events(tmp_path_factory: p
         ("shop.batches", "named", "price"): ["in.price"],
         ("shop.batches", "named", "name"): ["names.name"],
     }
-    told = [state for name, state in states(streams) if name == "shop.files"]
-    assert told == ["START", "RUNNING", "COMPLETE"]
+    found = [state for name, state in states(streams) if name == "shop.files"]
+    assert found == ["START", "RUNNING", "COMPLETE"]

@@ -85,7 +85,7 @@ def test_events_of_streams_follow_the_specification(streaming: Streaming, check:
 def test_no_event_and_no_line_of_the_log_has_the_password_of_the_broker(streaming: Streaming) -> None:
     watched = streaming("kafka")
     assert PASSWORD not in (watched.folder / EVENTS).read_text()
-    assert [line for line in watched.said.splitlines() if PASSWORD in line and "headwater" in line.lower()] == []
+    assert [line for line in watched.printed.splitlines() if PASSWORD in line and "headwater" in line.lower()] == []
     assert json.loads((watched.folder / "plan.json").read_text())["scope"]["password"] == PASSWORD
 
 

@@ -75,7 +75,7 @@ def test_every_column_may_come_from_every_column_and_rows_are_grouped(
         for column in ("who", "n"):
             edges = lineage["fields"][column]["inputFields"]
             assert [edge["field"] for edge in edges] == ["id", "price"]
-            assert all(way["opaque"] for edge in edges for way in edge["transformations"])
+            assert all(transformation["opaque"] for edge in edges for transformation in edge["transformations"])
         assert [(edge["field"], edge["transformations"][0]["subtype"]) for edge in lineage["dataset"]] == [
             ("id", "GROUP_BY")
         ]

@@ -81,12 +81,12 @@ def _differences(comparison: Comparison) -> Iterator[Difference]:
     query, column = comparison.query, comparison.column
     found = recorded(query.suite)[query.number][0]
     for extra in sorted(comparison.theirs - comparison.ours):
-        yield Difference(query, column, extra, _said(found, column, extra), "source")
+        yield Difference(query, column, extra, _subtypes_of(found, column, extra), "source")
     for extra in sorted(comparison.ours - comparison.theirs):
         yield Difference(query, column, extra, "DIRECT", "nothing")
 
 
-def _said(found: ColumnLineage, column: str, wanted: Source) -> str:
+def _subtypes_of(found: ColumnLineage, column: str, wanted: Source) -> str:
     """The subtypes of headwater's edges from a source: those on the column, else those on the dataset."""
     on_column = _subtypes(found.fields[column], wanted)
     on_dataset = _subtypes(found.dataset, wanted)

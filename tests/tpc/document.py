@@ -102,8 +102,8 @@ def _alike() -> dict[tuple[Query, tuple[str, ...], str, str, str], list[Source]]
     for found in differences():
         columns[found.query, found.source, found.ours, found.theirs, found.kind].append(found.column)
     sources: dict[tuple[Query, tuple[str, ...], str, str, str], list[Source]] = defaultdict(list)
-    for (query, source, *said), names in columns.items():
-        ours, theirs, kind = said
+    for (query, source, *explained), names in columns.items():
+        ours, theirs, kind = explained
         sources[query, tuple(names), ours, theirs, kind].append(source)
     return sources
 

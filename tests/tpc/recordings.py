@@ -31,14 +31,14 @@ def recorded(suite: str) -> Mapping[int, Found]:
     return {line["query"]: column_lineage(decode(json.dumps(line["plan"]))) for line in documents}
 
 
-def plans(spark: Any, asked: Iterable[Query]) -> Iterator[tuple[Query, str]]:
+def plans(spark: Any, chosen: Iterable[Query]) -> Iterator[tuple[Query, str]]:
     """Each query with the recorded form of its plan; the tables of its suite exist in ``spark``."""
     from headwater.capture.jvm.tap import SparkTap
     from headwater.capture.rows import unpack
     from headwater.capture.settings import CaptureSettings
 
     tap = SparkTap(spark.sparkContext, CaptureSettings())
-    for query in asked:
+    for query in chosen:
         spark.catalog.setCurrentDatabase(query.suite)
         yield query, unpack(tap.read(spark.sql(query.text)))
 

@@ -28,8 +28,8 @@ def test_no_direct_edge_is_made_that_sqlglot_does_not_find() -> None:
 
 
 def test_every_kind_of_difference_is_explained_and_no_other() -> None:
-    met: dict[str, Difference] = {difference.kind: difference for difference in differences()}
-    assert met.keys() == EXPLANATIONS["difference"].keys()
+    found: dict[str, Difference] = {difference.kind: difference for difference in differences()}
+    assert found.keys() == EXPLANATIONS["difference"].keys()
 
 
 def test_the_document_is_up_to_date() -> None:

@@ -91,15 +91,15 @@ def test_a_function_of_somebody_else_is_left_alone(readings: DataFrame) -> None:
     assert edges(frame, "pulse") == OPAQUE
 
 
-def test_a_job_is_told_so_too(readings: DataFrame, spark: SparkSession, tmp_path: Path) -> None:
+def test_the_events_of_a_job_have_these_edges(readings: DataFrame, spark: SparkSession, tmp_path: Path) -> None:
     headwater.attach(spark, events=str(tmp_path / "events.ndjson"))
     frame = spectrum(readings, ["patient"])
     frame.write.parquet(str(tmp_path / "spectrum"))
     headwater.detach(spark)
     events = map(json.loads, (tmp_path / "events.ndjson").read_text().splitlines())
     *_, written = (event for event in events if event["outputs"])
-    told = written["outputs"][0]["facets"]["columnLineage"]["fields"]["ft_real"]["inputFields"]
-    assert sorted((one["field"], one["transformations"][0]["subtype"]) for one in told) == [
+    inputs = written["outputs"][0]["facets"]["columnLineage"]["fields"]["ft_real"]["inputFields"]
+    assert sorted((one["field"], one["transformations"][0]["subtype"]) for one in inputs) == [
         ("at", "WINDOW"),
         ("patient", "WINDOW"),
         ("pulse", "AGGREGATION"),

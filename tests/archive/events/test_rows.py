@@ -6,11 +6,11 @@ import pytest
 
 from headwater.archive.events.rows import DigestMemory, SeenDigests, row_of
 from headwater.openlineage.reading.events import read_event
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 
 def row(digests: SeenDigests, **parts: Any) -> dict[str, Any]:
-    return row_of(read_event(told("j", written("out", parts.pop("fields", {"x": ["raw.x"]})), **parts)), digests)
+    return row_of(read_event(run_event("j", written("out", parts.pop("fields", {"x": ["raw.x"]})), **parts)), digests)
 
 
 def test_lineage_is_in_the_first_row_and_its_digest_in_each() -> None:

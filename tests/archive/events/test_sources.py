@@ -15,7 +15,7 @@ from headwater.archive.events.packed_files import packed_lines
 from headwater.archive.events.sources import lines
 from headwater.errors import ArchiveError
 from tests.connectors import KAFKA_JARS
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 from tests.streaming.broker import running_broker
 
 pytestmark = pytest.mark.spark
@@ -28,7 +28,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 
 def text(*minutes: int) -> bytes:
     """Events as lines."""
-    events = [told("j", written("out", {"x": ["raw.x"]}), minute=at, run=str(at)) for at in minutes]
+    events = [run_event("j", written("out", {"x": ["raw.x"]}), minute=at, run=str(at)) for at in minutes]
     return b"".join(json.dumps(one).encode() + b"\n" for one in events)
 
 

@@ -16,13 +16,13 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--log", type=Path, default=Path(os.devnull))
-    asked = parser.parse_args()
-    known, missing = dict(read(asked.log)), 0
+    options = parser.parse_args()
+    known, missing = dict(read(options.log)), 0
     with with_delta() as live:
-        for seed in range(asked.seed, asked.seed + asked.seeds):
-            tally = known.get(seed) or hunt(live, seed, asked.count)
+        for seed in range(options.seed, options.seed + options.seeds):
+            tally = known.get(seed) or hunt(live, seed, options.count)
             if seed not in known:
-                append(asked.log, seed, tally)
+                append(options.log, seed, tally)
             missing += len(tally.missing)
             print(seed, tally.looked_at, dict(tally.discarded), dict(tally.invalid), *tally.missing, sep="\n")
     return min(missing, 100)

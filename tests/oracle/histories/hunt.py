@@ -15,7 +15,7 @@ from tests.oracle.histories import application, merges, rdds, scripts, sinks, va
 from tests.oracle.histories.experiment import HistoryExperiment
 from tests.oracle.histories.history import History, Link, histories
 from tests.oracle.histories.store import lineage_in
-from tests.oracle.hunt import Oracle, oracle, told
+from tests.oracle.hunt import Oracle, oracle, shown
 from tests.oracle.judging import examine
 from tests.oracle.tally import Tally
 
@@ -62,9 +62,9 @@ def generated(start: int, count: int) -> tuple[History, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def watched(asked: tuple[History, ...], folder: Path) -> dict[str, str]:
+def watched(drawn: tuple[History, ...], folder: Path) -> dict[str, str]:
     """Run histories under ``headwater run``; by tag the error of each."""
-    jobs = {f"h{number}": history.jobs for number, history in enumerate(asked)}
+    jobs = {f"h{number}": history.jobs for number, history in enumerate(drawn)}
     (folder / "plan.json").write_text(json.dumps({"folder": str(folder), "conf": SETTINGS, "jobs": jobs}))
     paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     environment = {**os.environ, "PYTHONPATH": paths, "PYSPARK_PYTHON": sys.executable}
@@ -78,12 +78,12 @@ def watched(asked: tuple[History, ...], folder: Path) -> dict[str, str]:
 
 def hunt(live: Oracle, start: int, count: int) -> Tally:
     """Examine ``count`` histories of a seed."""
-    tally, asked = Tally(), generated(start, count)
+    tally, drawn = Tally(), generated(start, count)
     with TemporaryDirectory() as name, open_store(f"sqlite:///{name}/store.db") as store:
         folder = Path(name)
-        errors = watched(asked, folder)
+        errors = watched(drawn, folder)
         store.ingest((folder / EVENTS).read_text().splitlines())
-        for history, (tag, error) in zip(asked, errors.items(), strict=True):
+        for history, (tag, error) in zip(drawn, errors.items(), strict=True):
             if error:
                 tally.refused("", RuntimeError(error))
             else:
@@ -101,7 +101,7 @@ def _examine(live: Oracle, history: History, store: Store, folder: Path, tally: 
         return
     tally.add(verdict, history.used)
     if verdict.missing:
-        tally.missing.append(told(str(history), experiment.lineage, verdict))
+        tally.missing.append(shown(str(history), experiment.lineage, verdict))
 
 
 def with_delta() -> AbstractContextManager[Oracle]:

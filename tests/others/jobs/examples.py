@@ -108,9 +108,9 @@ def run(example: Path) -> None:
     """Run one as ``python example.py`` would, and write down what it printed and how it ended."""
     arguments = ARGUMENTS.get(example.stem, ())
     with contextlib.ExitStack() as stack:
-        said = stack.enter_context(Path("printed", f"{example.parent.name}-{example.stem}.txt").open("w"))
+        printed = stack.enter_context(Path("printed", f"{example.parent.name}-{example.stem}.txt").open("w"))
         port = stack.enter_context(words()) if NETWORK[0] in arguments else 0
-        stack.enter_context(contextlib.redirect_stdout(said))
+        stack.enter_context(contextlib.redirect_stdout(printed))
         random.seed(0)  # `randomSplit` without a seed takes one from here
         np.random.seed(0)
         sys.argv = [str(example), *(one.format(port=port) for one in arguments)]
@@ -120,7 +120,7 @@ def run(example: Path) -> None:
             end = "ended"
         except (Exception, SystemExit) as fault:
             end = f"ended by {type(fault).__name__}"
-        print(end, file=said)
+        print(end, file=printed)
         print(f"{example.stem}: {end}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     if context := SparkContext._active_spark_context:
         context.stop()

@@ -13,9 +13,9 @@ def short(column: Json) -> str:
 def steps(hops: list[Json]) -> set[str]:
     """Hops as ``"gold.a <- silver.x AGGREGATION by job"``."""
     return {
-        f"{short(hop['output'])} <- {short(hop['input'])} {way['subtype']} by {hop['job']['name']}"
+        f"{short(hop['output'])} <- {short(hop['input'])} {transformation['subtype']} by {hop['job']['name']}"
         for hop in hops
-        for way in hop["transformations"]
+        for transformation in hop["transformations"]
     }
 
 
@@ -27,19 +27,21 @@ def reached(graph: Json) -> dict[str, int]:
 def spelled_out(compact: Json) -> Json:
     """A compact answer in the readable form, its lists in no order."""
     datasets = _by_id(compact["datasets"])
-    ways, jobs = _by_id(compact["transformations"]), _by_id(compact["jobs"])
+    transformations, jobs = _by_id(compact["transformations"]), _by_id(compact["jobs"])
     columns = {row["id"]: datasets[row["dataset"]] | {"field": row["field"]} for row in rows_of(compact["columns"])}
     together: dict[tuple[int, int, int], list[Json]] = {}
     for edge in rows_of(compact["edges"]):
-        together.setdefault((edge["input"], edge["output"], edge["job"]), []).append(ways[edge["transformation"]])
+        together.setdefault((edge["input"], edge["output"], edge["job"]), []).append(
+            transformations[edge["transformation"]]
+        )
     hops = [
         {
             "input": columns[source],
             "output": columns[output] if output > 0 else datasets[-output],
-            "transformations": given,
+            "transformations": found,
             "job": jobs[job],
         }
-        for (source, output, job), given in together.items()
+        for (source, output, job), found in together.items()
     ]
     far = [
         columns[row["id"]] | {key: one for key, one in row.items() if key not in ("id", "dataset", "field")}

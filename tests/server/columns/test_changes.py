@@ -14,7 +14,7 @@ import pytest
 from tests.server.access import bearer
 from tests.server.columns.answers import Json
 from tests.server.processes import PATIENCE, Forker, ServerProcess, serving
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.store import Store, open_store
 from headwater.store.maintenance.keyring import issue, revoke
@@ -54,12 +54,14 @@ def test_every_process_streams_changes_which_resume_and_end_with_the_server(serv
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert read(lines) == {"event": "begin", "id": "0", "data": {}}
-        events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.y"]}), minute=1, run="one")]
+        events = [run_event("job", written("gold", {"a": ["raw.x"], "b": ["raw.y"]}), minute=1, run="one")]
         httpx2.post(f"{other.url}/api/v1/lineage", json=events, timeout=PATIENCE)
         first = read(lines)
         assert (first["event"], first["data"]["change"]) == ("lineage", "first")
         assert first["data"]["edges"] == {"now": 2, "added": 2, "removed": 0}
-        events = [told("job", written("gold", {"a": ["raw.x"], "b": ["raw.z"]}), minute=minute) for minute in (2, 3)]
+        events = [
+            run_event("job", written("gold", {"a": ["raw.x"], "b": ["raw.z"]}), minute=minute) for minute in (2, 3)
+        ]
         httpx2.post(f"{server.url}/api/v1/lineage", json=events, timeout=PATIENCE)
         second = read(lines)
         assert second["data"] | {"run": ""} == {
@@ -84,13 +86,13 @@ def test_a_caller_with_limits_gets_the_changes_of_visible_namespaces(serve: Any,
         some, every = (bearer(issue(store, "one", "write", [pattern])[1]) for pattern in ("sales", "*"))
 
     def send(job: str, namespace: str, made: Json) -> None:
-        event = told(job, made | {"namespace": namespace})
+        event = run_event(job, made | {"namespace": namespace})
         event["job"]["namespace"] = "zzhush-jobs" if "zzhush" in job else "sales"
         httpx2.post(f"{address}/api/v1/lineage", json=event, headers=every, timeout=PATIENCE).raise_for_status()
 
     with httpx2.stream("GET", address + CHANGES, headers=some, timeout=PATIENCE) as stream:
-        said: list[str] = []
-        lines = (said.append(line) or line for line in stream.iter_lines())
+        received: list[str] = []
+        lines = (received.append(line) or line for line in stream.iter_lines())
         assert read(lines)["event"] == "begin"
         send("zzhush", "zzhush", written("zzhush", {"zzhush": ["in.x"]}))
         send("zzhush", "sales", written("out", {"a": ["zzhush.zzhush"]}, symlinks=["zzhush.out"]))
@@ -101,7 +103,7 @@ def test_a_caller_with_limits_gets_the_changes_of_visible_namespaces(serve: Any,
         ({"namespace": "sales", "name": "/used", "symlinks": []}, "sales"),
     ]
     assert second["data"]["edges"]["now"] == 2
-    assert [line for line in said if "zzhush" in line] == []
+    assert [line for line in received if "zzhush" in line] == []
     again = some | {"Last-Event-ID": "0"}
     with httpx2.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:
         lines = stream.iter_lines()
@@ -131,19 +133,19 @@ def test_what_no_stream_gave_is_refused(client: Any) -> None:
 def test_only_new_lineage_is_a_change(store: Store, words: Any) -> None:
     same, other = words.written("gold", {"a": ["raw.x"]}), words.written("gold", {"a": ["raw.x SORT"]})
     events = [
-        words.told("job", same, minute=1, state="START", run="1"),
-        words.told("job", same, minute=2, run="1"),
-        words.told("job", same, minute=3, run="2"),
-        words.told("job", other, minute=4, state="FAIL", run="3"),
-        words.told("job", words.written("gold", {"*": ["raw.x FILTER"]}), minute=5, run="4"),
+        words.run_event("job", same, minute=1, state="START", run="1"),
+        words.run_event("job", same, minute=2, run="1"),
+        words.run_event("job", same, minute=3, run="2"),
+        words.run_event("job", other, minute=4, state="FAIL", run="3"),
+        words.run_event("job", words.written("gold", {"*": ["raw.x FILTER"]}), minute=5, run="4"),
     ]
-    told_ = []
+    found = []
     for event in events:
         before = latest_event(store)
         store.ingest([event])
         latest, changes = changes_after(store, before)
         assert latest == before + 1
-        told_ += [(one.at // 60_000_000 % 60, one.first, one.edges, one.added, one.removed) for one in changes]
-    assert told_ == [(2, True, 1, 1, 0), (5, False, 1, 1, 1)]
+        found += [(one.at // 60_000_000 % 60, one.first, one.edges, one.added, one.removed) for one in changes]
+    assert found == [(2, True, 1, 1, 0), (5, False, 1, 1, 1)]
     assert len(changes_after(store, 0)[1]) == 2
     assert changes_after(store, latest) == (latest, ())

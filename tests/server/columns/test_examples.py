@@ -70,6 +70,6 @@ def test_the_page_about_the_api_shows_real_answers(flights: TestClient, folder: 
         else:
             assert answer == real[1], (ANEW, request)
     (change,) = examples.answers(flights, f"sqlite:///{folder}/lineage.db")["changes"].values()
-    told = re.search(r"^event: lineage\ndata: (.*)$", examples.DOCUMENT.read_text(), re.MULTILINE)
-    assert told is not None
-    assert json.loads(told[1]) == change
+    documented = re.search(r"^event: lineage\ndata: (.*)$", examples.DOCUMENT.read_text(), re.MULTILINE)
+    assert documented is not None
+    assert json.loads(documented[1]) == change

@@ -9,15 +9,15 @@ from fastapi.testclient import TestClient
 from tests.server.columns.answers import Json, short, spelled_out, unordered
 from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
 
 EVENTS = [
-    told("clean", written("silver", {"x": ["raw.x"]}), minute=1),
-    told("export", written("out", None), inputs=["silver"], minute=2),
-    told("use", written("gold", {"a": ["out.z AGGREGATION"]}), minute=3),
+    run_event("clean", written("silver", {"x": ["raw.x"]}), minute=1),
+    run_event("export", written("out", None), inputs=["silver"], minute=2),
+    run_event("use", written("gold", {"a": ["out.z AGGREGATION"]}), minute=3),
 ]
 WALKS = [
     "upstream?column=gold.a",
@@ -48,11 +48,11 @@ def ask(client: TestClient, question: str) -> Json:
 
 @pytest.mark.parametrize("question", WALKS)
 def test_nothing_is_guessed_without_the_parameter(shop: TestClient, question: str) -> None:
-    told_only = ask(shop, question)
-    assert ask(shop, f"{question}&guess=false") == told_only
-    assert "guess" not in str(told_only)
+    without = ask(shop, question)
+    assert ask(shop, f"{question}&guess=false") == without
+    assert "guess" not in str(without)
     guessed = ask(shop, f"{question}&guess=true")
-    assert guessed != told_only or "limit" in question
+    assert guessed != without or "limit" in question
     document = shop.get("/openapi.json").json()
     operation = document["paths"][f"/api/v2/{question.partition('?')[0]}"]["get"]
     validator(document, operation["responses"]["200"]).validate(guessed)
@@ -60,8 +60,8 @@ def test_nothing_is_guessed_without_the_parameter(shop: TestClient, question: st
 
 def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
     walk = ask(shop, "upstream?column=gold.a&guess=true")
-    ways = {short(hop["input"]): hop["transformations"] for hop in walk["hops"]}
-    assert ways["silver.x"] == [
+    transformations = {short(hop["input"]): hop["transformations"] for hop in walk["hops"]}
+    assert transformations["silver.x"] == [
         {
             "type": "DIRECT",
             "subtype": "TRANSFORMATION",
@@ -71,7 +71,7 @@ def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
             "guess": True,
         }
     ]
-    assert "guess" not in ways["raw.x"][0]
+    assert "guess" not in transformations["raw.x"][0]
     compact = ask(shop, "upstream?column=gold.a&guess=true&form=compact")
     assert sorted(compact["transformations"]["guess"]) == [False, False, True]
     known = ask(shop, "upstream?column=gold.a&form=ids")["columns"]["id"]
@@ -80,7 +80,10 @@ def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
     (root,) = ask(shop, "roots?column=gold.a&guess=true")["roots"]
     assert (short(root["column"]), root["distance"], root["transformations"][0]["guess"]) == ("raw.x", 3, True)
     impact = ask(shop, "impact?column=raw.x&guess=true")
-    marks = {one["name"]: [way.get("guess", False) for way in _ways(one)] for one in impact["datasets"]}
+    marks = {
+        one["name"]: [transformation.get("guess", False) for transformation in _transformations(one)]
+        for one in impact["datasets"]
+    }
     assert marks == {"/silver": [False], "/out": [True], "/gold": [True]}
     by_job = ask(shop, "impact?column=raw.x&guess=true&by=job")["jobs"]
     assert {one["job"]["name"]: [column.get("guess") for column in one["columns"]] for one in by_job} == {
@@ -90,16 +93,16 @@ def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
     }
 
 
-def _ways(dataset: Json) -> list[Json]:
-    return [way for column in dataset["columns"] for way in column["transformations"]]
+def _transformations(dataset: Json) -> list[Json]:
+    return [transformation for column in dataset["columns"] for transformation in column["transformations"]]
 
 
 def test_compact_and_readable_say_the_same_of_a_guess(shop: TestClient) -> None:
     question = "upstream?column=gold.a&guess=true"
     compact = spelled_out(ask(shop, f"{question}&form=compact"))
     for hop in compact["hops"]:
-        for way in hop["transformations"]:
-            assert way["guess"] or way.pop("guess") is False
+        for transformation in hop["transformations"]:
+            assert transformation["guess"] or transformation.pop("guess") is False
     assert unordered(compact) == unordered(ask(shop, question))
 
 
@@ -130,7 +133,7 @@ def test_a_guess_is_marked_in_exports(shop: TestClient) -> None:
 
 
 def test_what_is_hidden_stays_hidden_in_guesses(client: TestClient) -> None:
-    event = told("export", written("out"), inputs=["silver"])
+    event = run_event("export", written("out"), inputs=["silver"])
     event["inputs"][0]["namespace"] = "hr"
     event["inputs"][0]["facets"] = {"schema": {"fields": [{"name": "salary", "type": "int"}]}}
     assert client.post(LINEAGE, json=event).status_code == 201

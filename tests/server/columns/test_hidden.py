@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 from tests.server.columns.answers import Json, spelled_out, unordered
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
@@ -26,7 +26,7 @@ def of(namespace: str, output: Json) -> Json:
 def limited(client: TestClient) -> TestClient:
     """A server whose caller sees sales and the job, on the way sales.in → hr.secret → sales.out."""
     outputs = (of("hr", written("secret", {"salary": ["in.x"]})), of("sales", written("out", {"y": ["secret.salary"]})))
-    events = [told(f"j{place}", output) for place, output in enumerate(outputs)]
+    events = [run_event(f"j{place}", output) for place, output in enumerate(outputs)]
     assert client.post(LINEAGE, json=events).status_code == 201
     dependency = get_args(Reader)[1].dependency
     client.app.dependency_overrides[dependency] = lambda: Caller("sales", Scope.READ, ("sales*",))  # type: ignore[attr-defined]
@@ -46,7 +46,7 @@ def test_the_graph_keeps_its_shape_without_the_names(limited: TestClient) -> Non
 @pytest.mark.parametrize(
     "question",
     [
-        *(f"{way}?namespace=sales&dataset=/{name}" for way, name in (("upstream", "out"), ("downstream", "in"))),
+        *(f"{walk}?namespace=sales&dataset=/{name}" for walk, name in (("upstream", "out"), ("downstream", "in"))),
         "upstream?namespace=sales&dataset=/out&form=compact",
         "view?namespace=sales&dataset=/out",
         "view?namespace=sales&dataset=/in&field=x",
@@ -86,7 +86,7 @@ def test_names_of_the_hidden_are_the_same_everywhere(limited: TestClient) -> Non
 def test_a_view_shows_neither_types_nor_numbers_of_hidden_columns(limited: TestClient) -> None:
     output = of("hr", written("secret", {"salary": ["in.x"], "bonus": ["in.x"]}))
     output["facets"]["schema"] = {"fields": [{"name": one, "type": "decimal(9,9)"} for one in ("salary", "bonus")]}
-    assert limited.post(LINEAGE, json=told("j0", output, minute=30)).status_code == 201
+    assert limited.post(LINEAGE, json=run_event("j0", output, minute=30)).status_code == 201
     view = limited.get("/api/v2/view?namespace=sales&dataset=/out&field=y").json()
     names = dict(zip(view["datasets"]["namespace"], view["datasets"]["width"], strict=True))
     assert names["hidden"] == 0

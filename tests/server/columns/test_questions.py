@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from tests.server.columns.answers import Json, short, steps
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 Ask = Callable[..., Json]
 
@@ -58,12 +58,14 @@ def test_impact_by_dataset_by_job_in_pages_and_as_rows(flights: TestClient, ask:
 
 
 def test_impact_on_a_dataset_of_which_no_column_is_known(client: TestClient) -> None:
-    client.post(LINEAGE, json=[told("j", written("counted", {"*": ["raw.x FILTER"]}), written("b", {"x": ["raw.x"]}))])
-    way = {"type": "INDIRECT", "subtype": "FILTER", "masking": False, "opaque": False, "wholeDataset": True}
+    client.post(
+        LINEAGE, json=[run_event("j", written("counted", {"*": ["raw.x FILTER"]}), written("b", {"x": ["raw.x"]}))]
+    )
+    transformation = {"type": "INDIRECT", "subtype": "FILTER", "masking": False, "opaque": False, "wholeDataset": True}
     answer = client.get("/api/v2/impact?column=raw.x").json()
     assert [(one["name"], len(one["columns"]), one.get("transformations")) for one in answer["datasets"]] == [
         ("/b", 1, None),
-        ("/counted", 0, [way]),
+        ("/counted", 0, [transformation]),
     ]
     assert answer["total"] == {"datasets": 2, "columns": 1, "jobs": 1}
     first = client.get("/api/v2/impact?column=raw.x&limit=1").json()
@@ -91,9 +93,9 @@ def changing(client: TestClient) -> None:
     first = written("gold", {"a": ["raw.x", "raw.y AGGREGATION"], "b": ["raw.z"]})
     second = written("gold", {"a": ["raw.x TRANSFORMATION", "raw.w"], "b": ["raw.z"]})
     events = [
-        told("job", first, minute=1, run="one"),
-        told("job", second, minute=5, run="two"),
-        told("raw", written("raw", {"z": ["source.z"]}), minute=7),
+        run_event("job", first, minute=1, run="one"),
+        run_event("job", second, minute=5, run="two"),
+        run_event("raw", written("raw", {"z": ["source.z"]}), minute=7),
     ]
     assert client.post(LINEAGE, json=events).status_code == 201
 
@@ -114,7 +116,7 @@ def test_what_became_of_a_dataset_a_column_and_the_outputs_of_a_job(served: Test
         assert steps(answer["removed"]) == {"gold.a <- raw.y AGGREGATION by job"}
         (changed,) = answer["changed"]
         assert steps([changed]) == {"gold.a <- raw.x TRANSFORMATION by job"}
-        assert [way["subtype"] for way in changed["before"]] == ["IDENTITY"]
+        assert [transformation["subtype"] for transformation in changed["before"]] == ["IDENTITY"]
     assert steps(diff(column="gold.b", after="2026-01-01T00:08:00Z")["added"]) == {"raw.z <- source.z IDENTITY by raw"}
 
 
@@ -134,7 +136,7 @@ def test_columns_are_found_by_rank_in_pages(served: TestClient) -> None:
         written("orders", {"id": [], "price": [], "price_net": [], "the_price": []}),
         written("prices", {"x": []}),
     ]
-    served.post(LINEAGE, json=told("job", *outputs))
+    served.post(LINEAGE, json=run_event("job", *outputs))
 
     def found(q: str, limit: int = 100) -> list[tuple[str, str]]:
         columns: list[tuple[str, str]] = []
@@ -157,7 +159,7 @@ def test_columns_are_found_by_rank_in_pages(served: TestClient) -> None:
 
 
 def test_datasets_with_their_columns_in_pages(served: TestClient) -> None:
-    served.post(LINEAGE, json=told("job", *(written(name, {"y": [], "x": ["s.x"]}) for name in "cab")))
+    served.post(LINEAGE, json=run_event("job", *(written(name, {"y": [], "x": ["s.x"]}) for name in "cab")))
     names, cursor = [], ""
     while cursor is not None:
         page = served.get(f"/api/v2/datasets?limit=2{cursor and '&cursor='}{cursor}").json()
@@ -176,9 +178,9 @@ def test_coverage(flights: TestClient, ask: Ask) -> None:
 
 
 def test_coverage_comes_in_pages_that_no_other_output_shifts(served: TestClient) -> None:
-    served.post(LINEAGE, json=[told(name, written(name), minute=1) for name in "bcdf"])
+    served.post(LINEAGE, json=[run_event(name, written(name), minute=1) for name in "bcdf"])
     first = served.get("/api/v2/coverage?limit=2").json()
-    served.post(LINEAGE, json=[told(name, written(name), minute=2) for name in "ae"])
+    served.post(LINEAGE, json=[run_event(name, written(name), minute=2) for name in "ae"])
     rest = served.get(f"/api/v2/coverage?limit=9&cursor={first['next']}").json()
     pages = [[one["output"]["name"] for one in page["outputs"]] for page in (first, rest)]
     assert pages == [["/b", "/c"], ["/d", "/e", "/f"]]
@@ -197,7 +199,7 @@ def test_an_answer_has_a_tag_until_lineage_changes(flights: TestClient) -> None:
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
     assert ask(f'"other", {tag}').status_code == 304
     assert ask(tag, limit=1).status_code == 200
-    flights.post(LINEAGE, json=told("other", written("elsewhere", {"a": ["b.c"]})))
+    flights.post(LINEAGE, json=run_event("other", written("elsewhere", {"a": ["b.c"]})))
     assert ask(tag).status_code == 200
 
 
@@ -218,8 +220,8 @@ def test_an_answer_that_time_cut_has_no_etag(flights: TestClient) -> None:
     ],
 )
 def test_pages_skip_and_repeat_nothing_while_events_come_in(client: TestClient, question: str, items: str) -> None:
-    middle = [told(f"make {one}", written(one, {"x": ["first.x"]})) for one in ("m2", "m4")]
-    client.post(LINEAGE, json=[*middle, told("out", written("out", {"x": ["m2.x", "m4.x", "r1.x", "r5.x"]}))])
+    middle = [run_event(f"make {one}", written(one, {"x": ["first.x"]})) for one in ("m2", "m4")]
+    client.post(LINEAGE, json=[*middle, run_event("out", written("out", {"x": ["m2.x", "m4.x", "r1.x", "r5.x"]}))])
 
     def shown(page: Json) -> list[Json]:
         found = page[items]
@@ -228,8 +230,8 @@ def test_pages_skip_and_repeat_nothing_while_events_come_in(client: TestClient, 
     whole = shown(client.get(f"/api/v2/{question}").json())
     first = client.get(f"/api/v2/{question}&limit=1").json()
     # They come before all that was on the first page, or after it.
-    client.post(LINEAGE, json=[told("make a0", written("a0", {"x": ["first.x"]}), minute=1, run="a0")])
-    client.post(LINEAGE, json=[told("aaa", written("out", {"x": ["a1.x"]}), minute=1, run="a1")])
+    client.post(LINEAGE, json=[run_event("make a0", written("a0", {"x": ["first.x"]}), minute=1, run="a0")])
+    client.post(LINEAGE, json=[run_event("aaa", written("out", {"x": ["a1.x"]}), minute=1, run="a1")])
     rest, cursor = [], first["next"]
     while cursor is not None:
         page = client.get(f"/api/v2/{question}&limit=1&cursor={cursor}").json()

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
@@ -27,7 +27,7 @@ def job(name: str, *, sql: str = "", about: str = "", tags: tuple[str, ...] = ()
         facets["documentation"] = {"description": about}
     if tags:
         facets["tags"] = {"tags": [{"key": one, "value": "true", "source": "X"} for one in tags]}
-    event = told(name, more.get("output") or written("out"), minute=minute, job_facets=facets)
+    event = run_event(name, more.get("output") or written("out"), minute=minute, job_facets=facets)
     return event | {"job": event["job"] | {"namespace": more.get("namespace", "demo")}}
 
 
@@ -56,8 +56,8 @@ def world(served: TestClient) -> TestClient:
     return posted(served, WORLD)
 
 
-def found(client: TestClient, asked: str, **more: Any) -> list[str]:
-    answer = client.get("/api/v2/search", params={"q": asked, **more})
+def found(client: TestClient, query: str, **more: Any) -> list[str]:
+    answer = client.get("/api/v2/search", params={"q": query, **more})
     assert answer.status_code == 200, answer.text
     return [
         f"{one['kind']} {one['name']}{'.' * ('field' in one)}{one.get('field', '')} {one['in']}"
@@ -88,8 +88,8 @@ EXPECTED = {
 
 
 def test_words_are_found_in_names_tags_descriptions_and_sql(world: TestClient) -> None:
-    assert {asked: sorted(found(world, asked)) for asked in EXPECTED} == {
-        asked: sorted(expected) for asked, expected in EXPECTED.items()
+    assert {query: sorted(found(world, query)) for query in EXPECTED} == {
+        query: sorted(expected) for query, expected in EXPECTED.items()
     }
 
 

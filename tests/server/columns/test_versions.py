@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import renamed, told, written
+from tests.store.conftest import renamed, run_event, written
 
 from headwater.store.maintenance.retention import prune
 
@@ -35,12 +35,12 @@ def altered(fields: dict[str, str], changes: dict[str, str]) -> Json:
 
 
 HISTORY = [
-    told("daily", out({"id": "int", "ssn": "string"}), minute=1, run="r1"),
-    told("daily", out({"id": "int", "ssn": "string"}), minute=2, run="r2"),
-    told("daily", out({"id": "bigint", "v": "double"}), minute=3, run="r3"),
-    told("other", out(None), minute=4, run="r4"),
-    told("alter", altered({"id": "bigint", "w": "double"}, {"v": "w"}), minute=5, run="r5"),
-    told("other", out(None), minute=6, run="r6"),
+    run_event("daily", out({"id": "int", "ssn": "string"}), minute=1, run="r1"),
+    run_event("daily", out({"id": "int", "ssn": "string"}), minute=2, run="r2"),
+    run_event("daily", out({"id": "bigint", "v": "double"}), minute=3, run="r3"),
+    run_event("other", out(None), minute=4, run="r4"),
+    run_event("alter", altered({"id": "bigint", "w": "double"}, {"v": "w"}), minute=5, run="r5"),
+    run_event("other", out(None), minute=6, run="r6"),
 ]
 OLD, NEW, ALTERED = ["id int", "ssn string"], ["id bigint", "v double"], ["id bigint", "w double"]
 EXPECTED = [ALTERED, ALTERED, NEW, NEW, OLD, OLD]
@@ -86,15 +86,17 @@ def test_each_version_has_its_own_fields(history: TestClient) -> None:
 
 
 def test_a_schema_is_stored_once_however_many_runs_have_it(served: TestClient) -> None:
-    posted(served, [told("daily", out({"id": "int"}), minute=minute, run=f"run {minute}") for minute in range(20)])
-    posted(served, [told("copy", written("copy", {"id": []}), minute=30)])
+    posted(served, [run_event("daily", out({"id": "int"}), minute=minute, run=f"run {minute}") for minute in range(20)])
+    posted(served, [run_event("copy", written("copy", {"id": []}), minute=30)])
     with served.app.state.server.store.read() as connection:  # type: ignore[attr-defined]
         assert connection.execute(text("SELECT count(*) FROM dataset_schema")).scalar_one() == 2
 
 
 def test_a_later_event_of_a_run_has_the_last_word_on_its_schema(served: TestClient) -> None:
     states = (("START", "int", 1), ("RUNNING", "bigint", 2), ("COMPLETE", "string", 3))
-    events = [told("daily", out({"id": kind}), minute=minute, state=state, run="r") for state, kind, minute in states]
+    events = [
+        run_event("daily", out({"id": kind}), minute=minute, state=state, run="r") for state, kind, minute in states
+    ]
     posted(served, [events[2], events[0], events[1]])
     assert of_versions(served) == [["id string"]]
 
@@ -103,7 +105,7 @@ def test_nested_fields_and_descriptions_stay_with_the_version(served: TestClient
     nested = {"name": "who", "type": "struct", "description": "a \0 person", "fields": [{"name": "ssn", "type": "int"}]}
     before = out({})
     before["facets"]["schema"] = {"fields": [nested]}
-    posted(served, [told("daily", before, minute=1), told("daily", out({"id": "int"}), minute=2)])
+    posted(served, [run_event("daily", before, minute=1), run_event("daily", out({"id": "int"}), minute=2)])
     version = get(served, MARQUEZ)["versions"][1]
     assert version["facets"]["schema"]["fields"][0]["fields"] == [{"name": "ssn", "type": "int"}]
     assert version["fields"][0]["description"] == "a \N{REPLACEMENT CHARACTER} person"
@@ -156,9 +158,9 @@ def test_a_difference_as_csv_has_the_columns_too(history: TestClient) -> None:
 
 
 def test_versions_come_in_pages_that_stay_true(served: TestClient) -> None:
-    posted(served, [told("daily", out({f"c{n}": "int"}), minute=n, run=f"run {n}") for n in range(7)])
+    posted(served, [run_event("daily", out({f"c{n}": "int"}), minute=n, run=f"run {n}") for n in range(7)])
     first = get(served, f"/api/v2/versions?{OUT}&limit=3")
-    posted(served, [told("daily", out({"late": "int"}), minute=20)])
+    posted(served, [run_event("daily", out({"late": "int"}), minute=20)])
     rest = get(served, f"/api/v2/versions?{OUT}&limit=100&cursor={first['next']}")
     assert [one["columns"][0]["field"] for one in first["versions"]] == ["c6", "c5", "c4"]
     assert [one["columns"][0]["field"] for one in rest["versions"]] == ["c3", "c2", "c1", "c0"]
@@ -168,7 +170,7 @@ def test_versions_come_in_pages_that_stay_true(served: TestClient) -> None:
 
 def test_pruning_keeps_the_schemas_that_answers_need(served: TestClient) -> None:
     store = served.app.state.server.store  # type: ignore[attr-defined]
-    posted(served, [*HISTORY, told("daily", out(None), minute=4, run="r7")])
+    posted(served, [*HISTORY, run_event("daily", out(None), minute=4, run="r7")])
     moments = [f"/api/v2/datasets?as_of=2026-01-01T00:0{minute}:30Z" for minute in (4, 5, 6)]
     before = [get(served, moment) for moment in moments]
     prune(store, NEW_YEAR + 4 * MINUTE + MINUTE // 4)

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from tests.cli.conftest import EVENTS
 from tests.server.columns.answers import Json, rows_of
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 Ask = Callable[..., Json]
 
@@ -68,7 +68,7 @@ def test_the_depth_of_both_sides_is_that_of_each_without_its_own(ask: Ask) -> No
 
 
 def test_inputs_of_a_use_that_the_focus_is_not_made_of_are_more_and_no_edges(served: TestClient) -> None:
-    event = told("job", written("out", {"y": ["in.x", "other.z"]}))
+    event = run_event("job", written("out", {"y": ["in.x", "other.z"]}))
     assert served.post(LINEAGE, json=event).status_code == 201
     view = served.get("/api/v2/view?column=in.x").json()
     assert [one["field"] for one in rows_of(view["columns"])] == ["x", "y"]
@@ -86,7 +86,7 @@ def test_a_view_of_a_dataset_has_all_of_its_columns_as_its_focus(served: TestCli
 
 
 def test_a_dataset_without_a_known_column_is_a_view_too(served: TestClient) -> None:
-    event = told("job", written("bare", {}))
+    event = run_event("job", written("bare", {}))
     assert served.post(LINEAGE, json=event).status_code == 201
     view = served.get("/api/v2/view?namespace=file&dataset=/bare").json()
     assert (view["focus"]["column"], view["columns"]["id"], len(view["datasets"]["id"])) == (-1, [], 1)
@@ -95,7 +95,7 @@ def test_a_dataset_without_a_known_column_is_a_view_too(served: TestClient) -> N
 def test_types_come_from_schemas_and_are_null_without_one(served: TestClient) -> None:
     output = written("out", {"y": ["in.x"]})
     output["facets"]["schema"] = {"fields": [{"name": "y", "type": "decimal(10,2)"}, {"name": "n", "type": "int"}]}
-    assert served.post(LINEAGE, json=told("job", output)).status_code == 201
+    assert served.post(LINEAGE, json=run_event("job", output)).status_code == 201
     view = served.get("/api/v2/view?column=out.y").json()
     assert (column(view, "y")["dataType"], column(view, "x")["dataType"]) == ("decimal(10,2)", None)
     widths = {one["name"]: one["width"] for one in rows_of(view["datasets"])}
@@ -107,15 +107,15 @@ def test_descriptions_and_marks_of_edges_are_in_the_view(served: TestClient) -> 
     output["facets"]["columnLineage"]["fields"]["y"]["inputFields"][0]["transformations"] = [
         {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True, "description": "sha2(x, 256)"}
     ]
-    assert served.post(LINEAGE, json=told("job", output)).status_code == 201
+    assert served.post(LINEAGE, json=run_event("job", output)).status_code == 201
     view = served.get("/api/v2/view?column=out.y").json()
     (kind,) = rows_of(view["transformations"])
     assert (kind["masking"], view["descriptions"][kind["description"]]) == (True, "sha2(x, 256)")
 
 
 def test_an_edge_that_is_possibly_replaced_says_since_when_and_by_which_run(served: TestClient) -> None:
-    first = told("first", written("out", {"y": ["in.x"]}), minute=1)
-    later = told("later", written("out", {"y": ["other.x"]}), minute=2)
+    first = run_event("first", written("out", {"y": ["in.x"]}), minute=1)
+    later = run_event("later", written("out", {"y": ["other.x"]}), minute=2)
     later["outputs"][0]["facets"]["lifecycleStateChange"] = {"lifecycleStateChange": "OVERWRITE"}
     assert served.post(LINEAGE, json=[first, later]).status_code == 201
     view = served.get("/api/v2/view?column=out.y").json()

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.server.columns.answers import Json, reached, short, spelled_out, steps, unordered
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 
@@ -45,7 +45,7 @@ def test_downstream_of_a_raw_source_column(ask: Ask) -> None:
 
 def test_both_directions_are_the_two_walks_with_both_distances(ask: Ask) -> None:
     start = {"column": "silver/flights.delay"}
-    up, down, both = (ask(way, **start) for way in ("upstream", "downstream", "lineage"))
+    up, down, both = (ask(route, **start) for route in ("upstream", "downstream", "lineage"))
     assert both["direction"] == "both"
     assert steps(both["hops"]) == steps(up["hops"]) | steps(down["hops"])
     sides = {short(one) + one["name"][6]: (one["up"], one["down"], one["distance"]) for one in both["columns"]}
@@ -80,8 +80,8 @@ def test_both_directions_in_every_form(flights: TestClient, ask: Ask) -> None:
 
 
 def test_a_cycle_is_on_both_sides(client: TestClient) -> None:
-    there, back = told("there", written("a", {"x": ["b.x"]})), told("back", written("b", {"x": ["a.x"]}))
-    client.post(LINEAGE, json=[there, back, told("out", written("c", {"x": ["b.x"]}))])
+    there, back = run_event("there", written("a", {"x": ["b.x"]})), run_event("back", written("b", {"x": ["a.x"]}))
+    client.post(LINEAGE, json=[there, back, run_event("out", written("c", {"x": ["b.x"]}))])
     both = client.get("/api/v2/lineage?column=a.x").json()
     assert {short(one): (one["up"], one["down"]) for one in both["columns"]} == {
         "a.x": (0, 0),
@@ -98,7 +98,7 @@ def test_a_cycle_is_on_both_sides(client: TestClient) -> None:
 
 
 def test_both_directions_of_a_dataset_without_columns(client: TestClient) -> None:
-    client.post(LINEAGE, json=told("count", written("counted", {"*": ["raw.x FILTER"]})))
+    client.post(LINEAGE, json=run_event("count", written("counted", {"*": ["raw.x FILTER"]})))
     for start, sides in (
         ("/counted", {"/counted": (0, 0), "/raw": (1, None)}),
         ("/raw", {"/raw": (0, 0), "/counted": (None, 1)}),
@@ -137,7 +137,7 @@ def test_a_symlink_may_name_the_whole_dataset(ask: Ask) -> None:
         ({"within": "s3://*"}, {"delays.avg_delay"}),
         ({"masking": True}, {"delays.avg_delay"}),
     ],
-    ids=lambda given: "" if isinstance(given, set) else str(given),
+    ids=lambda value: "" if isinstance(value, set) else str(value),
 )
 def test_an_edge_that_is_filtered_out_is_not_walked(ask: Ask, filters: Json, columns: set[str]) -> None:
     for form in ("readable", "compact"):
@@ -156,7 +156,9 @@ def test_limits_cut_say_so_and_can_be_lowered_but_not_raised(ask: Ask, tmp_path:
     assert ask("upstream", column="avg_delay", columns=1)["truncated"] == ["columns"]
     settings = ServerSettings(f"sqlite:///{tmp_path}/low.db", depth_limit=1)
     with TestClient(create_app(settings)) as client:
-        client.post(LINEAGE, json=[told("a", written("b", {"x": ["a.x"]})), told("b", written("c", {"x": ["b.x"]}))])
+        client.post(
+            LINEAGE, json=[run_event("a", written("b", {"x": ["a.x"]})), run_event("b", written("c", {"x": ["b.x"]}))]
+        )
         answer = client.get("/api/v2/upstream?column=c.x&depth=9")
         assert (answer.json()["truncated"], answer.headers["headwater-truncated"]) == (["depth"], "depth")
 
@@ -228,7 +230,9 @@ def test_exports(flights: TestClient) -> None:
 
 def test_odd_names_are_well_formed_graphml(client: TestClient) -> None:
     assert (
-        client.post(LINEAGE, json=told("j", written("<&\"'>\x01", {"a]]>\x02": ["s.<x> TRANSFORMATION"]}))).status_code
+        client.post(
+            LINEAGE, json=run_event("j", written("<&\"'>\x01", {"a]]>\x02": ["s.<x> TRANSFORMATION"]}))
+        ).status_code
         == 201
     )
     answer = client.get("/api/v2/downstream?namespace=file&dataset=/s&format=graphml")
@@ -238,7 +242,7 @@ def test_odd_names_are_well_formed_graphml(client: TestClient) -> None:
 
 def test_another_time_by_time_or_by_run(served: TestClient) -> None:
     events = [
-        told("job", written("gold", {"a": [f"raw.{column}"]}), minute=minute, run=f"run {minute}")
+        run_event("job", written("gold", {"a": [f"raw.{column}"]}), minute=minute, run=f"run {minute}")
         for minute, column in enumerate("xyz")
     ]
     assert served.post(LINEAGE, json=events).status_code == 201
@@ -256,7 +260,7 @@ def test_another_time_by_time_or_by_run(served: TestClient) -> None:
 
 
 def test_the_same_from_either_kind_of_database(served: TestClient) -> None:
-    served.post(LINEAGE, json=[told("b", written("b", {"x": ["a.x", "a.y FILTER"], "*": ["a.z JOIN"]}))])
+    served.post(LINEAGE, json=[run_event("b", written("b", {"x": ["a.x", "a.y FILTER"], "*": ["a.z JOIN"]}))])
     for form in ("readable", "compact", "ids"):
         for filters in ("", "&subtype=IDENTITY&job=b&masking=false&within=f*", "&type=INDIRECT", "&type=DIRECT"):
             assert served.get(f"/api/v2/upstream?column=b.x&form={form}{filters}").status_code == 200
@@ -290,16 +294,16 @@ def test_both_forms_agree_and_each_path_leads_back(edges: list[tuple[str, ...]],
         tempfile.TemporaryDirectory() as folder,
         TestClient(create_app(ServerSettings(f"sqlite:///{folder}/lineage.db"))) as client,
     ):
-        client.post(LINEAGE, json=[told(name, written(name, fields)) for name, fields in outputs.items()])
+        client.post(LINEAGE, json=[run_event(name, written(name, fields)) for name, fields in outputs.items()])
 
         def ask(question: str, column: str) -> Json:
             answer: Json = client.get(f"/api/v2/{question}&column={column}{filters}").json()
             return answer
 
         for column in (f"{name}.{field}" for name in DATASETS for field in COLUMNS):
-            for way in ("upstream", "downstream"):
-                readable = ask(f"{way}?form=readable", column)
-                assert unordered(spelled_out(ask(f"{way}?form=compact", column))) == unordered(readable)
+            for route in ("upstream", "downstream"):
+                readable = ask(f"{route}?form=readable", column)
+                assert unordered(spelled_out(ask(f"{route}?form=compact", column))) == unordered(readable)
             back = {
                 other: reached(ask("upstream?form=readable", other))
                 for other in reached(ask("downstream?form=readable", column))
@@ -311,11 +315,14 @@ def test_both_forms_agree_and_each_path_leads_back(edges: list[tuple[str, ...]],
 
 
 def test_both_apis_lead_through_files_that_are_read_in_another_format(served: TestClient) -> None:
-    events = [told("write", written("mid", {"_c0": ["raw.id"]})), told("read", written("out", {"a": ["mid.value"]}))]
+    events = [
+        run_event("write", written("mid", {"_c0": ["raw.id"]})),
+        run_event("read", written("out", {"a": ["mid.value"]})),
+    ]
     for one in events:
         served.post("/api/v1/lineage", json=one).raise_for_status()
-    asked = {"namespace": "file", "dataset": "/out", "field": "a"}
-    answer = served.get("/api/v2/upstream", params=asked).json()
+    query = {"namespace": "file", "dataset": "/out", "field": "a"}
+    answer = served.get("/api/v2/upstream", params=query).json()
     assert reached(answer) == {"out.a": 0, "mid.value": 1, "mid._c0": 2, "raw.id": 3}
     graph = served.get("/api/v1/column-lineage", params={"nodeId": "datasetField:file:/out:a"}).json()["graph"]
     assert {node["id"].rpartition("file:")[2] for node in graph} == {"/out:a", "/mid:value", "/mid:_c0", "/raw:id"}

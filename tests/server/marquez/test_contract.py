@@ -25,15 +25,15 @@ def _holds(client: TestClient, case: Path) -> bool:
     if os.environ.get("HEADWATER_REWRITE"):
         case.write_text(f"{request}---\n{_written(answer.status_code, answer.json())}")
         return True
-    given = _written(answer.status_code, answer.json())
-    if given != expected:
-        print(f"{case.name}: expected\n{expected}\ngot\n{given}")
-    return given == expected
+    actual = _written(answer.status_code, answer.json())
+    if actual != expected:
+        print(f"{case.name}: expected\n{expected}\ngot\n{actual}")
+    return actual == expected
 
 
 def _written(status: int, value: object) -> str:
-    told = json.dumps(value, indent=1, ensure_ascii=False)
-    return f"{told}\n" if status == 200 else f"{status}\n{told}\n"
+    formatted = json.dumps(value, indent=1, ensure_ascii=False)
+    return f"{formatted}\n" if status == 200 else f"{status}\n{formatted}\n"
 
 
 def test_there_are_cases() -> None:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from fastapi.testclient import TestClient
 from tests.server.marquez.conftest import EVENTS
-from tests.store.conftest import renamed, told, written
+from tests.store.conftest import renamed, run_event, written
 
 COLUMNS = "/api/v1/column-lineage"
 CARRIERS = "postgres://db:5432:air.public.carriers"
@@ -51,7 +51,7 @@ def test_a_job_version_starts_at_what_it_wrote_then(world: TestClient) -> None:
 
 
 def test_downstream_is_no_detour_over_siblings(small: TestClient) -> None:
-    events = [told("one", written("b", {"x": ["a.x"]})), told("two", written("c", {"x": ["a.x", "d.x"]}))]
+    events = [run_event("one", written("b", {"x": ["a.x"]})), run_event("two", written("c", {"x": ["a.x", "d.x"]}))]
     small.post("/api/v1/lineage", json=events)
     found = ids(small.get(COLUMNS, params={"nodeId": "datasetField:file:/b:x", "withDownstream": "true"}))
     assert found == ["datasetField:file:/a:x", "datasetField:file:/b:x"]
@@ -59,12 +59,12 @@ def test_downstream_is_no_detour_over_siblings(small: TestClient) -> None:
 
 def test_the_values_of_a_whole_dataset_are_those_of_each_column(small: TestClient) -> None:
     fields = {"p": [], "q": ["r.z"], "*": ["r.x TRANSFORMATION", "r.y FILTER"]}
-    small.post("/api/v1/lineage", json=[told("map", written("m", fields))])
+    small.post("/api/v1/lineage", json=[run_event("map", written("m", fields))])
     nodes = small.get(COLUMNS, params={"nodeId": "dataset:file:/m"}).json()["graph"]
     inputs = {node["data"]["field"]: {one["field"] for one in node["data"]["inputFields"]} for node in nodes}
     assert inputs == {"p": {"x", "y"}, "q": {"x", "y", "z"}, "x": set(), "y": set(), "z": set()}
     [one] = [node for node in nodes if node["data"]["field"] == "p"]
-    kinds = {given["field"]: given["transformationType"] for given in one["data"]["inputFields"]}
+    kinds = {input_field["field"]: input_field["transformationType"] for input_field in one["data"]["inputFields"]}
     assert kinds == {"x": "TRANSFORMATION", "y": "FILTER"}
     dataset = small.get("/api/v1/namespaces/file/datasets/%2Fm").json()
     shown = {field["name"]: {one["field"] for one in field["inputFields"]} for field in dataset["columnLineage"]}
@@ -72,7 +72,7 @@ def test_the_values_of_a_whole_dataset_are_those_of_each_column(small: TestClien
 
 
 def test_names_with_colons_are_matched_against_what_is_known(small: TestClient) -> None:
-    small.post("/api/v1/lineage", json=[told("j", written("a:b", {"x:y": ["r:s.t:u"]}))])
+    small.post("/api/v1/lineage", json=[run_event("j", written("a:b", {"x:y": ["r:s.t:u"]}))])
     assert ids(small.get(COLUMNS, params={"nodeId": "datasetField:file:/a:b:x:y"})) == [
         "datasetField:file:/a:b:x:y",
         "datasetField:file:/r:s:t:u",
@@ -124,9 +124,9 @@ def test_what_somebody_may_not_see_has_no_name_in_graphs(granted: Granted) -> No
 
 def test_a_field_that_is_gone_from_the_schema_is_gone_from_the_dataset(small: TestClient) -> None:
     events = [
-        told("j", written("d", {"x": ["r.x"], "y": ["r.y"]}), minute=1),
-        told("j", written("d", {"x": ["r.x"], "*": ["r.k FILTER"]}), minute=2),
-        told("k", written("e", {"x": ["d.z"]}), minute=2),
+        run_event("j", written("d", {"x": ["r.x"], "y": ["r.y"]}), minute=1),
+        run_event("j", written("d", {"x": ["r.x"], "*": ["r.k FILTER"]}), minute=2),
+        run_event("k", written("e", {"x": ["d.z"]}), minute=2),
     ]
     small.post("/api/v1/lineage", json=events)
     dataset = small.get("/api/v1/namespaces/file/datasets/%2Fd").json()
@@ -138,7 +138,9 @@ def test_a_field_that_is_gone_from_the_schema_is_gone_from_the_dataset(small: Te
 
 
 def test_pages_do_not_overlap(small: TestClient) -> None:
-    small.post("/api/v1/lineage", json=[told(f"j{one}", written(f"d{one}", {"x": []}), minute=one) for one in range(7)])
+    small.post(
+        "/api/v1/lineage", json=[run_event(f"j{one}", written(f"d{one}", {"x": []}), minute=one) for one in range(7)]
+    )
     for place, key in (("jobs", "jobs"), ("namespaces/file/datasets", "datasets"), ("events/lineage", "events")):
         pages = [small.get(f"/api/v1/{place}?limit=3&offset={offset}").json() for offset in range(0, 12, 3)]
         seen = [str(one) for page in pages for one in page[key]]
@@ -150,12 +152,14 @@ def test_counts_are_those_of_the_lists(world: TestClient) -> None:
     topics = written("topics")
     topics["facets"]["dataSource"] = {"name": "kafka", "uri": "kafka://k"}
     events = [
-        told("first", written("gold", {"x": ["nowhere.y"]}), minute=1),
-        told("drop", renamed("gold", None), minute=2),
-        told("again", written("gold", {"x": ["nowhere.y"]}), minute=3),
-        told("sourced", topics, minute=4),
-        told("ahead", written("future", {"x": ["late.y"]})) | {"eventTime": "2999-01-01T00:00:00Z"},
-        told("child", run_facets={"parent": {"run": {"runId": PARENT}, "job": {"namespace": "demo", "name": "app"}}}),
+        run_event("first", written("gold", {"x": ["nowhere.y"]}), minute=1),
+        run_event("drop", renamed("gold", None), minute=2),
+        run_event("again", written("gold", {"x": ["nowhere.y"]}), minute=3),
+        run_event("sourced", topics, minute=4),
+        run_event("ahead", written("future", {"x": ["late.y"]})) | {"eventTime": "2999-01-01T00:00:00Z"},
+        run_event(
+            "child", run_facets={"parent": {"run": {"runId": PARENT}, "job": {"namespace": "demo", "name": "app"}}}
+        ),
     ]
     assert world.post("/api/v1/lineage", json=events).status_code == 201
     assert world.delete("/api/v1/namespaces/file/datasets/%2Ftopics").status_code == 200
@@ -180,10 +184,12 @@ def test_a_run_that_alters_a_table_shows_the_version_that_it_made(world: TestCli
     wider = {"schema": {"fields": [{"name": "a", "type": "string"}, {"name": "b", "type": "int"}]}}
     wider["lifecycleStateChange"] = {"lifecycleStateChange": "ALTER"}  # type: ignore[assignment]
     events = [
-        told("make", written("gold", {"a": ["raw.x"]}), minute=1, run="make"),
-        told("add", {"namespace": "file", "name": "/gold", "facets": wider}, minute=2, run="add"),
-        told("failed", {"namespace": "file", "name": "/gold", "facets": wider}, minute=3, run="failed", state="FAIL"),
-        told("read", written("made", {"c": ["gold.b"]}), inputs=["gold"], minute=4, run="read"),
+        run_event("make", written("gold", {"a": ["raw.x"]}), minute=1, run="make"),
+        run_event("add", {"namespace": "file", "name": "/gold", "facets": wider}, minute=2, run="add"),
+        run_event(
+            "failed", {"namespace": "file", "name": "/gold", "facets": wider}, minute=3, run="failed", state="FAIL"
+        ),
+        run_event("read", written("made", {"c": ["gold.b"]}), inputs=["gold"], minute=4, run="read"),
     ]
     assert world.post("/api/v1/lineage", json=events).status_code == 201
     runs = {one["job"]["name"]: world.get(f"/api/v1/jobs/runs/{one['run']['runId']}").json() for one in events}
@@ -207,7 +213,9 @@ def used(run: Any, side: str) -> list[str]:
 
 def test_what_is_possibly_replaced_is_marked_in_datasets_and_graphs(client: TestClient) -> None:
     nights = [
-        told(f"night {day}", written("out", {"v": [f"{one}.x"], "*": [f"{one}.y FILTER"]}, (), "OVERWRITE"), minute=day)
+        run_event(
+            f"night {day}", written("out", {"v": [f"{one}.x"], "*": [f"{one}.y FILTER"]}, (), "OVERWRITE"), minute=day
+        )
         for day, one in enumerate("ab")
     ]
     client.post("/api/v1/lineage", json=nights)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 from tests.server.access import bearer
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.server import ServerSettings, create_app
 from headwater.store import open_store
@@ -19,7 +19,7 @@ def shown(file: Path, reader: str = "reader") -> list[str]:
     """The hidden nodes of a graph, to somebody who sees two namespaces."""
     out: dict[str, Any] = written("out", {"y": ["secret.x"]}) | {"namespace": "sales"}
     with open_store(f"sqlite:///{file}") as store:
-        store.ingest([told("make", out, inputs=("secret",), run="made")])
+        store.ingest([run_event("make", out, inputs=("secret",), run="made")])
         _, key = issue(store, reader, "read", ["sales", "demo"])
     with TestClient(create_app(ServerSettings(f"sqlite:///{file}", auth=True))) as client:
         nodes = client.get(GRAPH, headers=bearer(key)).json()["graph"]

@@ -89,14 +89,14 @@ def test_datasets_and_jobs_are_described_by_events(world: TestClient) -> None:
         "context": {"sql": "SELECT 1"},
         "tags": ["t"],
     }
-    told = done(world.put("/api/v1/namespaces/spark/jobs/serve", json=job))
-    assert (told["type"], told["location"], told["inputs"], told["tags"]) == (
+    written = done(world.put("/api/v1/namespaces/spark/jobs/serve", json=job))
+    assert (written["type"], written["location"], written["inputs"], written["tags"]) == (
         "SERVICE",
         "https://example.org/a",
         [{"namespace": "s3://lake", "name": "new/one"}],
         ["t"],
     )
-    assert told["facets"]["sql"]["query"] == "SELECT 1"
+    assert written["facets"]["sql"]["query"] == "SELECT 1"
     assert world.put(place, json=body | {"sourceName": "none"}).status_code == 404
     assert world.put("/api/v1/namespaces/none/jobs/x", json=job).status_code == 404
 

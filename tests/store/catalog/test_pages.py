@@ -27,8 +27,10 @@ def daily(words: Any, minute: int, written: str) -> list[Any]:
     end = "FAIL" if minute % 10 == 5 else "COMPLETE"
     name = f"daily {minute}"
     return [
-        words.told("daily", minute=minute, state="START", run=name, inputs=["raw"]),
-        words.told("daily", output, words.written(written), minute=minute + 1, state=end, run=name, inputs=["raw"]),
+        words.run_event("daily", minute=minute, state="START", run=name, inputs=["raw"]),
+        words.run_event(
+            "daily", output, words.written(written), minute=minute + 1, state=end, run=name, inputs=["raw"]
+        ),
     ]
 
 
@@ -39,7 +41,7 @@ def stores(words: Any, tmp_path_factory: pytest.TempPathFactory) -> list[Store]:
     for most in (FEW, MANY):
         store = open_store(str(tmp_path_factory.mktemp("pages") / f"{most}.db"))
         store.ingest([event for minute in range(most) for event in daily(words, minute, f"part {minute % 3}")])
-        store.ingest([words.told("first", words.written("raw", {"x": ["outside.x"]}), minute=0)])
+        store.ingest([words.run_event("first", words.written("raw", {"x": ["outside.x"]}), minute=0)])
         store.analyze()
         made.append(store)
     return made
@@ -106,11 +108,11 @@ def test_counting_events_reads_none(name: str, stores: list[Store]) -> None:
     few, many = (steps(store, COUNTS[name]) for store in stores)
     assert many <= few * 1.1 + OF_EVENT * 2 * (MANY - FEW)
     with stores[1].read() as connection:
-        asked: list[Any] = []
-        event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2:4]))
+        statements: list[Any] = []
+        event.listen(connection, "before_cursor_execute", lambda *arguments: statements.append(arguments[2:4]))
         COUNTS[name](connection)
         driver: Any = connection.connection.driver_connection
-        plans = [row[3] for one in asked for row in driver.execute(f"EXPLAIN QUERY PLAN {one[0]}", one[1])]
+        plans = [row[3] for one in statements for row in driver.execute(f"EXPLAIN QUERY PLAN {one[0]}", one[1])]
     of_events = [plan for plan in plans if " event USING" in plan or plan.endswith(" event")]
     of_page = [plan for plan in of_events if "INTEGER PRIMARY KEY" in plan]
     assert [plan for plan in of_events if "COVERING INDEX" not in plan] == of_page

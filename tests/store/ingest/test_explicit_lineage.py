@@ -29,25 +29,27 @@ TOLD = {"inputs": [WHOLE, column("raw", "y", FILTER)], "fields": {"a": {"inputs"
 EDGES = {"gold.a <- raw.x IDENTITY", "gold.* <- raw.y FILTER"}
 
 
-def of_job(event: dict[str, Any], told: dict[str, Any]) -> None:
-    event["job"]["facets"]["lineage"] = {"entries": [{"namespace": "file", "name": "/gold", "type": "DATASET", **told}]}
+def of_job(event: dict[str, Any], lineage: dict[str, Any]) -> None:
+    event["job"]["facets"]["lineage"] = {
+        "entries": [{"namespace": "file", "name": "/gold", "type": "DATASET", **lineage}]
+    }
 
 
-def of_dataset(event: dict[str, Any], told: dict[str, Any]) -> None:
-    event["outputs"][0]["facets"]["lineage"] = told
+def of_dataset(event: dict[str, Any], lineage: dict[str, Any]) -> None:
+    event["outputs"][0]["facets"]["lineage"] = lineage
 
 
-@pytest.mark.parametrize("tell", [of_job, of_dataset])
+@pytest.mark.parametrize("add", [of_job, of_dataset])
 @pytest.mark.parametrize("older", [None, {"a": ["raw.old"]}])
-def test_explicit_lineage_goes_before_column_lineage(store: Store, words: Words, tell: Any, older: Any) -> None:
-    event = words.told("j", words.written("gold", older))
-    tell(event, TOLD)
+def test_explicit_lineage_goes_before_column_lineage(store: Store, words: Words, add: Any, older: Any) -> None:
+    event = words.run_event("j", words.written("gold", older))
+    add(event, TOLD)
     store.ingest([event])
     assert words.edges(store) == EDGES
 
 
 def test_lineage_of_datasets_alone_leaves_that_of_columns_to_the_other_facet(store: Store, words: Words) -> None:
-    event = words.told("j", words.written("gold", {"a": ["raw.x"]}))
+    event = words.run_event("j", words.written("gold", {"a": ["raw.x"]}))
     of_job(event, {"inputs": [WHOLE]})
     store.ingest([event])
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
@@ -61,9 +63,9 @@ OWN_JOB = {"type": "JOB"}
 OTHER_JOB = {"type": "JOB", "namespace": "demo", "name": "elsewhere"}
 
 
-def explicit(words: Words, told: dict[str, Any], minute: int = 0, **more: Any) -> dict[str, Any]:
-    event: dict[str, Any] = words.told("j", words.written("gold", more.pop("older", None)), minute=minute, **more)
-    of_job(event, told)
+def explicit(words: Words, lineage: dict[str, Any], minute: int = 0, **more: Any) -> dict[str, Any]:
+    event: dict[str, Any] = words.run_event("j", words.written("gold", more.pop("older", None)), minute=minute, **more)
+    of_job(event, lineage)
     return event
 
 
@@ -112,17 +114,17 @@ SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any], set[str], set[str]]] = 
 
 
 @pytest.mark.parametrize("name", SOURCES)
-@pytest.mark.parametrize("tell", [of_job, of_dataset])
-def test_no_source_is_dropped_in_silence(store: Store, words: Words, name: str, tell: Any) -> None:
-    told, more, expected, missing = SOURCES[name]
-    event = words.told("j", words.written("gold", more.get("older")), inputs=more.get("inputs", ()))
-    tell(event, told)
+@pytest.mark.parametrize("add", [of_job, of_dataset])
+def test_no_source_is_dropped_in_silence(store: Store, words: Words, name: str, add: Any) -> None:
+    lineage, more, expected, missing = SOURCES[name]
+    event = words.run_event("j", words.written("gold", more.get("older")), inputs=more.get("inputs", ()))
+    add(event, lineage)
     store.ingest([event])
     assert (words.edges(store), gaps(store)) == (expected, missing)
 
 
 def test_an_input_of_the_jobs_own_entry_feeds_all_outputs_of_the_job(store: Store, words: Words) -> None:
-    event = words.told("j", words.written("gold"), inputs=["raw", "unused"])
+    event = words.run_event("j", words.written("gold"), inputs=["raw", "unused"])
     target = {"namespace": "file", "name": "/gold", "type": "DATASET", "inputs": [OWN_JOB]}
     event["job"]["facets"]["lineage"] = {"entries": [{"type": "JOB", "inputs": [whole("raw")]}, target]}
     store.ingest([event])
@@ -143,14 +145,14 @@ def test_every_column_of_the_dataset_goes_in_whenever_it_becomes_known(
     store: Store, words: Words, order: tuple[int, ...]
 ) -> None:
     events = [
-        words.told("make", words.written("raw", {"x": ["outside.u"], "y": ["outside.v"]}), minute=0, run="r0"),
+        words.run_event("make", words.written("raw", {"x": ["outside.u"], "y": ["outside.v"]}), minute=0, run="r0"),
         explicit(words, {"inputs": [whole("raw")], "fields": {"a": {"inputs": []}}}, minute=1, run="r1"),
-        words.told("use", words.written("last", {"z": ["gold.a"]}), minute=2, run="r2"),
+        words.run_event("use", words.written("last", {"z": ["gold.a"]}), minute=2, run="r2"),
     ]
     store.ingest([events[one] for one in order])
     found = roots_of(store, "last.z")
     assert {str(root.column) for root in found.roots} == {"file:/outside.u", "file:/outside.v"}
-    assert all(way.transformation.opaque for root in found.roots for way in root.transformations)
+    assert all(step.transformation.opaque for root in found.roots for step in root.transformations)
     assert {one.dataset.dataset.name for one in impact_of(store, "outside.v").datasets} == {"/raw", "/gold", "/last"}
     walked = walk_from(store, "raw.y", Direction.DOWN)
     assert [str(hop.output or hop.output_dataset) for hop in walked.hops if hop.job.name == "j"] == [
@@ -166,9 +168,9 @@ def test_every_column_of_the_dataset_goes_in_whenever_it_becomes_known(
 def test_a_dataset_was_read_as_a_whole_until_its_columns_were_named(store: Store, words: Words) -> None:
     store.ingest(
         [
-            words.told("make", words.written("raw", {"x": ["outside.u"], "y": ["outside.v"]}), minute=0),
+            words.run_event("make", words.written("raw", {"x": ["outside.u"], "y": ["outside.v"]}), minute=0),
             explicit(words, {"fields": {"a": {"inputs": [whole("raw")]}}}, minute=1),
-            words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=2),
+            words.run_event("j", words.written("gold", {"a": ["raw.x"]}), minute=2),
         ]
     )
     then = Bounds(as_of=1_767_225_600_000_000 + 90_000_000)

@@ -24,7 +24,7 @@ CHANGED = st.tuples(NAMES, st.just({"x": "z"}))
 
 def events(words: Any, steps: list[Any], spell: Callable[[str], str]) -> list[dict[str, Any]]:
     """A job that writes a dataset in each step, or renames a column of it; names are spelled as they come."""
-    told = []
+    sent = []
     renamed = set()
     for minute, (name, fields) in enumerate(steps):
         if fields == {"x": "z"}:
@@ -32,14 +32,14 @@ def events(words: Any, steps: list[Any], spell: Callable[[str], str]) -> list[di
                 continue
             renamed.add(name)
             output = words.renamed(name, name, {spell(old): spell(new) for old, new in fields.items()})
-            told.append(words.told("ddl", output, minute=minute, run=f"ddl{minute}"))
+            sent.append(words.run_event("ddl", output, minute=minute, run=f"ddl{minute}"))
             continue
         own = {
             spell(field): [f"{source}.{spell(column.lower())}" for source, column in given]
             for field, given in fields.items()
         }
-        told.append(words.told(f"job{name}", words.written(name, own), minute=minute, run=f"run{minute}"))
-    return told
+        sent.append(words.run_event(f"job{name}", words.written(name, own), minute=minute, run=f"run{minute}"))
+    return sent
 
 
 def by_chance(chance: random.Random) -> Callable[[str], str]:
@@ -71,12 +71,12 @@ def test_spelling_changes_no_closure(words: Any, steps: list[Any], chance: rando
     late = list(mixed)
     chance.shuffle(late)
     found = []
-    for told, one_by_one in ((alike, False), (mixed, False), (late, True)):
+    for sent, one_by_one in ((alike, False), (mixed, False), (late, True)):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "lineage.db"
             path.write_bytes(empty_store())
             with open_store(str(path)) as store:
-                for batch in [[one] for one in told] if one_by_one else [told]:
+                for batch in [[one] for one in sent] if one_by_one else [sent]:
                     assert not store.ingest(batch).rejected
                 found.append(closures(store))
     assert found[0] == found[1] == found[2]
@@ -88,9 +88,9 @@ def test_spelling_changes_no_closure_on_either_database(words: Any, store: Store
 
     steps = [("a", {"x": [("raw", "x")], "y": [("raw", "y")]}), ("b", {"x": [("a", "x")], "y": [("a", "y")]})]
     steps += [("a", {"x": "z"}), ("c", {"y": [("a", "z"), ("b", "y")]})]
-    told = events(words, steps, by_chance(chance))
-    chance.shuffle(told)
-    for one in told:
+    sent = events(words, steps, by_chance(chance))
+    chance.shuffle(sent)
+    for one in sent:
         store.ingest([one])
     found = closures(store)
     assert found["file:/c.y"][0] == [("file:/raw.x", "source"), ("file:/raw.y", "source")]
@@ -99,12 +99,12 @@ def test_spelling_changes_no_closure_on_either_database(words: Any, store: Store
 
 def test_names_are_shown_in_the_tables_own_spelling(words: Any, tmp_path: Path) -> None:
     """A writer's goes before a reader's, that of its latest schema before all, in any order of events."""
-    told = [
-        words.told("read", words.written("gold", {"k": ["mid.ID"], "n": ["mid.nAmE"]}), minute=9, run="1"),
-        words.told("make", words.written("mid", {"id": ["raw.x"], "Name": []}), minute=1, run="2"),
-        words.told("make", words.written("mid", {"Id": ["raw.x"]}), minute=2, run="3"),
+    sent = [
+        words.run_event("read", words.written("gold", {"k": ["mid.ID"], "n": ["mid.nAmE"]}), minute=9, run="1"),
+        words.run_event("make", words.written("mid", {"id": ["raw.x"], "Name": []}), minute=1, run="2"),
+        words.run_event("make", words.written("mid", {"Id": ["raw.x"]}), minute=2, run="3"),
     ]
-    for number, order in enumerate(permutations(told)):
+    for number, order in enumerate(permutations(sent)):
         with open_store(str(tmp_path / f"{number}.db")) as store:
             for one in order:
                 store.ingest([one])
@@ -118,10 +118,10 @@ def test_names_are_shown_in_the_tables_own_spelling(words: Any, tmp_path: Path) 
 
 def test_columns_of_one_event_that_differ_in_case_are_two(words: Any, store: Store) -> None:
     """A schema with ``a`` and ``A`` was made by a case-sensitive session, also when that is told late."""
-    read = words.told("read", words.written("gold", {"k": ["mid.a"], "m": ["mid.A"]}), minute=2, run="1")
+    read = words.run_event("read", words.written("gold", {"k": ["mid.a"], "m": ["mid.A"]}), minute=2, run="1")
     store.ingest([read])
     assert len(find_columns(store, "mid", 10).found) == 1
-    store.ingest([words.told("make", words.written("mid", {"a": ["raw.x"], "A": ["raw.y"]}), minute=1, run="2")])
+    store.ingest([words.run_event("make", words.written("mid", {"a": ["raw.x"], "A": ["raw.y"]}), minute=1, run="2")])
     assert {str(one.column) for one in find_columns(store, "mid", 10).found} == {"file:/mid.a", "file:/mid.A"}
     assert [str(root.column) for root in roots_of(store, "gold.k").roots] == ["file:/raw.x"]
     assert [str(root.column) for root in roots_of(store, "gold.m").roots] == ["file:/raw.y"]
@@ -131,9 +131,9 @@ def test_columns_of_one_event_that_differ_in_case_are_two(words: Any, store: Sto
 
 def test_names_are_compared_as_spark_does_it(words: Any, store: Store) -> None:
     """By lower case: ``ß`` is not ``ss``, ``É`` is ``é``, and the sign for kelvin is a ``k``."""
-    store.ingest([words.told("make", words.written("mid", {"straße": ["raw.a"], "É": ["raw.b"], "k": ["raw.c"]}))])
-    told = {"x": ["mid.STRASSE"], "y": ["mid.é"], "z": ["mid.\N{KELVIN SIGN}"]}
-    store.ingest([words.told("read", words.written("gold", told), minute=1)])
+    store.ingest([words.run_event("make", words.written("mid", {"straße": ["raw.a"], "É": ["raw.b"], "k": ["raw.c"]}))])
+    sent = {"x": ["mid.STRASSE"], "y": ["mid.é"], "z": ["mid.\N{KELVIN SIGN}"]}
+    store.ingest([words.run_event("read", words.written("gold", sent), minute=1)])
     graph = walk_from(store, "gold", Direction.UP, UNBOUNDED)
     assert {str(hop.input) for hop in graph.hops} == {
         "file:/mid.STRASSE",
@@ -145,12 +145,12 @@ def test_names_are_compared_as_spark_does_it(words: Any, store: Store) -> None:
 
 
 def test_names_of_the_past_are_found_however_they_are_spelled(words: Any, store: Store) -> None:
-    told = [
-        words.told("make", words.written("mid", {"Id": ["raw.x"]}), minute=1, run="1"),
-        words.told("ddl", words.renamed("mid", "mid", {"ID": "Key"}), minute=5, run="2"),
-        words.told("read", words.written("gold", {"k": ["mid.KEY"]}), minute=6, run="3"),
+    sent = [
+        words.run_event("make", words.written("mid", {"Id": ["raw.x"]}), minute=1, run="1"),
+        words.run_event("ddl", words.renamed("mid", "mid", {"ID": "Key"}), minute=5, run="2"),
+        words.run_event("read", words.written("gold", {"k": ["mid.KEY"]}), minute=6, run="3"),
     ]
-    store.ingest(reversed(told))
+    store.ingest(reversed(sent))
     assert [str(one.column) for one in find_columns(store, "mid", 10).found] == ["file:/mid.Key"]
     assert [str(root.column) for root in roots_of(store, "gold.k").roots] == ["file:/raw.x"]
     assert str(roots_of(store, "mid.KEY").column) == "file:/mid.Key"

@@ -20,12 +20,12 @@ def downstream(store: Store, name: str) -> list[str]:
 
 
 def test_a_renamed_table_keeps_its_lineage(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
-            told("read", written("c", {"y": ["a.x"]}), minute=1),
-            told("ddl", renamed("a", "b", symlinks={"db.a": "db.b"}), minute=2),
+            run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
+            run_event("read", written("c", {"y": ["a.x"]}), minute=1),
+            run_event("ddl", renamed("a", "b", symlinks={"db.a": "db.b"}), minute=2),
         ]
     )
     assert roots(store, "b.x") == roots(store, "db.b.x") == roots(store, "c.y") == {"/raw.x"}
@@ -36,13 +36,13 @@ def test_a_renamed_table_keeps_its_lineage(store: Store, words: Any) -> None:
 
 
 def test_the_former_name_may_be_that_of_another_table(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.x"]}), minute=0),
-            told("read", written("c", {"y": ["a.x"]}), minute=1),
-            told("ddl", renamed("a", "b"), minute=2),
-            told("again", written("a", {"x": ["other.x"]}), minute=3),
+            run_event("make", written("a", {"x": ["raw.x"]}), minute=0),
+            run_event("read", written("c", {"y": ["a.x"]}), minute=1),
+            run_event("ddl", renamed("a", "b"), minute=2),
+            run_event("again", written("a", {"x": ["other.x"]}), minute=3),
         ]
     )
     assert roots(store, "a.x") == {"/other.x"}
@@ -51,21 +51,21 @@ def test_the_former_name_may_be_that_of_another_table(store: Store, words: Any) 
 
 
 def test_a_late_event_is_about_the_table_of_its_time(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
-    store.ingest([told("again", written("a", {"x": ["other.x"]}), minute=3)])
-    store.ingest([told("ddl", renamed("a", "b"), minute=2)])
-    store.ingest([told("make", written("a", {"x": ["raw.x"]}), minute=0)])
+    written, run_event, renamed = words.written, words.run_event, words.renamed
+    store.ingest([run_event("again", written("a", {"x": ["other.x"]}), minute=3)])
+    store.ingest([run_event("ddl", renamed("a", "b"), minute=2)])
+    store.ingest([run_event("make", written("a", {"x": ["raw.x"]}), minute=0)])
     assert roots(store, "a.x") == {"/other.x"}
     assert roots(store, "b.x") == roots(store, "a.x", minute=0) == {"/raw.x"}
 
 
 def test_renamed_columns_keep_their_lineage(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.one"], "y": ["raw.two"]}), minute=0),
-            told("read", written("c", {"from_x": ["a.x"]}), minute=1),
-            told("ddl", renamed("a", "a", {"x": "z"}), minute=2),
+            run_event("make", written("a", {"x": ["raw.one"], "y": ["raw.two"]}), minute=0),
+            run_event("read", written("c", {"from_x": ["a.x"]}), minute=1),
+            run_event("ddl", renamed("a", "a", {"x": "z"}), minute=2),
         ]
     )
     assert roots(store, "a.z") == roots(store, "c.from_x") == roots(store, "a.x", minute=1) == {"/raw.one"}
@@ -76,8 +76,8 @@ def test_compact_answers_have_the_names_of_the_moment(store: Store, words: Any) 
     odd = "quote \" back\\slash, 'n\u00e4me' \u2603\n"
     store.ingest(
         [
-            words.told("make", words.written("a", {"x": ["raw.k"], odd: ["raw.k"]}), minute=0),
-            words.told("ddl", words.renamed("a", "a", {"x": "y"}), minute=2),
+            words.run_event("make", words.written("a", {"x": ["raw.k"], odd: ["raw.k"]}), minute=0),
+            words.run_event("ddl", words.renamed("a", "a", {"x": "y"}), minute=2),
         ]
     )
     for minute, name in ((1, "x"), (3, "y")):
@@ -89,14 +89,14 @@ def test_compact_answers_have_the_names_of_the_moment(store: Store, words: Any) 
 
 
 def test_two_columns_change_places(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     swap = [("x", "tmp"), ("y", "x"), ("tmp", "y")]
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.one"], "y": ["raw.two"]}), minute=0),
-            told("read", written("c", {"from_x": ["a.x"]}), minute=1),
-            *(told("ddl", renamed("a", "a", {old: new}), minute=2 + at) for at, (old, new) in enumerate(swap)),
-            told("read again", written("d", {"from_x": ["a.x"]}), minute=6),
+            run_event("make", written("a", {"x": ["raw.one"], "y": ["raw.two"]}), minute=0),
+            run_event("read", written("c", {"from_x": ["a.x"]}), minute=1),
+            *(run_event("ddl", renamed("a", "a", {old: new}), minute=2 + at) for at, (old, new) in enumerate(swap)),
+            run_event("read again", written("d", {"from_x": ["a.x"]}), minute=6),
         ]
     )
     assert roots(store, "a.x") == roots(store, "d.from_x") == {"/raw.two"}
@@ -106,46 +106,46 @@ def test_two_columns_change_places(store: Store, words: Any) -> None:
 
 
 def test_a_table_is_dropped_and_made_anew(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
-            told("read", written("c", {"y": ["a.x"]}), minute=1),
-            told("ddl", renamed("a", None, symlinks={"db.a": None}), minute=2),
+            run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
+            run_event("read", written("c", {"y": ["a.x"]}), minute=1),
+            run_event("ddl", renamed("a", None, symlinks={"db.a": None}), minute=2),
         ]
     )
     assert roots(store, "a.x") == roots(store, "c.y") == {"/raw.x"}, "what was made of it still is"
-    store.ingest([told("make", written("a", {"x": ["other.x"]}, ["db.a"]), minute=3)])
+    store.ingest([run_event("make", written("a", {"x": ["other.x"]}, ["db.a"]), minute=3)])
     assert roots(store, "a.x") == roots(store, "db.a.x") == {"/other.x"}
     assert roots(store, "c.y") == roots(store, "a.x", minute=1) == {"/raw.x"}
     assert downstream(store, "raw.x") == ["/c"], "a table that is no more is not impacted"
     assert [one.dataset.dataset.name for one in datasets(store)] == ["/a", "/c", "/other", "/raw"]
-    store.ingest([told("read", written("c", {"y": ["a.x"]}), minute=4)])
+    store.ingest([run_event("read", written("c", {"y": ["a.x"]}), minute=4)])
     assert roots(store, "c.y") == {"/other.x"}
 
 
 def test_an_external_table_made_anew_over_its_files_is_the_same(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     dropped = renamed("a", "a", symlinks={"db.a": None})
     dropped["facets"]["lifecycleStateChange"] = {"lifecycleStateChange": "DROP"}
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
-            told("ddl", dropped, minute=1),
-            told("read", written("c", {"y": ["a.x"]}, ["db.c"]), minute=2),
-            told("make", written("a", None, ["db.a"]), minute=3),
+            run_event("make", written("a", {"x": ["raw.x"]}, ["db.a"]), minute=0),
+            run_event("ddl", dropped, minute=1),
+            run_event("read", written("c", {"y": ["a.x"]}, ["db.c"]), minute=2),
+            run_event("make", written("a", None, ["db.a"]), minute=3),
         ]
     )
     assert roots(store, "c.y") == roots(store, "db.a.x") == {"/raw.x"}
 
 
 def test_a_rename_that_failed_changes_nothing(store: Store, words: Any) -> None:
-    written, told, renamed = words.written, words.told, words.renamed
+    written, run_event, renamed = words.written, words.run_event, words.renamed
     store.ingest(
         [
-            told("make", written("a", {"x": ["raw.x"]}), minute=0),
-            told("ddl", renamed("a", "b"), minute=1, state="FAIL"),
-            told("make", written("a", {"x": ["raw.y"]}), minute=2),
+            run_event("make", written("a", {"x": ["raw.x"]}), minute=0),
+            run_event("ddl", renamed("a", "b"), minute=1, state="FAIL"),
+            run_event("make", written("a", {"x": ["raw.y"]}), minute=2),
         ]
     )
     assert roots(store, "a.x") == {"/raw.y"}
@@ -156,13 +156,15 @@ def test_the_standard_facet_of_a_rename_is_enough(store: Store, words: Any) -> N
     new = words.written("b")
     previous = {"namespace": "file", "name": "/a"}
     new["facets"]["lifecycleStateChange"] = {"lifecycleStateChange": "RENAME", "previousIdentifier": previous}
-    store.ingest([words.told("make", words.written("a", {"x": ["raw.x"]}), minute=0), words.told("ddl", new, minute=1)])
+    store.ingest(
+        [words.run_event("make", words.written("a", {"x": ["raw.x"]}), minute=0), words.run_event("ddl", new, minute=1)]
+    )
     assert roots(store, "b.x") == {"/raw.x"}
 
 
 def test_a_view_that_is_redefined_has_the_lineage_of_its_time(store: Store, words: Any) -> None:
-    written, told = words.written, words.told
+    written, run_event = words.written, words.run_event
     for minute, source in enumerate(["raw.x", "other.x"]):
-        store.ingest([told("views", written("v", {"x": [source]}), minute=minute)])
+        store.ingest([run_event("views", written("v", {"x": [source]}), minute=minute)])
     assert roots(store, "v.x", minute=0) == {"/raw.x"}
     assert roots(store, "v.x") == {"/other.x"}

@@ -53,10 +53,10 @@ def change(words: Any, parts: tuple[dict[str, Any], int, str]) -> dict[str, Any]
     names, minute, state = parts
     if names["present"] is None:
         names = {**names, "fields": {}, "symlinks": dict.fromkeys(names["symlinks"])}
-    told: dict[str, Any] = words.told(
+    event: dict[str, Any] = words.run_event(
         "ddl", words.renamed(**names), minute=minute, state=state, run=str(parts), inputs=[names["former"]]
     )
-    return told
+    return event
 
 
 def event(words: Any, parts: dict[str, Any]) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def event(words: Any, parts: dict[str, Any]) -> dict[str, Any]:
     outputs = [words.written(*output) for output in parts["outputs"]]
     job = "j1" if parts["run"] in ("r1", "r2") else "j2"
     rest = {key: parts[key] for key in ("minute", "run", "state", "inputs", "job_facets") if key in parts}
-    told: dict[str, Any] = words.told(job, *outputs, **rest)
-    return told
+    event: dict[str, Any] = words.run_event(job, *outputs, **rest)
+    return event
 
 
 @cache
@@ -79,7 +79,7 @@ def empty_store() -> bytes:
         return path.read_bytes()
 
 
-def told_to(folder: Path, batches: list[list[dict[str, Any]]]) -> Store:
+def store_of(folder: Path, batches: list[list[dict[str, Any]]]) -> Store:
     (folder / "lineage.db").write_bytes(empty_store())
     store = open_store(str(folder / "lineage.db"))
     for batch in batches:
@@ -114,8 +114,8 @@ def agree(words: Any, events: list[dict[str, Any]], seed: random.Random) -> None
     with (
         tempfile.TemporaryDirectory() as one,
         tempfile.TemporaryDirectory() as other,
-        told_to(Path(one), [events]) as together,
-        told_to(Path(other), [[single] for single in mixed]) as apart,
+        store_of(Path(one), [events]) as together,
+        store_of(Path(other), [[single] for single in mixed]) as apart,
     ):
         assert words.contents(together) == words.contents(apart)
 
@@ -123,13 +123,13 @@ def agree(words: Any, events: list[dict[str, Any]], seed: random.Random) -> None
 def test_order_does_not_matter_where_a_table_takes_the_name_of_another_at_once(words: Any, tmp_path: Path) -> None:
     """One is dropped, and at the same moment another gets its name, and its column one that is told again later."""
     events = [
-        words.told("ddl", words.renamed("a", None), minute=1, run="1"),
-        words.told("ddl", words.renamed("b", "a", {"x": "y"}), minute=1, run="2"),
-        words.told("make", words.written("a", {"x": ["raw.x"], "y": []}), minute=4, run="3"),
+        words.run_event("ddl", words.renamed("a", None), minute=1, run="1"),
+        words.run_event("ddl", words.renamed("b", "a", {"x": "y"}), minute=1, run="2"),
+        words.run_event("make", words.written("a", {"x": ["raw.x"], "y": []}), minute=4, run="3"),
     ]
     found = set()
     for number, order in enumerate(permutations(events)):
         (tmp_path / str(number)).mkdir()
-        with told_to(tmp_path / str(number), [[one] for one in order]) as store:
+        with store_of(tmp_path / str(number), [[one] for one in order]) as store:
             found.add(str(words.contents(store)))
     assert len(found) == 1

@@ -11,7 +11,7 @@ from headwater.store.ingest.read import read_batch
 
 def event(words: Any, *outputs: Any, **more: Any) -> Event:
     """A run event as it is read."""
-    return read_event(json.dumps(words.told(*outputs, **more)))
+    return read_event(json.dumps(words.run_event(*outputs, **more)))
 
 
 def dataset(name: str, namespace: str = "file") -> Dataset:
@@ -22,7 +22,7 @@ def dataset(name: str, namespace: str = "file") -> Dataset:
 def test_a_run_has_the_job_of_the_first_event_that_names_it(words: Any) -> None:
     parent = {"parent": {"run": {"runId": "p"}, "job": {"namespace": "demo", "name": "application"}}}
     child = event(words, "part", run="one", run_facets=parent)
-    own = read_event(json.dumps(words.told("renamed since") | {"run": {"runId": "p"}}))
+    own = read_event(json.dumps(words.run_event("renamed since") | {"run": {"runId": "p"}}))
     batch = read_batch([child, own])
     assert batch.runs["p"] == Job("demo", "application")
     assert set(batch.jobs) == {Job("demo", name) for name in ("application", "part", "renamed since")}
@@ -30,7 +30,7 @@ def test_a_run_has_the_job_of_the_first_event_that_names_it(words: Any) -> None:
 
 def test_a_name_that_any_event_joins_with_another_is_no_plain_name(words: Any) -> None:
     linked = words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"])
-    by_name = read_event(json.dumps(words.told("read") | {"inputs": [{"namespace": "hive", "name": "db.gold"}]}))
+    by_name = read_event(json.dumps(words.run_event("read") | {"inputs": [{"namespace": "hive", "name": "db.gold"}]}))
     batch = read_batch([event(words, "write", linked, inputs=["raw"]), by_name])
     assert batch.plain_names == (dataset("/raw"),)
     assert set(batch.datasets) == {dataset("/gold"), dataset("db.gold", "hive"), dataset("/raw")}
@@ -45,7 +45,7 @@ def test_sources_of_lineage_are_datasets_though_no_input_names_them(words: Any) 
 def test_fields_are_those_of_writers_before_those_of_readers(words: Any) -> None:
     schema = {"schema": {"fields": [{"name": "X"}]}}
     read = {"namespace": "file", "name": "/raw", "facets": schema}
-    one = read_event(json.dumps(words.told("write", words.written("gold", {"a": ["raw.x"]})) | {"inputs": [read]}))
+    one = read_event(json.dumps(words.run_event("write", words.written("gold", {"a": ["raw.x"]})) | {"inputs": [read]}))
     fields = read_batch([one]).fields
     assert [(of.by, of.dataset, tuple(of.names)) for of in fields] == [
         (WRITTEN, dataset("/gold"), ("a",)),

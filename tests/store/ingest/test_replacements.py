@@ -61,8 +61,8 @@ class Write:
         output = words.written(self.output, fields, (), self.write)
         at = {"minute": self.minute, "run": self.name}
         if self.early:
-            yield words.told(self.job, output, minute=max(self.minute - 1, 0), run=self.name, state="START")
-        yield words.told(self.job, *([] if self.early else [output]), state=self.state, **at)
+            yield words.run_event(self.job, output, minute=max(self.minute - 1, 0), run=self.name, state="START")
+        yield words.run_event(self.job, *([] if self.early else [output]), state=self.state, **at)
 
 
 WRITES = [
@@ -228,7 +228,7 @@ def test_current_lineage_follows_from_the_events_whatever_their_order(
 def night(words: Any, day: int, columns: dict[str, list[str]], write: str = "ALL_ROWS", **more: Any) -> dict[str, Any]:
     """The end of a nightly run whose job is called by its day."""
     output = words.written("out", columns, (), write)
-    found: dict[str, Any] = words.told(f"nightly_2026-11-{day}", output, minute=day, **more)
+    found: dict[str, Any] = words.run_event(f"nightly_2026-11-{day}", output, minute=day, **more)
     return found
 
 
@@ -246,7 +246,7 @@ def test_an_append_ends_no_lineage(words: Any, store: Store) -> None:
 
 def test_a_write_without_lineage_ends_that_of_others(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]})])
-    store.ingest([words.told("clean", words.written("out", None, (), "ALL_ROWS"), minute=24)])
+    store.ingest([words.run_event("clean", words.written("out", None, (), "ALL_ROWS"), minute=24)])
     assert words.edges(store) == set()
     store.ingest([night(words, 25, {"v": ["people.email"]})])
     assert words.edges(store) == {"out.v <- people.email IDENTITY"}
@@ -254,10 +254,10 @@ def test_a_write_without_lineage_ends_that_of_others(words: Any, store: Store) -
 
 def test_the_same_run_again_after_a_replacement_makes_its_edges_again(words: Any, store: Store) -> None:
     for minute in (1, 3):
-        store.ingest([words.told("daily", words.written("out", {"v": ["a.x"]}, (), "SOME_ROWS"), minute=minute)])
-        store.ingest([words.told("clean", words.written("out", None, (), "ALL_ROWS"), minute=minute + 1)])
+        store.ingest([words.run_event("daily", words.written("out", {"v": ["a.x"]}, (), "SOME_ROWS"), minute=minute)])
+        store.ingest([words.run_event("clean", words.written("out", None, (), "ALL_ROWS"), minute=minute + 1)])
         assert words.edges(store) == set()
-    store.ingest([words.told("daily", words.written("out", {"v": ["a.x"]}, (), "SOME_ROWS"), minute=5)])
+    store.ingest([words.run_event("daily", words.written("out", {"v": ["a.x"]}, (), "SOME_ROWS"), minute=5)])
     assert words.edges(store) == {"out.v <- a.x IDENTITY"}
 
 
@@ -285,10 +285,10 @@ def test_a_stream_that_runs_is_not_ended_by_a_replacement(words: Any, store: Sto
     """It may write again after it; once it has ended, what replaced the rows after that ends its lineage."""
     streams = {"jobType": {"processingType": "STREAMING"}}
     written = words.written("out", {"v": ["clicks.x"]}, (), "SOME_ROWS")
-    store.ingest([words.told("stream", written, minute=1, run="s", state="RUNNING", job_facets=streams)])
-    store.ingest([words.told("clean", words.written("out", None, (), "ALL_ROWS"), minute=5)])
+    store.ingest([words.run_event("stream", written, minute=1, run="s", state="RUNNING", job_facets=streams)])
+    store.ingest([words.run_event("clean", words.written("out", None, (), "ALL_ROWS"), minute=5)])
     assert words.edges(store) == {"out.v <- clicks.x IDENTITY"}
-    store.ingest([words.told("stream", written, minute=3, run="s", job_facets=streams)])
+    store.ingest([words.run_event("stream", written, minute=3, run="s", job_facets=streams)])
     assert words.edges(store) == set()
 
 
@@ -312,7 +312,7 @@ def _marks(runs: Sequence[Overwrite]) -> list[tuple[str, str]]:
 def test_a_run_of_the_job_after_the_overwrite_is_not_replaced_by_it(words: Any, store: Store) -> None:
     for day, write in ((23, ""), (24, "OVERWRITE"), (25, "")):
         store.ingest([night(words, day, {"v": ["people.email"]}, write)])
-    store.ingest([words.told("nightly_2026-11-23", words.written("out", {"v": ["people.email"]}), minute=30)])
+    store.ingest([words.run_event("nightly_2026-11-23", words.written("out", {"v": ["people.email"]}), minute=30)])
     jobs = {one.jobs[0].name: bool(one.possibly_replaced) for one in roots_of(store, "out.v").roots}
     hops = {one.job.name: one.possibly_replaced is not None for one in walk_from(store, "out.v").hops}
     assert hops == {"nightly_2026-11-23": False, "nightly_2026-11-24": False, "nightly_2026-11-25": False}
@@ -321,7 +321,7 @@ def test_a_run_of_the_job_after_the_overwrite_is_not_replaced_by_it(words: Any, 
 
 def test_a_column_that_the_new_rows_lack_is_no_current_column(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"], "old": ["people.id"]})])
-    store.ingest([words.told("copy", words.written("copied", {"w": ["out.old"]}), minute=23)])
+    store.ingest([words.run_event("copy", words.written("copied", {"w": ["out.old"]}), minute=23)])
     store.ingest([night(words, 24, {"v": ["shop.name"]})])
     page = dataset_page(store, 10, DatasetQuery("out"))
     assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
@@ -333,7 +333,7 @@ def test_a_column_that_the_new_rows_lack_is_no_current_column(words: Any, store:
 
 def test_a_column_stays_where_the_replacing_run_has_no_schema(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]})])
-    store.ingest([words.told("clean", words.written("out", None, (), "TRUNCATE"), minute=24)])
+    store.ingest([words.run_event("clean", words.written("out", None, (), "TRUNCATE"), minute=24)])
     page = dataset_page(store, 10, DatasetQuery("out"))
     assert [[column.name for column in columns] for _, columns in page.datasets] == [["v"]]
     assert roots_of(store, "out.v").evidence is Evidence.REPLACED
@@ -347,16 +347,16 @@ def test_columns_made_of_rows_that_are_gone_lead_to_their_sources(words: Any, st
     """A stage is filled, read, and emptied or used for something else."""
     store.ingest(
         [
-            words.told("fill", words.written("stage", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1),
-            words.told("load", words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=2),
-            words.told("empty", words.written("stage", None, (), "ALL_ROWS"), minute=3),
+            words.run_event("fill", words.written("stage", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1),
+            words.run_event("load", words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=2),
+            words.run_event("empty", words.written("stage", None, (), "ALL_ROWS"), minute=3),
         ]
     )
     assert _roots(store, "v.y") == ["people.email"]
-    store.ingest([words.told("other", words.written("stage", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=4)])
+    store.ingest([words.run_event("other", words.written("stage", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=4)])
     assert "people.email" in _roots(store, "v.y")
     assert _roots(store, "stage.x") == ["shop.name"]
-    store.ingest([words.told("load", words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=5)])
+    store.ingest([words.run_event("load", words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=5)])
     assert _roots(store, "v.y") == ["shop.name"]
 
 
@@ -365,18 +365,18 @@ def test_rows_that_were_added_each_day_lead_to_the_sources_of_each_day(words: An
         source = {"x": [f"source{day}.a"]}
         store.ingest(
             [
-                words.told(f"fill_{day}", words.written("stage", source, (), "ALL_ROWS"), minute=day * 2),
-                words.told("add", words.written("v", {"y": ["stage.x"]}, (), "SOME_ROWS"), minute=day * 2 + 1),
+                words.run_event(f"fill_{day}", words.written("stage", source, (), "ALL_ROWS"), minute=day * 2),
+                words.run_event("add", words.written("v", {"y": ["stage.x"]}, (), "SOME_ROWS"), minute=day * 2 + 1),
             ]
         )
     assert _roots(store, "v.y") == ["source1.a", "source2.a", "source3.a"]
 
 
 def test_a_table_that_is_overwritten_by_itself_leads_to_who_filled_it(words: Any, store: Store) -> None:
-    store.ingest([words.told("fill", words.written("t", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1)])
+    store.ingest([words.run_event("fill", words.written("t", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1)])
     for minute in (2, 3, 4):
-        store.ingest([words.told("tidy", words.written("t", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=minute)])
-    store.ingest([words.told("copy", words.written("c", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=5)])
+        store.ingest([words.run_event("tidy", words.written("t", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=minute)])
+    store.ingest([words.run_event("copy", words.written("c", {"x": ["t.x"]}, (), "ALL_ROWS"), minute=5)])
     assert "people.email" in _roots(store, "t.x")
     assert "people.email" in _roots(store, "c.x")
 
@@ -384,18 +384,18 @@ def test_a_table_that_is_overwritten_by_itself_leads_to_who_filled_it(words: Any
 def test_a_restored_version_has_the_lineage_that_it_had(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]}, "ALL_ROWS @0")])
     store.ingest([night(words, 24, {"v": ["shop.name"]}, "ALL_ROWS @1")])
-    store.ingest([words.told("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS @2 <0"), minute=25)])
+    store.ingest([words.run_event("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS @2 <0"), minute=25)])
     assert words.edges(store) == {"out.v <- people.email IDENTITY"}
     assert [str(one.column) for one in roots_of(store, "out.v").roots] == ["file:/people.email"]
     assert [str(one.dataset.dataset) for one in impact_of(store, "people.email").datasets] == ["file:/out"]
     assert impact_of(store, "shop.name").datasets == ()
-    store.ingest([words.told("restore again", words.written("out", None, (), "SOME_ROWS <1"), minute=26)])
+    store.ingest([words.run_event("restore again", words.written("out", None, (), "SOME_ROWS <1"), minute=26)])
     assert words.edges(store) == {"out.v <- shop.name IDENTITY"}
 
 
 def test_all_former_lineage_may_be_in_a_restored_version_without_a_name(words: Any, store: Store) -> None:
     store.ingest([night(words, 23, {"v": ["people.email"]}), night(words, 24, {"v": ["shop.name"]})])
-    restoring = words.told("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS <?"), minute=25)
+    restoring = words.run_event("restore", words.written("out", {"v": ["out.v"]}, (), "SOME_ROWS <?"), minute=25)
     store.ingest([restoring])
     assert words.edges(store) == {f"out.v <- {one} IDENTITY" for one in ("out.v", "people.email", "shop.name")}
     by = [("restore", restoring["run"]["runId"])]
@@ -412,7 +412,7 @@ def test_the_latest_application_of_appends_of_one_job_counts_with_all_its_writes
         if before:
             fields = words.written("out", {"v": [before]})["facets"]["columnLineage"]["fields"]
             output["outputFacets"]["headwater_write"]["earlier"] = {"fields": fields, "dataset": []}
-        event: dict[str, Any] = words.told("shop.out", output, minute=minute)
+        event: dict[str, Any] = words.run_event("shop.out", output, minute=minute)
         return event
 
     store.ingest([append(1, "web.x"), append(2, "shop.x", before="web.x")])

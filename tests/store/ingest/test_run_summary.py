@@ -33,17 +33,17 @@ def test_summaries_follow_runs_that_go_on_and_end(store: Store, words: Any) -> N
     gold = words.written("gold", {"a": ["raw.x"]})
     for number, state in enumerate(("START", "RUNNING", "COMPLETE")):
         outputs = [gold] if number else []
-        store.ingest([words.told("daily", *outputs, minute=number, state=state, run="one", inputs=["raw"])])
+        store.ingest([words.run_event("daily", *outputs, minute=number, state=state, run="one", inputs=["raw"])])
         require_summaries(store)
-    store.ingest([words.told("daily", minute=5, state="ABORT", run="one")])
+    store.ingest([words.run_event("daily", minute=5, state="ABORT", run="one")])
     require_summaries(store)
 
 
 def test_summaries_follow_datasets_that_turn_out_to_be_one(store: Store, words: Any) -> None:
-    store.ingest([words.told("by path", words.written("gold", {"a": ["raw.x"]}), minute=1)])
+    store.ingest([words.run_event("by path", words.written("gold", {"a": ["raw.x"]}), minute=1)])
     by_name = {"namespace": "hive", "name": "db.gold"}
-    store.ingest([words.told("by name", minute=2) | {"inputs": [by_name]}])
-    store.ingest([words.told("both", words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"]), minute=3)])
+    store.ingest([words.run_event("by name", minute=2) | {"inputs": [by_name]}])
+    store.ingest([words.run_event("both", words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"]), minute=3)])
     require_summaries(store)
     with store.read() as connection:
         assert len(connection.execute(select(schema.dataset.c.id)).all()) == 2
@@ -51,8 +51,8 @@ def test_summaries_follow_datasets_that_turn_out_to_be_one(store: Store, words: 
 
 def test_a_rename_that_arrives_late_counts_from_its_time(store: Store, words: Any) -> None:
     for minute in (1, 5):
-        store.ingest([words.told("daily", words.written("gold", {"a": ["raw.x"]}), minute=minute, inputs=["raw"])])
-    store.ingest([words.told("move", words.renamed("gold", "old"), minute=3)])
+        store.ingest([words.run_event("daily", words.written("gold", {"a": ["raw.x"]}), minute=minute, inputs=["raw"])])
+    store.ingest([words.run_event("move", words.renamed("gold", "old"), minute=3)])
     require_summaries(store)
     with store.read() as connection:
         assert len(connection.execute(select(schema.dataset.c.id)).all()) == 3
@@ -65,24 +65,24 @@ def test_summaries_are_right_in_one_batch(store: Store, words: Any, *, alters: b
     streaming = {"jobType": {"processingType": "STREAMING"}}
     store.ingest(
         [
-            words.told("daily", minute=0, state="START", run="one", inputs=["raw"]),
-            words.told("stream", silver, minute=1, state="RUNNING", run="two", job_facets=streaming),
-            words.told("failed", gold, minute=2, state="FAIL", run="three", inputs=["raw", "silver"]),
+            words.run_event("daily", minute=0, state="START", run="one", inputs=["raw"]),
+            words.run_event("stream", silver, minute=1, state="RUNNING", run="two", job_facets=streaming),
+            words.run_event("failed", gold, minute=2, state="FAIL", run="three", inputs=["raw", "silver"]),
             # What alters a table writes the runs before it while others have more to say.
-            words.told("alter", altered if alters else silver, minute=3, run="four"),
-            words.told("stream", minute=4, state="RUNNING", run="two", job_facets=streaming, inputs=["raw"]),
-            words.told("daily", gold, minute=5, run="one"),
-            words.told("late", gold, minute=6, state="RUNNING", run="five"),
+            words.run_event("alter", altered if alters else silver, minute=3, run="four"),
+            words.run_event("stream", minute=4, state="RUNNING", run="two", job_facets=streaming, inputs=["raw"]),
+            words.run_event("daily", gold, minute=5, run="one"),
+            words.run_event("late", gold, minute=6, state="RUNNING", run="five"),
         ]
     )
     require_summaries(store)
-    store.ingest([words.told("late", minute=7, run="five", inputs=["raw"])])
+    store.ingest([words.run_event("late", minute=7, run="five", inputs=["raw"])])
     require_summaries(store)
 
 
 def test_summaries_are_right_in_one_batch_with_another_name(store: Store, words: Any) -> None:
     linked = words.written("gold", {"a": ["raw.x"]}, symlinks=["db.gold"])
     by_name = {"namespace": "hive", "name": "db.gold"}
-    before = words.told("by name", minute=1, run="one") | {"inputs": [by_name]}
-    store.ingest([before, words.told("both", linked, minute=2, run="two", inputs=["raw"])])
+    before = words.run_event("by name", minute=1, run="one") | {"inputs": [by_name]}
+    store.ingest([before, words.run_event("both", linked, minute=2, run="two", inputs=["raw"])])
     require_summaries(store)

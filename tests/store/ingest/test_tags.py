@@ -31,9 +31,11 @@ TAGGED = (
 DESCRIBED = "SELECT namespace, name, description FROM dataset"
 
 
-def told_tags(store: Store) -> list[list[str]]:
+def stored_tags(store: Store) -> list[list[str]]:
     with store.read() as connection:
-        return [sorted(str(tuple(row)) for row in connection.execute(text(asked))) for asked in (TAGGED, DESCRIBED)]
+        return [
+            sorted(str(tuple(row)) for row in connection.execute(text(question))) for question in (TAGGED, DESCRIBED)
+        ]
 
 
 def tagged(words: Any, name: str, tags: list[Json] | None, link: bool = False, description: str = "") -> Json:
@@ -50,16 +52,16 @@ def event(words: Any, parts: tuple[list[Any], int, list[Json] | None]) -> Json:
     facets = (
         {} if of_job is None else {"tags": {"tags": [{k: v for k, v in tag.items() if k != "field"} for tag in of_job]}}
     )
-    told: Json = words.told(
+    event: Json = words.run_event(
         "j", *(tagged(words, *one) for one in outputs), minute=minute, run=str(parts), job_facets=facets
     )
-    return told
+    return event
 
 
 def rename(words: Any, parts: tuple[str, str, dict[str, str], int]) -> Json:
     former, present, fields, minute = parts
-    told: Json = words.told("ddl", words.renamed(former, present, fields), minute=minute, run=str(parts))
-    return told
+    event: Json = words.run_event("ddl", words.renamed(former, present, fields), minute=minute, run=str(parts))
+    return event
 
 
 @settings(max_examples=30, deadline=None)
@@ -71,27 +73,27 @@ def rename(words: Any, parts: tuple[str, str, dict[str, str], int]) -> Json:
 def test_the_order_of_events_does_not_matter_to_tags(
     words: Any, events: list[Any], renames: list[Any], seed: random.Random
 ) -> None:
-    told = [event(words, one) for one in events] + [rename(words, one) for one in renames]
-    mixed = told + seed.choices(told, k=2)
+    all_events = [event(words, one) for one in events] + [rename(words, one) for one in renames]
+    mixed = all_events + seed.choices(all_events, k=2)
     seed.shuffle(mixed)
     with (
         tempfile.TemporaryDirectory() as folder,
         open_store(f"{folder}/1.db") as one,
         open_store(f"{folder}/2.db") as two,
     ):
-        one.ingest(told)
+        one.ingest(all_events)
         for single in mixed:
             two.ingest([single])
-        assert told_tags(one) == told_tags(two)
+        assert stored_tags(one) == stored_tags(two)
 
 
 def test_a_later_facet_replaces_tags_of_earlier_ones_and_not_those_of_people(store: Store, words: Any) -> None:
     pii, gold = {"key": "pii", "value": "true", "source": "DBT", "field": "x"}, {"key": "gold", "value": "1"}
-    store.ingest([words.told("j", tagged(words, "a", [pii, gold]), minute=1)])
+    store.ingest([words.run_event("j", tagged(words, "a", [pii, gold]), minute=1)])
     with store.write() as connection:
         put_tags(connection, [((_only_dataset(store, "/a"), 0), 7, Tagging(0, "mine"))])
-    store.ingest([words.told("j", tagged(words, "a", [gold | {"value": "2"}]), minute=2)])
-    assert [row.split(", ")[2:6] for row in told_tags(store)[0]] == [
+    store.ingest([words.run_event("j", tagged(words, "a", [gold | {"value": "2"}]), minute=2)])
+    assert [row.split(", ")[2:6] for row in stored_tags(store)[0]] == [
         ["None", "'gold'", "'2'", "''"],
         ["None", "'mine'", "''", "'API'"],
     ]
@@ -100,20 +102,23 @@ def test_a_later_facet_replaces_tags_of_earlier_ones_and_not_those_of_people(sto
 @pytest.mark.parametrize("change", ["rename", "join"])
 def test_tags_of_people_stay_with_a_dataset(store: Store, words: Any, change: str) -> None:
     store.ingest(
-        [words.told("j", tagged(words, "a", None), minute=1), words.told("j", tagged(words, "a", None), minute=9)]
+        [
+            words.run_event("j", tagged(words, "a", None), minute=1),
+            words.run_event("j", tagged(words, "a", None), minute=9),
+        ]
     )
     owner = _only_dataset(store, "/a")
     with store.write() as connection:
         field = connection.execute(text(f"SELECT id FROM field WHERE name = 'x' AND dataset_id = {owner}")).scalar_one()
         put_tags(connection, [((owner, 0), 7, Tagging(int(field), "mine")), ((owner, 0), 7, Tagging(0, "ours"))])
     if change == "rename":
-        store.ingest([words.told("ddl", words.renamed("a", "b"), minute=5)])
+        store.ingest([words.run_event("ddl", words.renamed("a", "b"), minute=5)])
     else:
         link = [{"namespace": "file", "name": "/a", "type": "TABLE"}]
         store.ingest(
-            [words.told("j", words.written("c", {}) | {"facets": {"symlinks": {"identifiers": link}}}, minute=5)]
+            [words.run_event("j", words.written("c", {}) | {"facets": {"symlinks": {"identifiers": link}}}, minute=5)]
         )
-    found = [row.split(", ")[2:4] for row in told_tags(store)[0]]
+    found = [row.split(", ")[2:4] for row in stored_tags(store)[0]]
     assert found == [["'x'", "'mine'"], ["None", "'ours'"]]
 
 
@@ -124,12 +129,12 @@ def _only_dataset(store: Store, name: str) -> int:
 
 def test_a_later_facet_takes_back_the_tag_of_a_renamed_field(store: Store, words: Any) -> None:
     def tags(key: str, minute: int) -> Json:
-        told: Json = words.told("j", words.written("t"), minute=minute)
-        told["outputs"][0]["facets"]["tags"] = {"tags": [{"key": key, "value": "", "field": "y"}]}
-        return told
+        event: Json = words.run_event("j", words.written("t"), minute=minute)
+        event["outputs"][0]["facets"]["tags"] = {"tags": [{"key": key, "value": "", "field": "y"}]}
+        return event
 
-    store.ingest([words.told("make", words.written("t", {"x": ["raw.x"]}), minute=1)])
-    store.ingest([words.told("ddl", words.renamed("t", "t", {"x": "y"}), minute=2)])
+    store.ingest([words.run_event("make", words.written("t", {"x": ["raw.x"]}), minute=1)])
+    store.ingest([words.run_event("ddl", words.renamed("t", "t", {"x": "y"}), minute=2)])
     store.ingest([tags("pii", 3)])
     store.ingest([tags("gold", 4)])
     with store.read() as connection:

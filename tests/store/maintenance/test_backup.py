@@ -19,10 +19,10 @@ def fill(store: Store, words: Any, minutes: range = range(5)) -> None:
     for minute in minutes:
         parent = {"run": {"runId": f"app {minute}"}, "job": {"namespace": "demo", "name": "app"}}
         output = words.written("gold", {"a": [f"raw.x{minute % 2}", "raw.y FILTER"]}, symlinks=["db.gold"])
-        store.ingest([words.told("daily", output, minute=minute, run_facets={"parent": parent}, inputs=["raw"])])
+        store.ingest([words.run_event("daily", output, minute=minute, run_facets={"parent": parent}, inputs=["raw"])])
 
 
-def said(store: Store, words: Any) -> dict[str, list[str]]:
+def content(store: Store, words: Any) -> dict[str, list[str]]:
     """The content of a store; SQLite writes 0 and 1 for what PostgreSQL writes as a word."""
     found = words.contents(store).items()
     return {name: sorted(row.replace("True", "1").replace("False", "0") for row in rows) for name, rows in found}
@@ -45,13 +45,13 @@ def test_a_restored_store_answers_as_the_first_and_goes_on(
     assert [path.name for path in (tmp_path / "backups").iterdir()] == ["one.db"]
     restore(tmp_path / "backups" / "one.db", other)
     with open_store(other) as again:
-        assert said(again, words) == said(store, words)
+        assert content(again, words) == content(store, words)
         assert recognized(again, token) == key
         for each in (store, again):
             fill(each, words, range(5, 8))
-            each.ingest([words.told("new", words.written("new", {"n": ["gold.a"]}), minute=9, run="n")])
+            each.ingest([words.run_event("new", words.written("new", {"n": ["gold.a"]}), minute=9, run="n")])
         gone = {"runs", "touched", "lineage"}  # whose runs have ids of their own
-        mine, its = said(store, words), said(again, words)
+        mine, its = content(store, words), content(again, words)
         assert {name for name in mine if mine[name] != its[name]} <= gone
 
 
@@ -104,7 +104,7 @@ def test_a_backup_is_of_one_moment_while_others_write(store: Store, words: Any, 
             place = 0
             while not done.is_set():
                 place += 1
-                mine.ingest([words.told(f"job {place}", words.written(f"gold {place}", {"a": ["raw.x"]}))])
+                mine.ingest([words.run_event(f"job {place}", words.written(f"gold {place}", {"a": ["raw.x"]}))])
 
     writer = threading.Thread(target=write)
     writer.start()

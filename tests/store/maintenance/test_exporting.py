@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from tests.store.conftest import contents, told, written
+from tests.store.conftest import contents, run_event, written
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
@@ -23,7 +23,7 @@ READERS = {"gz": gzip.open, "zst": lambda raw: BufferedReader(zstandard.ZstdDeco
 def events(first: int, last: int) -> list[dict[str, Any]]:
     """Events whose times go backwards while they are taken."""
     return [
-        told(f"j{at % 3}", written(f"out{at % 3}", {"x": [f"raw{at % 5}.x"]}), minute=900 - at, run=str(at))
+        run_event(f"j{at % 3}", written(f"out{at % 3}", {"x": [f"raw{at % 5}.x"]}), minute=900 - at, run=str(at))
         for at in range(first, last)
     ]
 
@@ -54,10 +54,10 @@ def test_events_leave_in_the_order_of_taking_in_files_of_a_size(store: Store, tm
     for file in files:
         with file.open("rb") as raw, READERS[packing](raw) as unpacked:  # type: ignore[operator]
             assert len(unpacked.read()) <= 5_000
-    with open_store(str(tmp_path / "again.db")) as again, open_store(str(tmp_path / "heard.db")) as heard:
+    with open_store(str(tmp_path / "again.db")) as again, open_store(str(tmp_path / "heard.db")) as ingested:
         again.ingest(lines(tmp_path / "out"))
-        heard.ingest(taken)
-        assert contents(again) == contents(heard)
+        ingested.ingest(taken)
+        assert contents(again) == contents(ingested)
 
 
 def test_an_event_larger_than_a_file_has_one_of_its_own(store: Store, tmp_path: Path) -> None:
@@ -107,13 +107,13 @@ def test_the_command_writes_what_ingest_reads(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "one.db")) as one:
         one.ingest(events(0, 5))
 
-    def said(*words: str) -> str:
+    def printed(*words: str) -> str:
         result = CliRunner().invoke(app, [*words], env={"COLUMNS": "200"})
         assert result.exit_code == 0, result.output
         return result.stdout
 
     out, store = str(tmp_path / "out"), str(tmp_path / "one.db")
-    assert said("archive", "export", out, "--store", store) == "events: 5 written, in 1 files\n"
-    assert said("archive", "export", out, "--store", store) == "events: 0 written, in 0 files\n"
-    assert "5 added" in said("ingest", out, "--store", str(tmp_path / "new.db"))
+    assert printed("archive", "export", out, "--store", store) == "events: 5 written, in 1 files\n"
+    assert printed("archive", "export", out, "--store", store) == "events: 0 written, in 0 files\n"
+    assert "5 added" in printed("ingest", out, "--store", str(tmp_path / "new.db"))
     assert json.loads(lines(tmp_path / "out")[0])["job"]["name"] == "j0"

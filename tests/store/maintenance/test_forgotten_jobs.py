@@ -20,8 +20,8 @@ def named(store: Store) -> list[str]:
 
 
 def test_its_lineage_ends_and_stays_as_history(store: Store, words: Any) -> None:
-    told = words.told("j", words.written("gold", {"a": ["raw.x"]}), words.written("bare"), minute=1)
-    store.ingest([told, words.told("other", words.written("gold", {"a": ["raw.y"]}), minute=2)])
+    event = words.run_event("j", words.written("gold", {"a": ["raw.x"]}), words.written("bare"), minute=1)
+    store.ingest([event, words.run_event("other", words.written("gold", {"a": ["raw.y"]}), minute=2)])
     assert [(one.namespace, one.name) for one in forget_job(store, "j")] == [("demo", "j")]
     assert words.edges(store) == {"gold.a <- raw.y IDENTITY"}
     assert named(store) == ["other"]
@@ -29,33 +29,33 @@ def test_its_lineage_ends_and_stays_as_history(store: Store, words: Any) -> None
     assert search(store, "j").jobs == ()
     then = roots_of(store, "gold.a", Bounds(as_of=1_767_225_600_000_000 + 90_000_000))
     assert [root.column.name for root in then.roots] == ["x"]
-    assert store.events(told["run"]["runId"]) == [told]
+    assert store.events(event["run"]["runId"]) == [event]
 
 
 def test_a_later_run_brings_it_back_and_nothing_earlier_does(store: Store, words: Any) -> None:
-    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=2)])
+    store.ingest([words.run_event("j", words.written("gold", {"a": ["raw.x"]}), minute=2)])
     forget_job(store, "j")
-    store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}), minute=minute) for minute in (1, 3)])
-    store.ingest([words.told("alter", renamed("raw", "rawest"), minute=4)])
+    store.ingest([words.run_event("j", words.written("gold", {"a": ["raw.x"]}), minute=minute) for minute in (1, 3)])
+    store.ingest([words.run_event("alter", renamed("raw", "rawest"), minute=4)])
     assert (words.edges(store), "j" in named(store)) == (set(), False)
-    again = words.told("j", words.written("gold", {"a": ["raw.x"]})) | {"eventTime": NEXT_CENTURY}
+    again = words.run_event("j", words.written("gold", {"a": ["raw.x"]})) | {"eventTime": NEXT_CENTURY}
     store.ingest([again])
     assert (words.edges(store), "j" in named(store)) == ({EDGE}, True)
 
 
 def test_the_parts_of_an_application_go_with_it_and_no_others(store: Store, words: Any) -> None:
-    application = words.told("shop", run="app")
+    application = words.run_event("shop", run="app")
     parent = {"parent": {"run": application["run"], "job": {"namespace": "demo", "name": "shop"}}}
-    part = words.told("shop.gold", words.written("gold", {"a": ["raw.x"]}), run_facets=parent)
-    own = words.told("shop.else", words.written("gold", {"a": ["raw.y"]}))
+    part = words.run_event("shop.gold", words.written("gold", {"a": ["raw.x"]}), run_facets=parent)
+    own = words.run_event("shop.else", words.written("gold", {"a": ["raw.y"]}))
     store.ingest([application, part, own])
     assert [one.name for one in forget_job(store, "demo/shop")] == ["shop", "shop.gold"]
     assert (named(store), words.edges(store)) == (["shop.else"], {"gold.a <- raw.y IDENTITY"})
 
 
 def test_a_name_must_be_that_of_one_job(store: Store, words: Any) -> None:
-    other = words.told("nightly") | {"job": {"namespace": "other", "name": "nightly"}}
-    store.ingest([words.told("nightly"), other])
+    other = words.run_event("nightly") | {"job": {"namespace": "other", "name": "nightly"}}
+    store.ingest([words.run_event("nightly"), other])
     with pytest.raises(AmbiguousName, match="2 jobs are called 'nightly': demo/nightly, other/nightly"):
         forget_job(store, "nightly")
     with pytest.raises(UnknownName, match=r"No job is called 'nigthly'. Near: nightly"):

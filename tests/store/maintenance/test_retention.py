@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
-from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, event, told_to
+from tests.store.ingest.test_pipeline_laws import CHANGE, EVENT, OF_STREAM, change, event, store_of
 
 from headwater.errors import HeadwaterError
 from headwater.store import Store, open_store
@@ -24,8 +24,10 @@ def moment(minute: float) -> int:
 
 
 def daily(words: Any, minute: int, source: str = "raw.x") -> dict[str, Any]:
-    told: dict[str, Any] = words.told("daily", words.written("gold", {"a": [source]}), minute=minute, inputs=["raw"])
-    return told
+    event: dict[str, Any] = words.run_event(
+        "daily", words.written("gold", {"a": [source]}), minute=minute, inputs=["raw"]
+    )
+    return event
 
 
 def count(store: Store, table: str) -> int:
@@ -47,13 +49,13 @@ def test_old_runs_go_and_what_now_needs_stays(store: Store, words: Any) -> None:
 
 
 def test_unfinished_runs_and_failed_latest_ones_stay(store: Store, words: Any) -> None:
-    for told in (
-        words.told("stream", words.written("live", {"a": ["raw.x"]}), run="s", state="START"),
+    for sent in (
+        words.run_event("stream", words.written("live", {"a": ["raw.x"]}), run="s", state="START"),
         daily(words, 1),
-        words.told("daily", words.written("gold"), minute=2, state="FAIL"),
-        words.told("daily", words.written("gold"), minute=3, state="FAIL"),
+        words.run_event("daily", words.written("gold"), minute=2, state="FAIL"),
+        words.run_event("daily", words.written("gold"), minute=3, state="FAIL"),
     ):
-        store.ingest([told])
+        store.ingest([sent])
     assert prune(store, moment(99)) == Pruned(runs=1, events=1)
     assert {job.state for job in jobs(store)} == {"START", "FAIL"}
     assert words.edges(store) == {"gold.a <- raw.x IDENTITY"}
@@ -62,11 +64,11 @@ def test_unfinished_runs_and_failed_latest_ones_stay(store: Store, words: Any) -
 def test_parents_go_with_the_last_of_their_children(store: Store, words: Any) -> None:
     def child(minute: int) -> dict[str, Any]:
         parent = {"run": {"runId": f"app {minute}"}, "job": {"namespace": "demo", "name": "app"}}
-        told: dict[str, Any] = daily(words, minute)
-        return {**told, "run": {**told["run"], "facets": {"parent": parent}}}
+        sent: dict[str, Any] = daily(words, minute)
+        return {**sent, "run": {**sent["run"], "facets": {"parent": parent}}}
 
     def app(minute: int) -> dict[str, Any]:
-        return {**words.told("app", minute=minute), "run": {"runId": f"app {minute}"}}
+        return {**words.run_event("app", minute=minute), "run": {"runId": f"app {minute}"}}
 
     for minute in range(4):
         store.ingest([child(minute), app(minute)])
@@ -80,9 +82,11 @@ def test_a_source_of_rows_that_another_table_still_has_stays(store: Store, words
     loaded = words.written("v", {"y": ["stage.x"]}, (), "ALL_ROWS")
     store.ingest(
         [
-            words.told("fill", words.written("stage", {"x": ["people.email"], "*": ["people.id"]}, (), "ALL_ROWS")),
-            words.told("load", loaded, minute=1),
-            words.told("empty", words.written("stage", None, (), "ALL_ROWS"), minute=2),
+            words.run_event(
+                "fill", words.written("stage", {"x": ["people.email"], "*": ["people.id"]}, (), "ALL_ROWS")
+            ),
+            words.run_event("load", loaded, minute=1),
+            words.run_event("empty", words.written("stage", None, (), "ALL_ROWS"), minute=2),
         ]
     )
     before = roots_of(store, "v.y").roots
@@ -91,8 +95,8 @@ def test_a_source_of_rows_that_another_table_still_has_stays(store: Store, words
     assert roots_of(store, "v.y").roots == before
     store.ingest(
         [
-            words.told("other", words.written("stage", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=91),
-            words.told("load", words.written("v", {"z": ["stage.x"]}, (), "ALL_ROWS"), minute=92),
+            words.run_event("other", words.written("stage", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=91),
+            words.run_event("load", words.written("v", {"z": ["stage.x"]}, (), "ALL_ROWS"), minute=92),
         ]
     )
     went = [prune(store, moment(93)).edges for _ in range(3)]
@@ -113,8 +117,8 @@ def test_others_write_while_it_goes_on(store: Store, words: Any) -> None:
 
     def write() -> None:
         with open_store(store.url) as mine:
-            for told in late:
-                mine.ingest([told])
+            for sent in late:
+                mine.ingest([sent])
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -170,15 +174,15 @@ def test_no_answer_about_now_or_after_the_cut_changes(
     words: Any, parts: list[Any], changes: list[Any], late: list[Any], minute: int
 ) -> None:
     """Neither at once, nor when later events come in afterwards."""
-    told = [*(event(words, one) for one in parts), *(change(words, one) for one in changes)]
+    sent = [*(event(words, one) for one in parts), *(change(words, one) for one in changes)]
     news = [event(words, {**one, "minute": one["minute"] + 10, "run": f"{one['run']} again"}) for one in late]
     cut = moment(minute)
-    with tempfile.TemporaryDirectory() as folder, told_to(Path(folder), [told]) as store:
+    with tempfile.TemporaryDirectory() as folder, store_of(Path(folder), [sent]) as store:
         before, expected = answers(store, words, cut), would_prune(store, cut)
         went = prune(store, cut)
         assert (went.runs, went.events) == (expected.runs, expected.events)
         assert went.edges >= expected.edges
         assert answers(store, words, cut) == before
         store.ingest(news)
-        with tempfile.TemporaryDirectory() as other, told_to(Path(other), [told, news]) as unpruned:
+        with tempfile.TemporaryDirectory() as other, store_of(Path(other), [sent, news]) as unpruned:
             assert words.edges(store) == words.edges(unpruned)

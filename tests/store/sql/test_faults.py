@@ -27,7 +27,7 @@ def file(tmp_path: Path, words: Any) -> Path:
     """The file of a store with one dataset pair."""
     path = tmp_path / "home" / "lineage.db"
     with open_store(str(path)) as store:
-        store.ingest([words.told("j", words.written("gold", {"a": ["raw.x"]}))])
+        store.ingest([words.run_event("j", words.written("gold", {"a": ["raw.x"]}))])
     return path
 
 
@@ -94,9 +94,9 @@ def test_a_store_that_another_holds_is_locked(file: Path, words: Any) -> None:
     with open_store(str(file), timeout=0.1) as store:
         assert len(datasets(store)) == 2
         with pytest.raises(StoreLocked, match="another process holds it"):
-            store.ingest([words.told("k", words.written("other"))])
+            store.ingest([words.run_event("k", words.written("other"))])
         holder.execute("ROLLBACK")
-        assert store.ingest([words.told("k", words.written("other"))]).added == 1
+        assert store.ingest([words.run_event("k", words.written("other"))]).added == 1
     holder.close()
 
 
@@ -169,8 +169,8 @@ def test_a_full_disk_is_reported_and_loses_no_accepted_event(file: Path) -> None
     assert "headwater.errors.StoreFull" in result.stderr
     assert "disk is full or failing; make room" in result.stderr
     with open_store(str(file)) as store, store.read() as connection:
-        kept = connection.exec_driver_sql("SELECT count(*) FROM event").scalar()
-    assert kept == result.stdout.count("1") + 1
+        stored = connection.exec_driver_sql("SELECT count(*) FROM event").scalar()
+    assert stored == result.stdout.count("1") + 1
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 200_000
 
 

@@ -8,7 +8,7 @@ Event = Mapping[str, Any]
 SNAPSHOT = re.compile(r"@(\d{10,})")
 
 
-def told(events: Iterable[Event]) -> str:
+def event_text(events: Iterable[Event]) -> str:
     """One paragraph for each run that ended, in order; the application's own run is left out.
 
     Versions follow ``@``: numbers, or ``s1``, ``s2``, … for the ids of snapshots in the order of the text.
@@ -66,12 +66,18 @@ def _edges(facets: Event, named: Names) -> Iterator[str]:
 
 
 def _line(column: str, edges: Iterable[Event], named: Names) -> str:
-    ways = sorted({f"{_kind(way)} {named.field(edge)}" for edge in edges for way in edge["transformations"]})
-    return f"  {column} <- {', '.join(ways)}".rstrip()
+    listed = sorted(
+        {f"{_kind(transformation)} {named.field(edge)}" for edge in edges for transformation in edge["transformations"]}
+    )
+    return f"  {column} <- {', '.join(listed)}".rstrip()
 
 
-def _kind(way: Event) -> str:
-    return way["subtype"] + ("!" if way.get("masking") else "") + ("?" if way.get("opaque") else "")
+def _kind(transformation: Event) -> str:
+    return (
+        transformation["subtype"]
+        + ("!" if transformation.get("masking") else "")
+        + ("?" if transformation.get("opaque") else "")
+    )
 
 
 def _name(dataset: Event) -> str:
