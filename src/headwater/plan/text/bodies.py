@@ -12,7 +12,7 @@ from typing import Any
 
 from headwater.plan.text.functions import CASTS, CLASSES, UNREAD
 from headwater.plan.text.lines import Line, tree
-from headwater.plan.text.said import items
+from headwater.plan.text.operator_text import items
 from headwater.plan.text.tokens import split
 
 _CALL = re.compile(

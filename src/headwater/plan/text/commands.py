@@ -7,71 +7,73 @@ from typing import Any
 
 from headwater.errors import PlanError
 from headwater.plan.text.lines import tree
-from headwater.plan.text.said import Said
+from headwater.plan.text.operator_text import OperatorText
 from headwater.plan.text.tokens import split
 
 Facts = dict[str, Any]
 
 
-def create_table(said: Said) -> Facts:
+def create_table(parsed: OperatorText) -> Facts:
     """``CreateDataSourceTableAsSelectCommand `catalog`.`db`.`t`, ErrorIfExists, [a, b]``."""
-    return {"table": _identifier(said.parts[0]), "mode": said.parts[1], "outputColumnNames": said.listed(2)}
+    return {"table": _identifier(parsed.parts[0]), "mode": parsed.parts[1], "outputColumnNames": parsed.listed(2)}
 
 
-def insert_into_files(said: Said) -> Facts:
+def insert_into_files(parsed: OperatorText) -> Facts:
     """``InsertIntoHadoopFsRelationCommand file:/t, false, Parquet, [path=…], Append, `c`.`db`.`t`, …, [a, b]``."""
-    table = next((part for part in said.parts[1:] if part.startswith("`")), "")
-    mode = next((part for part in said.parts if part in ("Append", "Overwrite", "ErrorIfExists", "Ignore")), "")
-    found: Facts = {"outputPath": said.parts[0], "mode": mode, "outputColumnNames": said.last_list()}
-    if mode == "Overwrite" and _of_partitions(said):
+    table = next((part for part in parsed.parts[1:] if part.startswith("`")), "")
+    mode = next((part for part in parsed.parts if part in ("Append", "Overwrite", "ErrorIfExists", "Ignore")), "")
+    found: Facts = {"outputPath": parsed.parts[0], "mode": mode, "outputColumnNames": parsed.last_list()}
+    if mode == "Overwrite" and _of_partitions(parsed):
         found["partial"] = True
     return {**found, "catalogTable": _identifier(table)} if table else found
 
 
-def _of_partitions(said: Said) -> bool:
-    """Whether static partitions or partition columns stand before the format: how they are overwritten is not said."""
-    before = takewhile(lambda part: part in ("true", "false") or part.startswith("["), said.parts[1:])
+def _of_partitions(parsed: OperatorText) -> bool:
+    """Whether partitions or their columns stand before the format: how they are overwritten is not in the text."""
+    before = takewhile(lambda part: part in ("true", "false") or part.startswith("["), parsed.parts[1:])
     return any(part.startswith("[") for part in before)
 
 
-def create_view(said: Said) -> Facts:
+def create_view(parsed: OperatorText) -> Facts:
     """``CreateViewCommand `catalog`.`db`.`v`, [(a,None)], SELECT …, false, false, PersistedView, …``."""
-    names = [re.sub(r"^\(?(.*?),(None|Some\(.*)\)$", r"\1", one) for one in said.listed(1)] if _has_list(said) else []
-    kind = next((part for part in said.parts if part in ("PersistedView", "LocalTempView", "GlobalTempView")), "")
-    left_alone = bool(kind) and said.parts[said.parts.index(kind) - 2] == "true"
+    names = (
+        [re.sub(r"^\(?(.*?),(None|Some\(.*)\)$", r"\1", one) for one in parsed.listed(1)] if _has_list(parsed) else []
+    )
+    kind = next((part for part in parsed.parts if part in ("PersistedView", "LocalTempView", "GlobalTempView")), "")
+    left_alone = bool(kind) and parsed.parts[parsed.parts.index(kind) - 2] == "true"
     return {
-        "name": _parts(said.parts[0]),
+        "name": _parts(parsed.parts[0]),
         "userSpecifiedColumns": tuple((name,) for name in names),
         "viewType": kind,
         "allowExisting": left_alone,
     }
 
 
-def alter_view(said: Said) -> Facts:
+def alter_view(parsed: OperatorText) -> Facts:
     """``AlterViewAsCommand `catalog`.`db`.`v`, SELECT …``."""
-    return {"name": _parts(said.parts[0])}
+    return {"name": _parts(parsed.parts[0])}
 
 
-def insert_into_hive(said: Said) -> Facts:
+def insert_into_hive(parsed: OperatorText) -> Facts:
     """``InsertIntoHiveTable `catalog`.`db`.`t`, serde, {…}, overwrite, …, [a, b]``."""
     return {
-        "table": _identifier(said.parts[0]),
-        "overwrite": "true" in said.parts,
+        "table": _identifier(parsed.parts[0]),
+        "overwrite": "true" in parsed.parts,
         "partial": True,  # of a table with partitions, which the text need not say
-        "outputColumnNames": said.last_list(),
+        "outputColumnNames": parsed.last_list(),
     }
 
 
-def insert_into_directory(said: Said) -> Facts:
+def insert_into_directory(parsed: OperatorText) -> Facts:
     """``InsertIntoDataSourceDirCommand Storage(Location: file:/d, …), provider, overwrite``."""
-    found = re.search(r"Location: ([^,)\]\n]+)", ", ".join(said.parts))
+    found = re.search(r"Location: ([^,)\]\n]+)", ", ".join(parsed.parts))
     return {"storage": {"location": found[1] if found else ""}}
 
 
-def write_v2(said: Said) -> Facts:
+def write_v2(parsed: OperatorText) -> Facts:
     """``AppendData RelationV2[a#1, b#2] c.db.t, false``: the last part says whether columns go by name."""
-    columns, _, name = said.parts[0].removeprefix("RelationV2[").rpartition("] ")
-    by_name = said.parts[-1] == "true"
+    columns, _, name = parsed.parts[0].removeprefix("RelationV2[").rpartition("] ")
+    by_name = parsed.parts[-1] == "true"
     names = () if by_name else tuple(column.rpartition("#")[0] for column in split(columns, {}))
     return {
         "tableDesc": {"identifier": tuple(name.split()[0].split("."))},
@@ -80,32 +82,32 @@ def write_v2(said: Said) -> Facts:
     }
 
 
-def overwrite_v2(said: Said) -> Facts:
+def overwrite_v2(parsed: OperatorText) -> Facts:
     """``OverwriteByExpression RelationV2[a#1] c.db.t, true, false``: the rows of a predicate, which may be all."""
-    whole = len(said.parts) > 2 and said.parts[1] == "true"
-    return {**write_v2(said), "mode": "Overwrite", **({} if whole else {"partial": True})}
+    whole = len(parsed.parts) > 2 and parsed.parts[1] == "true"
+    return {**write_v2(parsed), "mode": "Overwrite", **({} if whole else {"partial": True})}
 
 
-def overwrite_v2_partitions(said: Said) -> Facts:
+def overwrite_v2_partitions(parsed: OperatorText) -> Facts:
     """``OverwritePartitionsDynamic RelationV2[a#1] c.db.t, true``."""
-    return {**write_v2(said), "mode": "Overwrite", "partial": True}
+    return {**write_v2(parsed), "mode": "Overwrite", "partial": True}
 
 
-def create_v2(said: Said) -> Facts:
+def create_v2(parsed: OperatorText) -> Facts:
     """``CreateTableAsSelect TableSpec(…), false``, above it the name of the table as the catalog knows it."""
-    left_alone = bool(said.parts) and said.parts[-1] == "true"
-    return {"tableDesc": {"identifier": _resolved(said)}, "mode": "", "ignoreIfExists": left_alone}
+    left_alone = bool(parsed.parts) and parsed.parts[-1] == "true"
+    return {"tableDesc": {"identifier": _resolved(parsed)}, "mode": "", "ignoreIfExists": left_alone}
 
 
-def replace_v2(said: Said) -> Facts:
+def replace_v2(parsed: OperatorText) -> Facts:
     """``ReplaceTableAsSelect TableSpec(…), true``."""
-    return {**create_v2(said), "mode": "Overwrite", "ignoreIfExists": False}
+    return {**create_v2(parsed), "mode": "Overwrite", "ignoreIfExists": False}
 
 
-def create_empty(said: Said) -> Facts:
+def create_empty(parsed: OperatorText) -> Facts:
     """``CreateTable TableSpec(…), false`` and ``CreateDataSourceTableCommand `c`.`db`.`t`, false``."""
-    name = _resolved(said) or (_parts(said.parts[0]) if said.parts else ())
-    return {"changed": {"identifier": name}, "ignoreIfExists": bool(said.parts) and said.parts[-1] == "true"}
+    name = _resolved(parsed) or (_parts(parsed.parts[0]) if parsed.parts else ())
+    return {"changed": {"identifier": name}, "ignoreIfExists": bool(parsed.parts) and parsed.parts[-1] == "true"}
 
 
 def updated_values(text: str) -> tuple[Mapping[str, str], str]:
@@ -126,14 +128,14 @@ def updated_values(text: str) -> tuple[Mapping[str, str], str]:
     return dict(zip(names, values, strict=True)), columns[1]
 
 
-def _resolved(said: Said) -> tuple[str, ...]:
+def _resolved(parsed: OperatorText) -> tuple[str, ...]:
     """The name in ``ResolvedIdentifier org.….SparkCatalog@1a2b, db.t``, without its catalog."""
-    found = [plan.text("text") for plan in said.inputs if plan.name.startswith("ResolvedIdentifier")]
+    found = [plan.text("text") for plan in parsed.inputs if plan.name.startswith("ResolvedIdentifier")]
     return tuple(found[0].rpartition(", ")[2].split(".")) if found else ()
 
 
-def _has_list(said: Said) -> bool:
-    return len(said.parts) > 1 and said.parts[1].startswith("[")
+def _has_list(parsed: OperatorText) -> bool:
+    return len(parsed.parts) > 1 and parsed.parts[1].startswith("[")
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ def _identifier(text: str) -> Facts:
     return {"identifier": _parts(text)}
 
 
-COMMANDS: Mapping[str, Callable[[Said], Facts]] = {
+COMMANDS: Mapping[str, Callable[[OperatorText], Facts]] = {
     "AlterViewAsCommand": alter_view,
     "CreateDataSourceTableAsSelectCommand": create_table,
     "CreateHiveTableAsSelectCommand": create_table,
@@ -155,7 +157,7 @@ COMMANDS: Mapping[str, Callable[[Said], Facts]] = {
 }
 """Commands that stand in a plan's text as a driver has them."""
 
-V2_COMMANDS: Mapping[str, tuple[str, Callable[[Said], Facts]]] = {
+V2_COMMANDS: Mapping[str, tuple[str, Callable[[OperatorText], Facts]]] = {
     "AppendData": ("SaveAsV1TableCommand", write_v2),
     "CreateDataSourceTableCommand": ("CreateTable", create_empty),
     "CreateTable": ("CreateTable", create_empty),

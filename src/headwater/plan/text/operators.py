@@ -6,151 +6,155 @@ from typing import Any
 
 from headwater.plan.text import expressions
 from headwater.plan.text.columns import unreadable
-from headwater.plan.text.said import Fields, Reader, Said, attributes, items, named
+from headwater.plan.text.operator_text import Fields, OperatorText, Reader, attributes, items, named
 from headwater.plan.text.tokens import split
 from headwater.plan.tree import Expression, Operator
 
 
-def project(said: Said) -> Fields:
+def project(parsed: OperatorText) -> Fields:
     """``Project [a#1, (b#2 + 1) AS c#3]``."""
-    return {"projectList": named(items(said.listed(0)), said.columns)}, {}
+    return {"projectList": named(items(parsed.listed(0)), parsed.columns)}, {}
 
 
-def aggregate(said: Said) -> Fields:
+def aggregate(parsed: OperatorText) -> Fields:
     """``Aggregate [k#1], [k#1, sum(x#2) AS s#3]``; without GROUP BY the first list is left out."""
-    lists = [place for place, part in enumerate(said.parts) if part.startswith("[")]
-    grouping = tuple(expressions.expression(text, said.columns) for place in lists[:-1] for text in said.listed(place))
-    found = named(items(said.last_list()), said.columns)
-    keys = {node.values["id"] for text in lists[:-1] for node in unreadable(said.parts[text], said.columns).children}
+    lists = [place for place, part in enumerate(parsed.parts) if part.startswith("[")]
+    grouping = tuple(
+        expressions.expression(text, parsed.columns) for place in lists[:-1] for text in parsed.listed(place)
+    )
+    found = named(items(parsed.last_list()), parsed.columns)
+    keys = {
+        node.values["id"] for text in lists[:-1] for node in unreadable(parsed.parts[text], parsed.columns).children
+    }
     for one in found:
         _mark_python_aggregates(one, keys)
     return {"groupingExpressions": grouping, "aggregateExpressions": found}, {}
 
 
-def condition(said: Said) -> Fields:
+def condition(parsed: OperatorText) -> Fields:
     """``Filter (a#1 > 1)``."""
-    return {"condition": expressions.expression(", ".join(said.parts), said.columns)}, {}
+    return {"condition": expressions.expression(", ".join(parsed.parts), parsed.columns)}, {}
 
 
-def join(said: Said) -> Fields:
+def join(parsed: OperatorText) -> Fields:
     """``Join Inner, (a#1 = b#2), rightHint=(…)``."""
-    conditions = [part for part in said.parts[1:] if not re.match(r"(left|right)Hint=", part)]
-    references = {"condition": expressions.expression(", ".join(conditions), said.columns)} if conditions else {}
-    return references, {"joinType": said.parts[0]}
+    conditions = [part for part in parsed.parts[1:] if not re.match(r"(left|right)Hint=", part)]
+    references = {"condition": expressions.expression(", ".join(conditions), parsed.columns)} if conditions else {}
+    return references, {"joinType": parsed.parts[0]}
 
 
-def as_of_join(said: Said) -> Fields:
+def as_of_join(parsed: OperatorText) -> Fields:
     """``AsOfJoin (nearest), (condition), LeftOuter``: what it orders by is what it compares."""
-    texts = [expressions.expression(text, said.columns) for text in said.parts[:-1]]
-    return {"asOfCondition": texts[0], **({"condition": texts[1]} if texts[1:] else {})}, {"joinType": said.parts[-1]}
+    texts = [expressions.expression(text, parsed.columns) for text in parsed.parts[:-1]]
+    return {"asOfCondition": texts[0], **({"condition": texts[1]} if texts[1:] else {})}, {"joinType": parsed.parts[-1]}
 
 
-def numbered(said: Said) -> Fields:
+def numbered(parsed: OperatorText) -> Fields:
     """``AttachDistributedSequence[number#1, a#2] Index: number#1``."""
-    return {"sequenceAttr": attributes([said.parts[0].rpartition("Index: ")[2]])}, {}
+    return {"sequenceAttr": attributes([parsed.parts[0].rpartition("Index: ")[2]])}, {}
 
 
-def lateral_join(said: Said) -> Fields:
+def lateral_join(parsed: OperatorText) -> Fields:
     """``LateralJoin lateral-subquery#1 [outer columns], Inner, condition``."""
-    subquery = re.match(r"lateral-subquery#(\d+)", said.parts[0])
-    plan = said.columns.plans.get(int(subquery[1])) if subquery else None
-    references, values = join(Said(said.parts[1:], said.columns, said.inputs))
+    subquery = re.match(r"lateral-subquery#(\d+)", parsed.parts[0])
+    plan = parsed.columns.plans.get(int(subquery[1])) if subquery else None
+    references, values = join(OperatorText(parsed.parts[1:], parsed.columns, parsed.inputs))
     right = Expression("LateralSubquery", (), {"plan": plan} if plan else {})
     return {**references, "right": right}, values
 
 
-def window(said: Said) -> Fields:
+def window(parsed: OperatorText) -> Fields:
     """``Window [f(x#1) windowspecdefinition(…) AS y#2], [partition], [order]``."""
-    return {"windowExpressions": named(items(said.listed(0)), said.columns)}, {}
+    return {"windowExpressions": named(items(parsed.listed(0)), parsed.columns)}, {}
 
 
-def sort(said: Said) -> Fields:
+def sort(parsed: OperatorText) -> Fields:
     """``Sort [a#1 ASC NULLS FIRST], true``."""
-    return {"order": tuple(expressions.expression(text, said.columns) for text in said.listed(0))}, {}
+    return {"order": tuple(expressions.expression(text, parsed.columns) for text in parsed.listed(0))}, {}
 
 
-def keys(said: Said) -> Fields:
+def keys(parsed: OperatorText) -> Fields:
     """``Deduplicate [k#1]``."""
-    return {"keys": tuple(expressions.expression(text, said.columns) for text in said.listed(0))}, {}
+    return {"keys": tuple(expressions.expression(text, parsed.columns) for text in parsed.listed(0))}, {}
 
 
-def generate(said: Said) -> Fields:
+def generate(parsed: OperatorText) -> Fields:
     """``Generate explode(xs#1), false, alias, [x#2]``."""
-    generator = expressions.expression(said.parts[0], said.columns)
-    if said.parts[0].startswith("stack("):
+    generator = expressions.expression(parsed.parts[0], parsed.columns)
+    if parsed.parts[0].startswith("stack("):
         generator = Expression("Stack", generator.children)
-    return {"generator": generator, "generatorOutput": attributes(said.last_list())}, {}
+    return {"generator": generator, "generatorOutput": attributes(parsed.last_list())}, {}
 
 
-def expand(said: Said) -> Fields:
+def expand(parsed: OperatorText) -> Fields:
     """``Expand [[a#1, null], [null, b#2]], [x#3]``."""
-    rows = [split(row[1:-1], said.columns.names) for row in said.listed(0)]
-    projections = tuple(tuple(expressions.expression(text, said.columns) for text in row) for row in rows)
-    return {"projections": projections, "output": attributes(said.listed(1))}, {}
+    rows = [split(row[1:-1], parsed.columns.names) for row in parsed.listed(0)]
+    projections = tuple(tuple(expressions.expression(text, parsed.columns) for text in row) for row in rows)
+    return {"projections": projections, "output": attributes(parsed.listed(1))}, {}
 
 
-def set_operation(said: Said) -> Fields:
+def set_operation(parsed: OperatorText) -> Fields:
     """``Intersect All true``, ``Except false``."""
-    return {}, {"isAll": bool(said.parts) and "true" in said.parts[0]}
+    return {}, {"isAll": bool(parsed.parts) and "true" in parsed.parts[0]}
 
 
-def definition(said: Said) -> Fields:
+def definition(parsed: OperatorText) -> Fields:
     """``CTERelationDef 1, false``."""
-    return {}, {"id": int(said.parts[0])}
+    return {}, {"id": int(parsed.parts[0])}
 
 
-def reference(said: Said) -> Fields:
+def reference(parsed: OperatorText) -> Fields:
     """``CTERelationRef 1, true, [a#1], false``."""
-    return {"output": attributes(said.last_list())}, {"cteId": int(said.parts[0])}
+    return {"output": attributes(parsed.last_list())}, {"cteId": int(parsed.parts[0])}
 
 
-def with_cte(said: Said) -> Fields:
+def with_cte(parsed: OperatorText) -> Fields:
     """``WithCTE``: the plan is the last child."""
-    return {"plan": said.inputs[-1]}, {}
+    return {"plan": parsed.inputs[-1]}, {}
 
 
-def loop(said: Said) -> Fields:
-    """``UnionLoop 1``: the ids that it puts out are not said; `reading` finds them."""
-    return {"anchor": said.inputs[0], "recursion": said.inputs[1]}, {"id": int(said.parts[0])}
+def loop(parsed: OperatorText) -> Fields:
+    """``UnionLoop 1``: the ids that it puts out are not in the text; `reading` finds them."""
+    return {"anchor": parsed.inputs[0], "recursion": parsed.inputs[1]}, {"id": int(parsed.parts[0])}
 
 
-def loop_reference(said: Said) -> Fields:
+def loop_reference(parsed: OperatorText) -> Fields:
     """``UnionLoopRef 1, [a#1], false``."""
-    return {"output": attributes(said.last_list())}, {"loopId": int(said.parts[0])}
+    return {"output": attributes(parsed.last_list())}, {"loopId": int(parsed.parts[0])}
 
 
-def view(said: Said) -> Fields:
+def view(parsed: OperatorText) -> Fields:
     """``View (`catalog`.`db`.`v`, [a#1])``: a name of three parts is one of the catalog's."""
-    name = tuple(re.findall(r"`((?:[^`]|``)+)`", said.parts[0].partition(", [")[0]))
+    name = tuple(re.findall(r"`((?:[^`]|``)+)`", parsed.parts[0].partition(", [")[0]))
     return {}, {"desc": {"identifier": name}, "isTempView": len(name) < 3}
 
 
-def function(said: Said) -> Fields:
+def function(parsed: OperatorText) -> Fields:
     """``MapInPandas f(a#1)#2, [x#3], false``, ``FlatMapGroupsInPandas [k#1], f(k#1, v#2)#3, [x#4]``."""
-    place = next((i for i, part in enumerate(said.parts) if re.search(r"\)#\d+", part)), 0)
-    references: dict[str, Any] = {"output": attributes(said.last_list())}
-    references["functionExpr"] = expressions.expression(said.parts[place], said.columns)
-    if place and said.parts[0].startswith("["):
-        references["groupingAttributes"] = attributes(said.listed(0))
-    lengths = [int(part) for part in said.parts[:place] if part.isdigit()]
+    place = next((i for i, part in enumerate(parsed.parts) if re.search(r"\)#\d+", part)), 0)
+    references: dict[str, Any] = {"output": attributes(parsed.last_list())}
+    references["functionExpr"] = expressions.expression(parsed.parts[place], parsed.columns)
+    if place and parsed.parts[0].startswith("["):
+        references["groupingAttributes"] = attributes(parsed.listed(0))
+    lengths = [int(part) for part in parsed.parts[:place] if part.isdigit()]
     values = dict(zip(("leftGroupingLen", "rightGroupingLen"), lengths, strict=False))
     return references, values
 
 
-def rows(said: Said) -> Fields:
+def rows(parsed: OperatorText) -> Fields:
     """``LogicalRDD [a#1], false``, ``ScriptTransformation cat, [a#1], …``."""
-    return {"output": attributes(said.last_list())}, {}
+    return {"output": attributes(parsed.last_list())}, {}
 
 
-def nothing(said: Said) -> Fields:
+def nothing(parsed: OperatorText) -> Fields:
     """An operator of which the children say it all."""
     return {}, {}
 
 
-def unread(said: Said) -> Fields:
+def unread(parsed: OperatorText) -> Fields:
     """An operator that is not read: whatever it may put out, each column of it from all that it gets."""
-    named = [node for part in said.parts for node in unreadable(part, said.columns).children]
-    below = [node for operator in said.inputs for node in output_of(operator)]
+    named = [node for part in parsed.parts for node in unreadable(part, parsed.columns).children]
+    below = [node for operator in parsed.inputs for node in output_of(operator)]
     return {"output": tuple({node.values["id"]: node for node in (*below, *named)}.values())}, {}
 
 

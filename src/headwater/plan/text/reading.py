@@ -11,9 +11,9 @@ from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
 from headwater.plan.text.functions import UNREAD
 from headwater.plan.text.lines import Line, tree
+from headwater.plan.text.operator_text import OperatorText
 from headwater.plan.text.operators import READERS, output_of, unread
 from headwater.plan.text.relations import LEAVES, TextFacts
-from headwater.plan.text.said import Said
 from headwater.plan.text.tokens import split
 from headwater.plan.tree import Expression, Node, Operator, Plan
 
@@ -96,18 +96,21 @@ class _Reading:
     def _inside(self, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]) -> Operator:
         ids = list(dict.fromkeys(int(found) for found in _SUBQUERY.findall(line.text)))
         plans = dict(zip(ids, inner, strict=False))
-        said = Said(split(line.rest, self._names), Columns(self._names, self._types, plans), inputs)
+        parsed = OperatorText(split(line.rest, self._names), Columns(self._names, self._types, plans), inputs)
         if line.name in COMMANDS:
             query = [*inputs, *inner]
             return Operator(
-                line.name, tuple(query), {"query": query[0]} if query else {}, self._located(COMMANDS[line.name](said))
+                line.name,
+                tuple(query),
+                {"query": query[0]} if query else {},
+                self._located(COMMANDS[line.name](parsed)),
             )
         if line.name in V2_COMMANDS:
-            return self._v2_command(said, line, inputs, inner)
+            return self._v2_command(parsed, line, inputs, inner)
         if line.name == "ResolvedIdentifier":
             return Operator(line.name, (), {}, {"text": line.rest})
         name = line.name if line.name in READERS else f"{line.name}, whose text is not read"
-        references, values = READERS.get(line.name, unread)(said)
+        references, values = READERS.get(line.name, unread)(parsed)
         if len(inner) > len(ids):
             references = _with_hidden(references, inner)
         operator = Operator(name, inputs, references, values)
@@ -116,11 +119,11 @@ class _Reading:
         return operator
 
     def _v2_command(
-        self, said: Said, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]
+        self, parsed: OperatorText, line: Line, inputs: tuple[Operator, ...], inner: tuple[Operator, ...]
     ) -> Operator:
         """A command of the v2 API, as the command of the v1 API that writes the same columns to the same table."""
         name, read = V2_COMMANDS[line.name]
-        values = self._located(read(replace(said, inputs=(*inputs, *inner))))
+        values = self._located(read(replace(parsed, inputs=(*inputs, *inner))))
         query = [plan for plan in (*inputs, *inner) if plan.name != "ResolvedIdentifier"]
         if "changed" in values:
             types = values["changed"].get("types", {})
@@ -129,7 +132,7 @@ class _Reading:
         return Operator(name, tuple(query[-1:]), {"query": query[-1]} if query else {}, values)
 
     def _located(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The facts of a command, its table completed by what the server said of it."""
+        """The facts of a command, its table completed by the answers of the server."""
         for key in ("table", "catalogTable", "tableDesc", "changed"):
             if key in values:
                 known = self._facts.tables.get(".".join(values[key]["identifier"]), {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwater.plan.text.bodies import Body
-from headwater.plan.text.said import column
+from headwater.plan.text.operator_text import column
 from headwater.plan.tree import Expression, Operator
 
 _RELATION = re.compile(r"(?P<table>[^\[]*)\[(?P<columns>.*?)\](?P<rest>[^\]]*)", re.DOTALL)

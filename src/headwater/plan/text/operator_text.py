@@ -17,7 +17,7 @@ Fields = tuple[dict[str, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class OperatorText:
     """The text after an operator's name, split at the commas outside of brackets; columns; children."""
 
     parts: Sequence[str]
@@ -36,7 +36,7 @@ class Said:
         return self.listed(lists[-1]) if lists else ()
 
 
-Reader = Callable[[Said], Fields]
+Reader = Callable[[OperatorText], Fields]
 
 
 def items(texts: Sequence[str]) -> list[str]:
