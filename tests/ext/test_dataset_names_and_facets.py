@@ -14,7 +14,7 @@ from headwater.ext.additions import finished, finished_lineage
 from headwater.ext.renaming import datasets_of, renamed
 from headwater.extract import ExtractSettings, column_lineage
 from headwater.model import ColumnLineage, Dependency, InputField, NameChange, Output, Statement
-from headwater.openlineage.writing.events import _merged
+from headwater.openlineage.writing.events import each_dataset_once
 
 SAME = Transformation(Subtype.IDENTITY)
 
@@ -88,7 +88,7 @@ def test_no_edge_is_lost_when_names_are_made_one(found: Statement, rule: Mapping
     for before, output in zip(found.outputs, after.outputs, strict=True):
         wanted = {(rule.get(e.input.dataset, e.input.dataset), e.input.name) for _, e in before.lineage.edges}
         assert {(e.input.dataset, e.input.name) for _, e in output.lineage.edges} == wanted
-    assert {one.dataset for one in _merged(after).inputs} <= set(datasets_of(after))
+    assert {one.dataset for one in each_dataset_once(after).inputs} <= set(datasets_of(after))
 
 
 def of_owner(dataset: DatasetDescription) -> dict[str, dict[str, Any]]:

@@ -1,5 +1,7 @@
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,3 +36,39 @@ for module in list(pkgutil.walk_packages(headwater.store.__path__, "headwater.st
 def test_each_module_of_the_store_may_be_the_first_that_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORTED_FIRST], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def private_names(module: ast.Module) -> Iterator[str]:
+    """The private names that a module imports from headwater, or takes from what it imports from there."""
+    imported = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "headwater":
+            imported |= {one.asname or one.name for one in node.names}
+            yield from (f"{node.module}.{one.name}" for one in node.names if is_private(one.name))
+            yield from filter(is_private, str(node.module).split("."))
+        if isinstance(node, ast.Import):
+            imported |= {one.asname or "headwater" for one in node.names if one.name.split(".")[0] == "headwater"}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            place = ast.unparse(node.value)
+            yield from [f"{place}.{node.attr}"] if place.split(".")[0] in imported else []
+
+
+def test_private_names_are_seen_however_they_are_reached() -> None:
+    module = """
+import headwater.store
+from headwater.cli import serve
+from headwater.store import _x, open_store
+headwater.store._engine, serve._run, serve.__doc__, open_store, other._name
+"""
+    assert sorted(private_names(ast.parse(module))) == ["headwater.store._engine", "headwater.store._x", "serve._run"]
+
+
+def test_tests_benches_and_examples_use_public_names_only() -> None:
+    modules = (path for folder in ("tests", "bench", "examples") for path in sorted((ROOT / folder).rglob("*.py")))
+    found = {str(path.relative_to(ROOT)): [*private_names(ast.parse(path.read_text()))] for path in modules}
+    assert {path: names for path, names in found.items() if names} == {}

@@ -6,7 +6,7 @@ import sys
 import pytest
 from pyspark import RDD
 
-from headwater.capture.hooks.boundaries import _data_frame_type, watch_boundaries
+from headwater.capture.hooks.boundaries import data_frame_type, watch_boundaries
 
 NAMES = ("checkpoint", "localCheckpoint", "rdd", "toJSON")
 OF_RDDS = ("foreach", "foreachPartition", "saveAsPickleFile", "saveAsTextFile")
@@ -14,7 +14,7 @@ STATISTICS = "pyspark.ml.stat"
 
 
 def test_the_class_is_put_back_as_it_was() -> None:
-    kind = _data_frame_type()
+    kind = data_frame_type()
     before = {name: vars(kind)[name] for name in NAMES}
     undo = watch_boundaries(lambda context: None)
     assert [name for name in NAMES if vars(kind)[name] is before[name]] == []
@@ -24,7 +24,7 @@ def test_the_class_is_put_back_as_it_was() -> None:
 
 
 def test_a_wrapper_that_another_put_over_ours_stays() -> None:
-    kind = _data_frame_type()
+    kind = data_frame_type()
     before = vars(kind)["checkpoint"]
     undo = watch_boundaries(lambda context: None)
     kind.checkpoint = theirs = lambda self: None

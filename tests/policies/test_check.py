@@ -10,7 +10,7 @@ import pytest
 from junitparser import JUnitXml
 from sarif_pydantic import Sarif
 from tests.policies.conftest import Run
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.errors import PolicyError
 from headwater.policies.check import Checked, check
@@ -95,20 +95,20 @@ def test_influence_is_forbidden_where_a_rule_says_so(checks: Checks) -> None:
 
 
 def test_a_value_that_may_be_in_a_dataset_of_unknown_columns_is_found(checks: Checks, store: Store) -> None:
-    store.ingest([told("copy", written("reports/raw"), inputs=["lake/customers"], minute=3)])
+    store.ingest([run_event("copy", written("reports/raw"), inputs=["lake/customers"], minute=3)])
     assert found(checks(f"{FORBID}}}")) == ["reports/daily.domain", "reports/raw.*"]
     rule = "forbid: {tags: [pii.*], reach: [reports/raw.mail]}, may_be_empty: true"
     assert found(checks(rule)) == ["reports/raw.*"]
 
 
 def test_opaque_steps_partial_lineage_and_writers_of_both_are_found(checks: Checks, store: Store) -> None:
-    event = told("model", written("scores", {"s": ["lake/customers.email TRANSFORMATION"]}), minute=3)
+    event = run_event("model", written("scores", {"s": ["lake/customers.email TRANSFORMATION"]}), minute=3)
     event["outputs"][0]["facets"]["columnLineage"]["fields"]["s"]["inputFields"][0]["transformations"][0]["opaque"] = (
         True
     )
     gaps = [{"kind": "opaque", "what": "mapInPandas", "why": "cannot be seen into", "output": "/scores"}]
     event["run"]["facets"]["headwater_coverage"] = {"gaps": gaps}
-    store.ingest([event, told("model", written("reports/scores", {"s": ["scores.s"]}), minute=3, run="2")])
+    store.ingest([event, run_event("model", written("reports/scores", {"s": ["scores.s"]}), minute=3, run="2")])
     (opaque,) = checks("forbid_opaque: {tags: ['pii.*']}").findings
     assert (opaque.subject, opaque.path) == ("file:/scores", ("reads file:/lake/customers.email",))
     assert found(checks("require_coverage: {datasets: [scores]}")) == ["scores"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.policies.conftest import EVENTS
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.store import open_store
 
@@ -56,7 +56,7 @@ def test_the_workflow_fails_for_a_pull_request_that_loses_a_mask(checkout: Path,
     assert (checkout / "changed.txt").read_text() == ""
     fields = {"who": [f"lake/customers.email {kind}"], "domain": ["lake/customers.email TRANSFORMATION"]}
     with open_store(str(checkout / "after.db")) as store:  # as the plan of a changed job does
-        store.ingest([told("clean", written("lake/contacts", fields, write="ALL_ROWS"), minute=30, run="plan")])
+        store.ingest([run_event("clean", written("lake/contacts", fields, write="ALL_ROWS"), minute=30, run="plan")])
     assert run(steps["Show what changes"], checkout, **variables).returncode == 0
     assert ("**mask lost**" in (checkout / "summary.md").read_text()) is (code == 1)
     checked = run(steps["Check the policy"], checkout, **variables)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.policies.conftest import Run
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 from headwater.store import open_store
 
@@ -28,7 +28,7 @@ def changed(path: Path, fields: dict[str, list[str]], **more: Any) -> Path:
         for field in output["facets"]["schema"]["fields"]:
             field["type"] = more.get("types", {}).get(field["name"], "string")
         output["facets"]["ownership"] = {"owners": [{"name": "team-crm", "type": "OWNER"}]}
-        store.ingest([told("clean", output, minute=30, run="again")])
+        store.ingest([run_event("clean", output, minute=30, run="again")])
     return other
 
 
@@ -81,7 +81,7 @@ def test_a_removed_column_breaks_what_is_made_of_it(difference: Any) -> None:
     assert names(broken["because"]) == ["lake/contacts.domain"]
 
 
-def test_a_retyped_and_a_rerouted_column_are_told_from_each_other(difference: Any) -> None:
+def test_a_retyped_and_a_rerouted_column_are_different_changes(difference: Any) -> None:
     fields = CLEAN | {"domain": ["lake/customers.city TRANSFORMATION"]}
     found = difference(fields, types={"n": "bigint"})["columns"]
     assert [(*names([one]), one["before"], one["after"]) for one in found["retyped"]] == [
@@ -102,7 +102,7 @@ def test_two_moments_of_one_store_differ_as_two_stores_do(difference: Any, path:
 
 def test_datasets_are_the_same_by_any_of_their_names(path: Path, headwater: Run, tmp_path: Path) -> None:
     other = tmp_path / "plan.db"
-    event = told("load", written("elsewhere", {"email": ["landing/people.mail"]}, ["warehouse.customers"]))
+    event = run_event("load", written("elsewhere", {"email": ["landing/people.mail"]}, ["warehouse.customers"]))
     with open_store(str(other)) as store:
         store.ingest([event])
     found = json.loads(headwater("diff", path, other, "--format", "json").output)

@@ -52,7 +52,7 @@ def test_settings_survive_the_environment() -> None:
 
 def test_the_command_makes_the_same_settings_of_options_and_of_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[ServerSettings] = []
-    monkeypatch.setattr(serve, "_run", lambda settings, _: made.append(settings))
+    monkeypatch.setattr(serve, "run_server", lambda settings, _: made.append(settings))
     settings, arguments = changed(), ["serve"]
     for one in SETTINGS:
         value = getattr(settings, one.name)

@@ -95,7 +95,8 @@ def _steps(store: Store, text: str) -> int:
         taken += 1
         return 0
 
-    engine = store._engine
+    with store.read() as connection:
+        engine = connection.engine
     event.listen(engine, "checkout", lambda connection, *_: connection.set_progress_handler(step, 1))
     assert find_columns(store, text, 100).found == ()
     return taken

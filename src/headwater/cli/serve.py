@@ -19,7 +19,7 @@ from headwater.server.settings import SETTINGS, ServerSettings, Setting, duratio
 def serve(**values: Any) -> None:
     """Take OpenLineage events in over HTTP, and answer questions: compatible with Marquez."""
     settings: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
-    _run(ServerSettings(**settings), None)
+    run_server(ServerSettings(**settings), None)
 
 
 def _parameter(setting: Setting) -> Parameter:
@@ -68,10 +68,15 @@ def ui(
             # A browser in a terminal does not return before it is closed.
             threading.Thread(target=webbrowser.open, args=(url + query,), daemon=True).start()
 
-    _run(ServerSettings(store, port=port), show)
+    run_server(ServerSettings(store, port=port), show)
 
 
-def _run(settings: ServerSettings, listening: Callable[[str], None] | None) -> None:
+def run_server(settings: ServerSettings, listening: Callable[[str], None] | None) -> None:
+    """Run a server until it is interrupted; ``listening`` is called with its address once it listens.
+
+    Raises:
+        SettingError: a package that the server needs is not installed, or a setting cannot be used.
+    """
     try:
         from headwater.server.process import run
     except ImportError as fault:

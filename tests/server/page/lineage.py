@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.store.conftest import told
+from tests.store.conftest import run_event
 
 Json = dict[str, Any]
 SQL = "SELECT customer, sum(amount) AS revenue FROM silver.orders GROUP BY customer"
@@ -92,11 +92,12 @@ GAP = {
 COVERAGE = {"headwater_coverage": {"gaps": [GAP]}}
 EVENTS = [
     reading(
-        "raw/orders", told("clean", SILVER, minute=1, run="clean", run_facets={"headwater_coverage": {"gaps": [GAP]}})
+        "raw/orders",
+        run_event("clean", SILVER, minute=1, run="clean", run_facets={"headwater_coverage": {"gaps": [GAP]}}),
     ),
-    reading("silver/orders", told("revenue", GOLD, minute=2, run="revenue", job_facets={"sql": {"query": SQL}})),
-    reading("gold/revenue", told("report", REPORT, minute=3, run="report")),
-    told("odd", HOSTILE, minute=4, run="odd"),
-    told("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
-    told("bonus", BONUS, minute=6, run="bonus"),
+    reading("silver/orders", run_event("revenue", GOLD, minute=2, run="revenue", job_facets={"sql": {"query": SQL}})),
+    reading("gold/revenue", run_event("report", REPORT, minute=3, run="report")),
+    run_event("odd", HOSTILE, minute=4, run="odd"),
+    run_event("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
+    run_event("bonus", BONUS, minute=6, run="bonus"),
 ]

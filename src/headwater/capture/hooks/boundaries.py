@@ -36,7 +36,7 @@ def watch_boundaries(tap_of: Callable[[Any], Remembering | None]) -> Callable[[]
 
     ``tap_of`` gives the tap of a SparkContext, None where it is not watched.
     """
-    frame, session, wrapped = _data_frame_type(), _session_type(), _Wrapped()
+    frame, session, wrapped = data_frame_type(), _session_type(), _Wrapped()
     making = [name for name in _MAKING if name in vars(frame)]  # transpose is new in Spark 4
     wrapped.put({(frame, name): _making(vars(frame)[name], tap_of) for name in making})
     wrapped.put({(frame, "rdd"): _rdd(vars(frame)["rdd"], tap_of)})
@@ -76,8 +76,8 @@ class _Wrapped:
                 setattr(kind, name, self._originals[kind, name])
 
 
-def _data_frame_type() -> Any:
-    """The class of 4.x, and of 3.5."""
+def data_frame_type() -> Any:
+    """The class of classic data frames, of Spark 4.x or of 3.5."""
     try:
         from pyspark.sql.classic.dataframe import DataFrame
     except ImportError:
@@ -118,7 +118,7 @@ def _computing(original: Any, tap_of: Callable[[Any], Remembering | None]) -> An
         made = original(*args, **kwargs)
         with guarded("remembering what was computed of a DataFrame"):
             data_frame, column, *_ = signature.bind(*args, **kwargs).arguments.values()
-            tap = tap_of(data_frame.sparkSession.sparkContext) if isinstance(data_frame, _data_frame_type()) else None
+            tap = tap_of(data_frame.sparkSession.sparkContext) if isinstance(data_frame, data_frame_type()) else None
             if tap is not None:
                 tap.remember(data_frame.select(column), made)
         return made

@@ -49,7 +49,7 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
     Every dataset that an edge starts from is among the inputs or outputs. Raises EventError when a run's id is
     no UUID (OpenLineage 2-0-2, Run).
     """
-    statement = _merged(moment.statement or Statement())
+    statement = each_dataset_once(moment.statement or Statement())
     if moment.statement:
         moment = replace(moment, statement=statement)
     outputs = [(output, *_lineage(output, settings)) for output in statement.outputs]
@@ -74,7 +74,7 @@ def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEF
     facets = (begun.run.facets or {}) | end_facets(moment, settings)
     statement = moment.statement or Statement()
     read = _described_once(statement.inputs)
-    written = {one.description.dataset: one for one in _merged(statement).outputs}
+    written = {one.description.dataset: one for one in each_dataset_once(statement).outputs}
     return attr.evolve(
         begun,
         eventType=RunState(moment.state.value),
@@ -225,8 +225,8 @@ def _uuid(run_id: str) -> str:
         raise EventError(f"The run id {run_id!r} is no UUID, as OpenLineage expects; make one with uuid7().") from error
 
 
-def _merged(statement: Statement) -> Statement:
-    """Each dataset once, inputs in the order of their names, with those that only an edge names."""
+def each_dataset_once(statement: Statement) -> Statement:
+    """The statement with each dataset once: inputs in the order of their names, with those that only an edge names."""
     by_dataset: dict[Dataset, Output] = {}
     for output in statement.outputs:
         dataset = output.description.dataset
