@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ..connectors import AVRO, DELTA, ICEBERG, LAKE, POSTGRESQL, packages
-from ..openlineage.test_jdbc import TABLES
+from ..openlineage.naming.test_jdbc import TABLES
 from .case_file import source_cases
 from .postgres import PASSWORD, running_postgres
 from .watched import Application, Plan, once_each

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
-from tests.openlineage.test_events import MOMENT, moments
+from tests.openlineage.writing.test_events import MOMENT, moments
 
 from headwater.model import ColumnLineage, Dataset, DatasetDescription, Output, RunMoment, Statement
 from headwater.openlineage.settings import settings_from
