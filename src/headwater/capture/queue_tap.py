@@ -1,4 +1,4 @@
-"""What the taps without Java of headwater's own share: a queue of this process, and nothing about RDDs."""
+"""Taps without Java of headwater's own: a queue of this process, and nothing about RDDs."""
 
 import queue
 from collections.abc import Callable, Sequence

@@ -57,11 +57,11 @@ def closure_at(
 ) -> Closure:
     """Walks from a column, or from every column of a dataset, in ids alone; both directions share the time."""
     if direction is Direction.BOTH:
-        return closure_both_ways(connection, start, (bounds, bounds), by)
+        return closure_in_both_directions(connection, start, (bounds, bounds), by)
     return _closure_in_direction(connection, start, direction, bounds, by)
 
 
-def closure_both_ways(
+def closure_in_both_directions(
     connection: Connection, start: Column | KnownDataset, bounds: tuple[Bounds, Bounds], by: Walk = walk
 ) -> Closure:
     """Walk up within the first bounds and down within the second; both together have the seconds of the first."""

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from headwater.store.graph.index.log import Pair
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Direction, Overwrite
-from headwater.store.questions.graphs import CompactGraph, closure_both_ways, named_closure
+from headwater.store.questions.graphs import CompactGraph, closure_in_both_directions, named_closure
 from headwater.store.questions.hops import overwrites, pairs_of
 from headwater.store.questions.lookup.find import Name, find
 from headwater.store.questions.walk.closure import Closure, walk
@@ -51,7 +51,7 @@ def view_of(
     both = (replace(bounds, depth=depths[0]), replace(bounds, depth=depths[1]))
     with store.read() as connection:
         start = find(connection, name, bounds.as_of, bounds.sees)
-        closure = closure_both_ways(connection, start, both)
+        closure = closure_in_both_directions(connection, start, both)
         graph = named_closure(connection, start, Direction.BOTH, closure, bounds)
         fields = lasting(connection, graph.datasets)
         in_view = Counter(closure.dataset_of.values())
