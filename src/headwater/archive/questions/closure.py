@@ -17,7 +17,8 @@ from pyspark.sql import functions as sf
 from headwater.openlineage.naming.locations import FILE_SYSTEMS
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store.questions import Direction
-from headwater.store.questions.walk.steps_inside import BYTES, STRINGS, TEXT
+from headwater.store.questions.walk.steps_inside import STRINGS
+from headwater.store.read_model.presence import BYTES, TEXT
 
 LINK = ("source", "target")
 _FIELD = ("field_id", "dataset_id")

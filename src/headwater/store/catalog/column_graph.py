@@ -14,6 +14,7 @@ from headwater.store.questions.hops import replaced_links
 from headwater.store.questions.walk.closure import Closure, walk
 from headwater.store.read_model import versions
 from headwater.store.read_model.fields import lasting
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_fields
 from headwater.store.sql.rows import rows_for
 
@@ -78,6 +79,8 @@ def within(bounds: Bounds, depth: int) -> Bounds:
 
 
 def _hidden(connection: Connection, datasets: Collection[int]) -> set[int]:
+    if not presence(connection).hidden_datasets:
+        return set()
     question = select(_DATASET.c.id).where(_DATASET.c.hidden_at.is_not(None))
     return {row.id for row in rows_for(connection, datasets, lambda some: question.where(_DATASET.c.id.in_(some)))}
 

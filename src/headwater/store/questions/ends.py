@@ -20,6 +20,7 @@ from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import edges_within
 from headwater.store.questions.walk.path_transformations import Steps
 from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import references
 from headwater.store.sql.rows import rows_for
 
@@ -98,7 +99,7 @@ def _explained(connection: Connection, datasets: Collection[int]) -> set[int]:
 
 def _emptied(connection: Connection, datasets: Collection[int]) -> set[int]:
     """The datasets of which all lineage ended with the last replacement of their rows."""
-    ends = latest_replacements(connection, datasets)
+    ends = latest_replacements(connection, datasets) if presence(connection).replacements else {}
     since = writers_since(connection, [(dataset, end.at) for dataset, end in ends.items()]) if ends else {}
     streams = select(_LINEAGE.c.output_id.label("dataset")).join(_RUN, _RUN.c.id == _LINEAGE.c.run_id)
     streams = streams.where(_RUN.c.state.not_in((*FINAL, *SUCCESSFUL)))

@@ -20,6 +20,7 @@ from headwater.store.questions.answers import (
 )
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.path_transformations import strongest_first
+from headwater.store.read_model.presence import presence
 from headwater.store.sql.rows import pairs_for, rows_for
 
 _REPLACEMENT = schema.replacement.c
@@ -39,7 +40,9 @@ def overwrites(connection: Connection, pairs: Collection[Pair], at: int | None =
 
     None are given of another time than now.
     """
-    last = _last(connection, {dataset for _, dataset in pairs}) if at is None else {}
+    if at is not None or not presence(connection).possible_replacements:
+        return {}
+    last = _last(connection, {dataset for _, dataset in pairs})
     found: dict[Pair, tuple[int, str, int]] = {}
     written = [pair for pair in pairs if pair[1] in last]
     for job, dataset, uuid, *run in pairs_for(connection, written, _written):

@@ -13,11 +13,15 @@ from headwater.store.store import Store
 
 _RUN = schema.run
 _LINEAGE = schema.lineage
-_LATEST = select(schema.event.c.id, schema.event.c.digest).order_by(schema.event.c.id.desc()).limit(1)
-_HIDDEN = [
-    select(func.count(), func.max(hidden)).where(hidden.is_not(None))
-    for hidden in (schema.dataset.c.hidden_at, schema.job.c.hidden_at)
+_LATEST = [
+    select(column).order_by(schema.event.c.id.desc()).limit(1) for column in (schema.event.c.id, schema.event.c.digest)
 ]
+_HIDDEN = [
+    select(number).where(hidden.is_not(None))
+    for hidden in (schema.dataset.c.hidden_at, schema.job.c.hidden_at)
+    for number in (func.count(), func.max(hidden))
+]
+_STATE = select(*(one.scalar_subquery() for one in (*_LATEST, *_HIDDEN)))
 _LOST_PLUS = re.compile(r"(?<=[\d.]) (?=\d\d:?\d\d$)")  # "+" in a URL's query means a space
 
 
@@ -46,10 +50,7 @@ def state_of(connection: Connection) -> str:
 
     It looks at the latest event, and at what deletions leave behind; neither reads more than a few pages.
     """
-    latest = connection.execute(_LATEST).first()
-    hidden = [connection.execute(question).one() for question in _HIDDEN]
-    told = (latest.id, latest.digest.hex()) if latest is not None else ()
-    return repr((told, *(tuple(row) for row in hidden)))
+    return repr(tuple(connection.execute(_STATE).one()))
 
 
 def _of_time(text: str) -> int:

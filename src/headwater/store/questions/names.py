@@ -13,6 +13,7 @@ from headwater.store.questions.answers import Column, KnownDataset, KnownJob
 from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
 from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import Lookup, rows_for
 
@@ -100,6 +101,8 @@ class NamesThen:
 
 def replaced(connection: Connection) -> set[int]:
     """Datasets that were dropped, or lost their names by renaming, and whose names are others' now."""
+    if not presence(connection).reused_names:
+        return set()
     name = schema.dataset_name
     first = name.c.first_key
     reused = select(name.c.id, name.c.dataset_id, func.coalesce(first, name.c.key).label("first"))
@@ -123,6 +126,8 @@ def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[
 
     Source: the ParentRunFacet of the newest run, and the job names of the OpenLineage Spark integration.
     """
+    if not presence(connection).parents:
+        return dict(jobs_named)
     mine, parent, job = schema.run, schema.run.alias("parent"), schema.job
 
     def parents(some: list[int]) -> Select[Any]:

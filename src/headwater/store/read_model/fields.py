@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from headwater.store import schema
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import described_fields, references
 from headwater.store.sql.rows import rows_for
 
@@ -41,7 +42,9 @@ def ended_fields(connection: Connection, rows: Iterable[Any]) -> set[int]:
         rows: rows of fields, of which those without a place in the latest schema may have ended.
     """
     unplaced = {row.id: row.dataset_id for row in rows if row.ordinal is None}
-    replaced = _replaced(connection, set(unplaced.values())) if unplaced else set()
+    if not unplaced or not presence(connection).replacements:
+        return set()
+    replaced = _replaced(connection, set(unplaced.values()))
     fields = [field for field, dataset in unplaced.items() if dataset in replaced]
     edge = schema.edge.c.output_field
     made = select(edge.label("field")).distinct()

@@ -1,6 +1,6 @@
 """Versions of datasets, known by the run: one for each that wrote it, or altered it and left a schema."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_OID, UUID, uuid5
@@ -15,6 +15,7 @@ from headwater.openlineage.reading.version_schema import VersionField
 from headwater.openlineage.reading.version_schema import fields_of as schema_fields
 from headwater.store import schema
 from headwater.store.read_model.pages import Listing, Page, paged
+from headwater.store.read_model.presence import presence
 from headwater.store.sql.rows import pairs_for, rows_for
 
 _RUN = schema.run
@@ -25,6 +26,8 @@ _TOLD = schema.lineage
 Fields = tuple[VersionField, ...]
 Place = tuple[int, int]
 """A dataset and a moment."""
+
+_OfPlaces = Callable[[FromClause], Select[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +85,21 @@ def latest(connection: Connection, named: Mapping[int, Dataset], until: int | No
 def at_moments(connection: Connection, named: Mapping[int, Dataset], wanted: Collection[Place]) -> dict[Place, Version]:
     """The version of each dataset at each moment; nothing where there was none yet."""
     found: dict[Place, Any] = {}
-    for question in (_newest, _newest_altered):
+    for question in _questions(connection, _newest, _newest_altered):
         for row in pairs_for(connection, wanted, question):
             place = (row.dataset_id, row.moment)
             found[place] = max(found.get(place, row), row, key=lambda one: (one.at, one.uuid))
     return {place: version_of(row, named[row.dataset_id]) for place, row in found.items()}
 
 
+def _questions(connection: Connection, of_writers: _OfPlaces, of_changes: _OfPlaces) -> tuple[_OfPlaces, ...]:
+    return (of_writers, of_changes) if presence(connection).dataset_changes else (of_writers,)
+
+
 def altered_by(connection: Connection, runs: Collection[int]) -> dict[int, set[int]]:
     """The datasets of which each run made a version without writing rows: it altered them."""
+    if not presence(connection).dataset_changes:
+        return {}
     question = select(_CHANGED.c.run_id, _CHANGED.c.dataset_id).where(_CHANGED.c.schema_digest.is_not(None))
     found: dict[int, set[int]] = {}
     for row in rows_for(connection, runs, lambda some: question.where(_CHANGED.c.run_id.in_(some))):
@@ -117,7 +126,7 @@ def fields_at(connection: Connection, wanted: Collection[Place]) -> dict[Place, 
     Nothing where there was none: the dataset was not there yet, or nothing that is kept has its schema of then.
     """
     latest: dict[Place, tuple[int, bytes]] = {}
-    for question in (_newest_schema, _newest_change):
+    for question in _questions(connection, _newest_schema, _newest_change):
         for row in pairs_for(connection, wanted, question):
             if row.digest is not None:
                 place = (row.dataset_id, row.moment)
@@ -184,7 +193,7 @@ def _made(connection: Connection, dataset_id: int) -> Select[Any]:
     )
     altered = altered.where(_CHANGED.c.dataset_id == dataset_id, _CHANGED.c.schema_digest.is_not(None))
     altered = altered.where(_CHANGED.c.run_id.not_in(written.with_only_columns(_WRITTEN.c.run_id)))
-    if connection.execute(altered.limit(1)).first() is None:
+    if not presence(connection).dataset_changes or connection.execute(altered.limit(1)).first() is None:
         return written
     return select(written.union_all(altered).subquery())
 

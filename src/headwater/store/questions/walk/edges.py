@@ -22,6 +22,7 @@ from headwater.store.questions.walk.steps_inside import (
     has_whole_sources,
     whole_source_steps,
 )
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import references, unseen_datasets
 from headwater.store.sql.rows import Lookup
 
@@ -87,6 +88,8 @@ class Edges:
     @cached_property
     def whole(self) -> bool:
         """Whether there is any edge to a whole dataset at all: a look at the first spares many others."""
+        if self._query.bounds.as_of is None and not self._guess and not presence(self._connection).dataset_edges:
+            return False
         if self._query.bounds.edge_type is EdgeType.DIRECT and not self._guess:
             return _has_opaque(self._connection)
         questions = _lookups(self._query, DATASET_EDGES, Direction.UP)

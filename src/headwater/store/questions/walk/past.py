@@ -15,6 +15,7 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.edges import Row, job_ids, kinds
+from headwater.store.read_model.presence import presence
 from headwater.store.sql.rows import Lookup, pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
@@ -65,7 +66,7 @@ class PastLinks:
 
     def _look_up_ends(self, datasets: Collection[int]) -> None:
         new = [one for one in datasets if one not in self._ends]
-        found = latest_replacements(self._connection, new) if new else {}
+        found = latest_replacements(self._connection, new) if new and presence(self._connection).replacements else {}
         self._ends |= {one: found.get(one) for one in new}
 
     def _intervals(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Interval]]:

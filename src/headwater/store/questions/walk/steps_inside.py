@@ -16,12 +16,11 @@ from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, selec
 
 from headwater.model import Dataset, Subtype, Transformation
 from headwater.model.field_names import caseless
-from headwater.model.name_keys import key_of, keys_of
 from headwater.openlineage.naming.locations import FILE_SYSTEMS, holds_paths
-from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT
 from headwater.store.questions.answers import Bounds, Direction, EdgeType
+from headwater.store.read_model.presence import BYTES, CONTENT_KEYS, TEXT, WHOLE_KEY, presence
 from headwater.store.sql.rows import Lookup, rows_for
 
 ANY_COLUMN = Transformation(Subtype.TRANSFORMATION, opaque=True, description="one of the columns of the dataset")
@@ -30,8 +29,6 @@ ANY_COLUMN_ID = -1
 
 _FIELD = schema.field
 _STAR = schema.field.alias("star")
-_KEY = keys_of(WHOLE)[1]
-_ANY_STAR = select(_FIELD.c.id).where(_FIELD.c.folded_key == _KEY).limit(1)
 
 Valid = list[tuple[Any, list[ColumnElement[bool]]]]
 """Tables of edges, each with what is so of an edge that holds."""
@@ -45,8 +42,8 @@ def follows_opaque_values(bounds: Bounds) -> bool:
 
 
 def has_whole_sources(connection: Connection, bounds: Bounds) -> bool:
-    """Whether there are such steps that a walk within bounds may follow: one look-up in an index."""
-    return follows_opaque_values(bounds) and connection.execute(_ANY_STAR).first() is not None
+    """Whether there are such steps that a walk within bounds may follow."""
+    return follows_opaque_values(bounds) and presence(connection).whole_sources
 
 
 def whole_source_steps(
@@ -58,7 +55,7 @@ def whole_source_steps(
     """
     near = _STAR.c.id if direction is Direction.UP else _FIELD.c.id
     question = select(_FIELD.c.id, _STAR.c.id.label("star")).join(_STAR, _STAR.c.dataset_id == _FIELD.c.dataset_id)
-    question = question.where(_STAR.c.folded_key == _KEY, _FIELD.c.id != _STAR.c.id)
+    question = question.where(_STAR.c.folded_key == WHOLE_KEY, _FIELD.c.id != _STAR.c.id)
     rows = list(rows_for(connection, fields, lambda some: question.where(near.in_(some))))
     readers: dict[int, set[int]] = {}
     for table, then in valid:
@@ -80,9 +77,6 @@ def _reading(table: Any, then: list[ColumnElement[bool]], stars: Any) -> Select[
     return select(table.c.input_field, table.c.job_id).where(table.c.input_field.in_(stars), *then).distinct()
 
 
-TEXT, BYTES = "value", "content"
-"""The columns of files that are read as text, and as binary files."""
-
 STRINGS = ("", "string")
 """Types that the column of a text may have; its type need not be known."""
 
@@ -93,15 +87,11 @@ OTHER_FORMAT_ID = -2
 """Its id among those of transformations; those of the store begin at 1."""
 
 _DATASET = schema.dataset
-_NAME = schema.field_name.c
 _CONTENT = _FIELD.alias("content")
-_KEYS = [key_of(one) for one in (TEXT, BYTES)]
-_ANY_CONTENT = select(_NAME.key).where(_NAME.key.in_(_KEYS)).limit(1)
-_ANY_RENAME = select(schema.field_rename.c.at).limit(1)
 _MOST_CANDIDATES = 1_000  # columns; to look at each takes about a microsecond
 _OF_FILES = select(_CONTENT.c.dataset_id).distinct().join(_FIELD, _FIELD.c.dataset_id == _CONTENT.c.dataset_id)
-_OF_FILES = _OF_FILES.where(_CONTENT.c.key.in_(_KEYS))
-_CANDIDATE = select(_FIELD.c.dataset_id).where(_FIELD.c.folded_key.in_(_KEYS)).limit(_MOST_CANDIDATES).subquery()
+_OF_FILES = _OF_FILES.where(_CONTENT.c.key.in_(CONTENT_KEYS))
+_CANDIDATE = select(_FIELD.c.dataset_id).where(_FIELD.c.folded_key.in_(CONTENT_KEYS)).limit(_MOST_CANDIDATES).subquery()
 _HOLDS_PATHS = or_(  # as `holds_paths`
     _DATASET.c.namespace.in_(FILE_SYSTEMS),
     *(_DATASET.c.namespace.startswith(f"{scheme}://") for scheme in sorted(FILE_SYSTEMS)),
@@ -128,12 +118,13 @@ class FormatStep(NamedTuple):
 def has_file_contents(connection: Connection) -> bool:
     """Whether files may have a column that holds their contents; columns of tables that are called so are none.
 
-    Where no column was ever called so it takes one look-up. Where too many are it answers True without looking at all.
+    Where too many columns are called so it answers True without looking at all.
     """
-    if connection.execute(_ANY_CONTENT).first() is None:
+    present = presence(connection)
+    if not present.contents:
         return False
     # The index is of present names, the key is that of the first one: columns with others cannot be found by it.
-    if connection.execute(_ANY_RENAME).first() is not None:
+    if present.field_renames:
         return True
     count, of_files = connection.execute(_CANDIDATES).one()
     return bool(of_files) or count == _MOST_CANDIDATES
