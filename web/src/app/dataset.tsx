@@ -20,7 +20,7 @@ export function DatasetPage({ address, go }: PageProps) {
   return (
     <>
       <Subject name={{ namespace: space, name }} address={{ ...address, field: "" }} go={go} />
-      <Shown answer={answer}>
+      <Shown answer={answer} level={2}>
         {(found) => (
           <div class="dataset">
             <section>

@@ -39,7 +39,9 @@ export function ImpactPage({ address, go }: PageProps) {
           Save as CSV
         </button>
       </Subject>
-      <Shown answer={answer}>{(impact) => <Rows impact={impact} asOf={address.asOf} go={go} />}</Shown>
+      <Shown answer={answer} level={2}>
+        {(impact) => <Rows impact={impact} asOf={address.asOf} go={go} />}
+      </Shown>
     </>
   );
 }

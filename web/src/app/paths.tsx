@@ -58,7 +58,9 @@ export function PathsPage({ address, go }: PageProps) {
         </form>
       </Subject>
       {address.to ? (
-        <Shown answer={answer}>{(found) => <List found={found} go={go} />}</Shown>
+        <Shown answer={answer} level={2}>
+          {(found) => <List found={found} go={go} />}
+        </Shown>
       ) : (
         <Empty title="Name the other column to see how the two are joined." />
       )}

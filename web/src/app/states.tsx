@@ -5,10 +5,17 @@ import { useState } from "preact/hooks";
 import { type ApiError, sessionKey, setSessionKey } from "./api";
 import type { Answer } from "./hooks";
 
+interface ShownProps<T> {
+  answer: Answer<T>;
+  children: (data: T) => ComponentChildren;
+  /** The level of a heading that says why there is nothing: 2 below one that names the subject. */
+  level?: 1 | 2;
+}
+
 /** Show an answer, or why there is none. */
-export function Shown<T>({ answer, children }: { answer: Answer<T>; children: (data: T) => ComponentChildren }) {
+export function Shown<T>({ answer, children, level = 1 }: ShownProps<T>) {
   const { data, error, loading, reload } = answer;
-  if (error && error.status !== 0) return <Refused error={error} reload={reload} />;
+  if (error && error.status !== 0) return <Refused error={error} reload={reload} level={level} />;
   return (
     <>
       {error && <Away reload={reload} />}
@@ -53,11 +60,12 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "The store is busy",
 };
 
-function Refused({ error, reload }: { error: ApiError; reload: () => void }) {
+function Refused({ error, reload, level }: { error: ApiError; reload: () => void; level: 1 | 2 }) {
+  const Heading = `h${level}` as const;
   if (error.status === 401) return <KeyForm message={sessionKey() ? error.message : ""} entered={reload} />;
   return (
     <div class="state" role="alert">
-      <h1>{TITLES[error.status] ?? "That did not work"}</h1>
+      <Heading>{TITLES[error.status] ?? "That did not work"}</Heading>
       <p class="long">{error.message}</p>
       {error.status === 404 && <p>Look for it with the search above: press / to go there.</p>}
       <button type="button" onClick={reload}>

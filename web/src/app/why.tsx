@@ -36,7 +36,9 @@ export function WhyPage({ address, go }: PageProps) {
     <>
       <Subject name={name} address={address} go={go} />
       <Gaps namespace={name.namespace} dataset={name.name} go={go} />
-      <Shown answer={answer}>{(roots) => <Ends roots={roots} go={go} />}</Shown>
+      <Shown answer={answer} level={2}>
+        {(roots) => <Ends roots={roots} go={go} />}
+      </Shown>
     </>
   );
 }
