@@ -103,7 +103,7 @@ def test_a_server_that_is_away_is_said_and_tried_again(
         port = first.url.rpartition(":")[2]
         with serving(forker, filled, tmp_path / "log2", "--port", port):
             expect(page.get_by_role("alert")).to_have_count(0)
-            expect(page.get_by_text("silver/orders.customer").first).to_be_visible()
+            expect(page.get_by_role("checkbox", name="FILTER")).to_be_visible()
 
 
 def test_what_changes_is_shown_without_loading_the_page_anew(browser: Browser, forker: Forker, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_what_changes_is_shown_without_loading_the_page_anew(browser: Browser, f
         connection.request("POST", LINEAGE, json.dumps(event), {"Content-Type": "application/json"})
         assert connection.getresponse().status == 201
         connection.close()
-        expect(page.get_by_text("reports/new.total").first).to_be_visible()
+        expect(page.get_by_role("row", name="new 1 column")).to_be_visible()
         assert page.evaluate("window.sameDocument")
         opened.require_clean()
 
@@ -141,8 +141,8 @@ def test_lineage_in_postgresql_is_followed_the_same(
         store.ingest(EVENTS)
     with serving(forker, url, tmp_path / "log") as server, visit(browser, server.url) as opened:
         page = opened.go(REVENUE + "&influence=all")
-        for name in ("silver/orders.amount", "raw/orders.amount", "reports/top.revenue"):
-            expect(page.get_by_text(name).first).to_be_visible()
+        for name in ("orders 3 columns", "orders 2 columns", "revenue 1 column", "top 1 column"):
+            expect(page.get_by_role("row", name=name)).to_be_visible()
         follow_pages(opened)
 
 
