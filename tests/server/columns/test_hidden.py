@@ -94,3 +94,12 @@ def test_a_view_shows_neither_types_nor_numbers_of_hidden_columns(limited: TestC
     assert types.pop("y") == "string"
     assert set(types.values()) == {None}
     assert "decimal" not in str(view)
+
+
+def test_a_step_at_which_anything_is_hidden_is_not_there(limited: TestClient) -> None:
+    view = limited.get("/api/v2/view?namespace=sales&dataset=/out&field=y").json()
+    ids, jobs = view["columns"]["id"], view["jobs"]["id"]
+    for place, source in enumerate(view["edges"]["input"]):
+        ends = {"input": ids[source], "output": ids[view["edges"]["output"][place]]}
+        answer = limited.get("/api/v2/step", params=ends | {"job": jobs[view["edges"]["job"][place]]})
+        assert (answer.status_code, answer.json()["message"]) == (404, "Nothing that you may see has that name.")

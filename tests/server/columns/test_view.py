@@ -137,3 +137,25 @@ def test_a_view_of_another_moment_says_which(ask: Ask) -> None:
 @pytest.mark.parametrize("wrong", [{"up": -1}, {"sideways": 2}, {"form": "compact"}])
 def test_parameters_that_mean_nothing_are_refused(flights: TestClient, wrong: dict[str, Any]) -> None:
     assert flights.get("/api/v2/view", params={"column": "avg_delay"} | wrong).status_code == 422
+
+
+def test_a_step_says_when_it_was_first_and_last_seen(served: TestClient) -> None:
+    for minute, source in ((1, "in.x"), (2, "in.x"), (3, "in.z")):
+        output = written("out", {"y": [source, "other.a"], "*": ["in.k FILTER"]})
+        event = run_event("job", output, minute=minute, run=str(minute))
+        assert served.post(LINEAGE, json=event).status_code == 201
+    view = served.get("/api/v2/view?column=out.y").json()
+    (job,) = view["jobs"]["id"]
+    ids = dict(zip(view["columns"]["field"], view["columns"]["id"], strict=True))
+    whole = dict(zip(view["datasets"]["name"], view["datasets"]["id"], strict=True))["/out"]
+
+    def seen(source: int, end: int) -> tuple[str, str, bool]:
+        step = served.get("/api/v2/step", params={"input": source, "output": end, "job": job}).json()
+        return step["firstSeen"][14:16], step["lastSeen"][14:16], step["run"] == event["run"]["runId"]
+
+    assert seen(ids["a"], ids["y"]) == ("01", "03", True)
+    assert seen(ids["k"], -whole) == ("01", "03", True)
+    (gone,) = [one["id"] for one in served.get("/api/v2/columns?q=x").json()["columns"] if one["field"] == "x"]
+    assert seen(gone, ids["y"]) == ("01", "03", False)
+    nothing = served.get("/api/v2/step", params={"input": ids["y"], "output": ids["a"], "job": job})
+    assert nothing.status_code == 404

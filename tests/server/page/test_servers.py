@@ -10,7 +10,7 @@ from tests.server.page.browser import Visit, visit
 from tests.server.page.lineage import EVENTS, output, step
 from tests.server.processes import LINEAGE, Forker, ServerProcess, connect, serving
 from tests.store.conftest import new_database as new_database  # noqa: PLC0414 - a fixture
-from tests.store.conftest import told
+from tests.store.conftest import run_event
 
 from headwater.store import open_store
 from headwater.store.maintenance import keyring
@@ -114,7 +114,7 @@ def test_what_changes_is_shown_without_loading_the_page_anew(browser: Browser, f
         page = opened.go(REVENUE)
         expect(page.get_by_text("live", exact=True)).to_be_visible()
         page.evaluate("window.sameDocument = true")
-        event = told("new", output("reports/new", {"total": ("int", [step("gold/revenue", "revenue")])}), minute=9)
+        event = run_event("new", output("reports/new", {"total": ("int", [step("gold/revenue", "revenue")])}), minute=9)
         connection = connect(server.url)
         connection.request("POST", LINEAGE, json.dumps(event), {"Content-Type": "application/json"})
         assert connection.getresponse().status == 201

@@ -188,7 +188,7 @@ export interface JobGraph {
 
 /** When a step was first and last seen. */
 export interface StepHistory {
-  readonly firstSeen: string | null;
-  readonly lastSeen: string | null;
+  readonly firstSeen: string;
+  readonly lastSeen: string;
   readonly run: string | null;
 }

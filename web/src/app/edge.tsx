@@ -86,22 +86,20 @@ function History({ view, edge }: { view: View; edge: number }) {
   if (!data) return null;
   return (
     <dl>
-      {data.firstSeen && (
-        <>
-          <dt>First seen</dt>
-          <dd>
-            <Moment at={data.firstSeen} />
-          </dd>
-        </>
-      )}
-      {data.lastSeen && (
-        <>
-          <dt>Last seen</dt>
-          <dd>
-            <Moment at={data.lastSeen} /> in run <code>{data.run}</code>
-          </dd>
-        </>
-      )}
+      <dt>First seen</dt>
+      <dd>
+        <Moment at={data.firstSeen} />
+      </dd>
+      <dt>Last seen</dt>
+      <dd>
+        <Moment at={data.lastSeen} />
+        {data.run && (
+          <>
+            {" "}
+            in run <code>{data.run}</code>
+          </>
+        )}
+      </dd>
     </dl>
   );
 }

@@ -1,4 +1,7 @@
-"""``view``: all that a page shows of a column or a dataset at once, in the shape of ``web/src/model/view.ts``."""
+"""``view``: all that a page shows of a column or a dataset at once, in the shape of ``web/src/model/view.ts``.
+
+``step`` adds what is shown of one edge of it.
+"""
 
 from typing import Annotated, Literal
 
@@ -7,11 +10,12 @@ from pydantic import Field
 
 from headwater.answers.views import of_view
 from headwater.model import Subtype, TransformationType
-from headwater.server.columns.query_params import BoundsParams, NameParams
+from headwater.model.time import iso
+from headwater.server.columns.query_params import BoundsParams, NameParams, QueryParams
 from headwater.server.columns.replies import AskedQuestion, Question, Reply, json_reply, question_router
 from headwater.server.columns.schemas import NamedIds, Truncated
 from headwater.server.openapi import Schema
-from headwater.store.questions import view_of
+from headwater.store.questions import step_history, view_of
 
 router = question_router()
 
@@ -107,6 +111,22 @@ class View(Schema):
     truncated: Truncated
 
 
+class StepParameters(QueryParams):
+    """A step by the ids of a view."""
+
+    input: int = Field(ge=1, description="The id of a column.")
+    output: int = Field(description="The id of a column, or that of a dataset with a minus sign for all of its rows.")
+    job: int = Field(ge=1, description="The id of the job.")
+
+
+class Step(Schema):
+    """When a step was first and last seen; ``run`` is null where it no longer holds."""
+
+    first_seen: str
+    last_seen: str
+    run: str | None
+
+
 @router.get("/view", response_model=View)
 def view(query: Annotated[ViewParameters, Query()], question: AskedQuestion) -> Response:
     """Show a column, or all columns of a dataset, with what leads to it and what comes of it, in one compact answer."""
@@ -119,3 +139,15 @@ def _view(query: ViewParameters, question: Question) -> Reply:
     sides = {name: None if depth is None else min(depth, most) for name, depth in (("up", up), ("down", down))}
     found = view_of(question.store, query.name(), bounds, **sides)
     return json_reply(of_view(question.redacted(found, found.graph.start), bounds.as_of, **sides))
+
+
+@router.get("/step", response_model=Step)
+def step(query: Annotated[StepParameters, Query()], question: AskedQuestion) -> Response:
+    """Say when a step of a view was first and last seen, and by which run."""
+    return question.respond(lambda: _step(query, question))
+
+
+def _step(query: StepParameters, question: Question) -> Reply:
+    found = step_history(question.store, query.input, query.output, query.job)
+    found = question.redacted(found, found.input, found.output, found.job)
+    return json_reply({"firstSeen": iso(found.first), "lastSeen": iso(found.last), "run": found.run or None})
