@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, event
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import told, written
+from tests.store.conftest import run_event, written
 
 REQUESTS = {
     "/api/v2/roots?column=t6.x": 25,
@@ -52,7 +52,7 @@ def fewest(get: Callable[[], Any]) -> int:
 @pytest.fixture
 def chain(served: TestClient) -> TestClient:
     """A server with a column that goes through six jobs."""
-    jobs = [told(f"job{one}", written(f"t{one + 1}", {"x": [f"t{one}.x"]}), minute=one) for one in range(6)]
+    jobs = [run_event(f"job{one}", written(f"t{one + 1}", {"x": [f"t{one}.x"]}), minute=one) for one in range(6)]
     assert served.post(LINEAGE, json=jobs).status_code == 201
     return served
 
