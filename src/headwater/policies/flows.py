@@ -166,5 +166,7 @@ class Flows:
         ends = {end for row in rows for end in row[:2] if end > 0}
         columns = dict(names.columns(self.connection, {one for one in ends.union(nodes) if one > 0}))
         columns |= {one: Column(self.every.datasets[-one], "*", id=one) for one in nodes if one < 0}
-        hops = {row: named_hops(self.connection, [Link(*row)], columns, self._transformations)[0] for row in rows}
-        return hops, columns
+        links = [Link(*row) for row in rows]
+        steps = dict.fromkeys((one.input, one.output, one.job) for one in links)
+        hops = dict(zip(steps, named_hops(self.connection, links, columns, self._transformations), strict=True))
+        return {one: hops[one.input, one.output, one.job] for one in links}, columns

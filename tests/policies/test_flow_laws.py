@@ -1,0 +1,119 @@
+"""Laws of tags on random lineage: what arrives is what a search over all paths finds, in every database."""
+
+import tempfile
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.policies.conftest import EVENTS
+from tests.store.conftest import new_database, postgres, told, url, written
+
+from headwater.policies.assignments import add_tag
+from headwater.policies.check import check
+from headwater.policies.flows import Flows
+from headwater.policies.policy_file import read_policy
+from headwater.policies.tag_file import tag_name
+from headwater.store import Store, open_store
+from headwater.store.questions.walk.tag_walk import Arriving
+
+__all__ = ["new_database", "postgres", "url"]  # fixtures
+
+COLUMNS = [f"d{dataset}.{column}" for dataset in range(4) for column in "ab"]
+KINDS = ["IDENTITY", "TRANSFORMATION masked", "AGGREGATION masked", "CONDITIONAL", "CONDITIONAL masked", "AGGREGATION"]
+EDGE = st.tuples(st.sampled_from(COLUMNS), st.sampled_from(COLUMNS), st.sampled_from(KINDS))
+WHOLE = st.tuples(st.sampled_from(COLUMNS), st.sampled_from(["d0", "d1", "d2", "d3"]), st.just("FILTER"))
+Graph = set[tuple[str, str, str]]
+Place = tuple[str, Arriving]
+
+
+def filled(store: Store, graph: Graph) -> None:
+    """Ingest a job for each dataset, with the edges into it; each has both of its columns."""
+    for dataset in sorted({output.partition(".")[0] for _, output, _ in graph}):
+        fields: dict[str, list[str]] = {"a": [], "b": []}
+        for source, output, kind in sorted(graph):
+            if output.partition(".")[0] == dataset:
+                fields.setdefault(output.partition(".")[2] or "*", []).append(f"{source} {kind}")
+        store.ingest([told(f"make {dataset}", written(dataset, fields))])
+
+
+def expected(graph: Graph, start: str) -> dict[Arriving, set[str]]:
+    """Search all paths: what arrives at each column; one that has the value is not looked at for less."""
+    values = closed(graph, {(start, Arriving.VALUE)}, lambda column, arriving: arriving is Arriving.VALUE)
+    have = {column for column, _ in values}
+    found = closed(graph, values, lambda column, arriving: arriving is not Arriving.VALUE and column not in have)
+    by_kind = {kind: {column for column, one in found if one is kind} for kind in Arriving}
+    return by_kind | {Arriving.VALUE: by_kind[Arriving.VALUE] - {start}}
+
+
+def closed(graph: Graph, found: set[Place], counts: Callable[[str, Arriving], bool]) -> set[Place]:
+    """The places that edges lead to from some, as long as they count."""
+    written_to = {output.partition(".")[0] for _, output, _ in graph}
+    while True:
+        new = set(found)
+        for column, arriving in found:
+            for source, output, kind in graph:
+                after = step(arriving, kind) if source == column else None
+                ends = [output] if "." in output else [f"{output}.{name}" for name in "ab" if output in written_to]
+                new |= {(end, after) for end in ends if after is not None and counts(end, after)}
+        if new == found:
+            return found
+        found = new
+
+
+def step(arriving: Arriving, kind: str) -> Arriving | None:
+    """What arrives behind an edge; a masked aggregate may be a count, and lets the value through."""
+    masked = "masked" in kind and "AGGREGATION" not in kind
+    direct = not kind.startswith(("CONDITIONAL", "FILTER"))
+    if arriving is Arriving.VALUE:
+        return (Arriving.MASKED if masked else Arriving.VALUE) if direct else None if masked else Arriving.INFLUENCE
+    if arriving is Arriving.MASKED:
+        return Arriving.MASKED if direct else None
+    return None if masked and not direct else Arriving.INFLUENCE
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sets(EDGE | WHOLE, min_size=1, max_size=14))
+def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph) -> None:
+    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+        filled(store, graph)
+        start = sorted(source for source, _, _ in graph)[0]
+        add_tag(store, f"file:/{start}", tag_name("t"))
+        with store.read() as connection:
+            flows = Flows(connection, influence=True, guess=False)
+            paths = list(flows.paths(tag_name("t"), tuple(Arriving)))
+        found = {
+            kind: {str(one.column).removeprefix("file:/") for one in paths if one.arriving is kind} for kind in Arriving
+        }
+        assert found == expected(graph, start)
+        for one in paths:
+            assert str(one.steps[0].input) == f"file:/{start}"
+
+
+RULES = """\
+version: 1
+tags: tags.yml
+rules:
+  forbid: {forbid: {tags: [pii.*], reach: ["reports/*"], arriving: [value, masked, influence]}}
+  owner: {require_owner: {columns: ["lake/customers.*"]}}
+  covered: {require_coverage: {datasets: ["*"]}}
+  opaque: {forbid_opaque: {tags: [pii.*]}}
+  separate: {separate: {writes: [lake/customers], from: ["reports/*"]}}
+  inventory: {inventory: {tags: [pii.*]}}
+  sql: {sql: {query: "SELECT output_dataset, count(*) AS n FROM edges WHERE masking GROUP BY output_dataset"}}
+  tags: {sql: {query: SELECT dataset FROM tags}, severity: note}
+"""
+
+
+def test_rules_find_the_same_in_every_database(url: str, tmp_path: Path) -> None:
+    (tmp_path / "tags.yml").write_text("version: 1\ntags: {pii.email: {columns: [landing/people.mail]}}\n")
+    (tmp_path / "policy.yml").write_text(RULES)
+    with open_store(url) as store:
+        store.ingest(EVENTS)
+        add_tag(store, "lake/customers.city", tag_name("owner=ann"))
+        checked = check(store, read_policy(tmp_path / "policy.yml"), date(2026, 6, 1))
+    numbers = {rule.name: sum(one.rule == rule for one in checked.findings) for rule in checked.policy.rules}
+    assert numbers == {
+        "forbid": 2, "owner": 2, "covered": 0, "opaque": 0, "separate": 0, "inventory": 7, "sql": 1, "tags": 1,
+    }  # fmt: skip
