@@ -69,6 +69,17 @@ def adaptive(spark: Any) -> Iterator[None]:
         spark.conf.set(key, value)
 
 
+def jobs_so_far(spark: Any) -> int:
+    return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
+
+
+def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive: None) -> None:
+    """Most of the CPU of a small build is plans and code for jobs: a frame that is made twice shows here."""
+    before = jobs_so_far(spark)
+    build(spark, events(tmp_path, "raw"), str(tmp_path / "lineage"), format="parquet")
+    assert jobs_so_far(spark) - before <= 95
+
+
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:
     """Cached frames have as few partitions as they need, not as many as shuffles, each a task at each reading."""
     text = DOCUMENT.read_text()
