@@ -216,7 +216,7 @@ def test_a_port_that_is_taken_is_reported(forker: Forker, store: str, tmp_path: 
 
 def test_the_page_for_this_machine_needs_no_setting(forker: Forker, store: str, tmp_path: Path) -> None:
     with serving(forker, store, tmp_path / "log", "--no-browser", "gold/fleet.km", command="ui") as server:
-        wait_for(lambda: f"The page: {server.url}/?column=gold%2Ffleet.km" in server.said(), server.said)
+        wait_for(lambda: f"The page: {server.url}/?column=gold%2Ffleet.km" in server.printed(), server.printed)
         status, body = get(server.url, "/")
         assert (status == 200 and "<title>headwater</title>" in body) or "make page" in body
         assert server.stop(signal.SIGINT) == 0
