@@ -15,7 +15,6 @@ from headwater.store import open_store
 PICTURES = {
     "lineage": (f"{REVENUE}&influence=all", "light"),
     "dark": (f"{REVENUE}&influence=all&selected=0", "dark"),
-    "impact": (f"{AMOUNT}&page=impact", "light"),
     "why": (f"{AMOUNT}&page=why", "light"),
     "dataset": (ORDERS, "light"),
 }

@@ -41,7 +41,7 @@ function Step({ view, edge, go }: { view: View; edge: number; go: Go }) {
     <section>
       <h2 class="step">
         <NameLink name={columnName(view, edges.input[edge])} go={go} /> <span aria-hidden="true">→</span>
-        <span class="unseen"> to </span>
+        <span class="unseen">to</span>{" "}
         {output < 0 ? (
           <>
             all rows of <NameLink name={datasetName(view, -1 - output)} go={go} page="dataset" />
