@@ -85,9 +85,9 @@ def _dataset(stored: StoredDataset, redaction: Redaction) -> Document:
     return {
         "run_id": stored.version.run or None if stored.version is not None else None,
         "eventType": "COMPLETE",
-        "name": stored.named.name,
+        "name": stored.dataset.name,
         "inputFacets": {},
         "outputFacets": {},
-        "namespace": stored.named.namespace,
+        "namespace": stored.dataset.namespace,
         "facets": redaction.json(stored.facets),
     }

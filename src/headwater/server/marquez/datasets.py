@@ -89,7 +89,7 @@ def versions_of(named: TheDataset, caller: Reader, store: TheStore, page: ThePag
     with store.read() as connection:
         redaction = redaction_of(caller, connection)
         stored = _whole(connection, caller, named)
-        found = versions.of_dataset(connection, stored.id, stored.named, page)
+        found = versions.of_dataset(connection, stored.id, stored.dataset, page)
         wrote = runs.whole(connection, [one.run_id for one in found.items if one.run])
         fields = versions.fields_of(connection, found.items)
         then = [(one, datasets.at_version(stored, fields.get(one))) for one in found.items]
@@ -141,7 +141,7 @@ def known_dataset(connection: Connection, caller: Caller, named: Dataset) -> Sto
     """
     found = name_ids.dataset_id(connection, named) if caller.sees(named.namespace) else None
     stored = None if found is None else datasets.outlines(connection, [found]).get(found)
-    if stored is None or redaction_of(caller, connection).hides(stored.named):
+    if stored is None or redaction_of(caller, connection).hides(stored.dataset):
         known_namespace(connection, caller, named.namespace)
         missing("Dataset", named.name)
     return stored
@@ -190,6 +190,6 @@ def _tag_all(connection: Connection, stored: StoredDataset, body: DatasetBody) -
 def _version(connection: Connection, stored: StoredDataset, text: str) -> Version:
     """Return the version with a UUID; also the one that runs read and no known run wrote."""
     uuid = uuid_of(text) or missing("Dataset version", text)
-    if uuid == dataset_version(stored.named, ""):
+    if uuid == dataset_version(stored.dataset, ""):
         return Version(stored.id, uuid, stored.created_at, 0)
-    return versions.find(connection, stored.id, stored.named, uuid) or missing("Dataset version", text)
+    return versions.find(connection, stored.id, stored.dataset, uuid) or missing("Dataset version", text)

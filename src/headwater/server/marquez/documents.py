@@ -41,7 +41,7 @@ def dataset_name(named: Dataset) -> Document:
 
 def dataset(stored: StoredDataset, redaction: Redaction) -> Document:
     """Return a Dataset with its column lineage."""
-    outline = dataset_outline(stored, redaction.dataset(stored.named))
+    outline = dataset_outline(stored, redaction.dataset(stored.dataset))
     del outline["lastLifecycleState"]
     return outline | {
         "lastLifecycleState": stored.lifecycle or None,
@@ -209,7 +209,7 @@ def bare_job(stored: StoredJob, shown: Job) -> StoredJob:
 
 def bare_dataset(stored: StoredDataset, shown: Dataset) -> StoredDataset:
     """Return a hidden dataset: a token, and its moments."""
-    return StoredDataset(stored.id, shown, "", "", "", stored.created_at, stored.updated_at, (), (), None)
+    return StoredDataset(shown, id=stored.id, created_at=stored.created_at, updated_at=stored.updated_at)
 
 
 def job_version(
@@ -247,7 +247,7 @@ def _used(used: DatasetUse, facets: Mapping[tuple[str, str], Document], redactio
 
 def _dataset_type(stored: StoredDataset) -> str:
     streams = text(stored.facets, "datasetType", "datasetType").upper() in _STREAMS
-    return "STREAM" if streams or stored.named.namespace.startswith("kafka:") else "DB_TABLE"
+    return "STREAM" if streams or stored.dataset.namespace.startswith("kafka:") else "DB_TABLE"
 
 
 def job_type(stored: StoredJob) -> str:

@@ -96,7 +96,7 @@ class _Nodes:
         return edges
 
     def _node_of(self, dataset: int) -> str:
-        return nodes.of_dataset(self._redaction.dataset(self._datasets[dataset].named))
+        return nodes.of_dataset(self._redaction.dataset(self._datasets[dataset].dataset))
 
     def _job(self, stored: StoredJob, edges: "_Edges") -> Document:
         shown = self._redaction.job(stored.named)
@@ -113,8 +113,8 @@ class _Nodes:
         }
 
     def _dataset(self, stored: StoredDataset, edges: "_Edges") -> Document:
-        shown = self._redaction.dataset(stored.named)
-        hidden = self._redaction.hides(stored.named)
+        shown = self._redaction.dataset(stored.dataset)
+        hidden = self._redaction.hides(stored.dataset)
         data = documents.dataset_outline(documents.bare_dataset(stored, shown) if hidden else stored, shown)
         if self._columns is not None:
             lineage = {} if hidden else self._columns.get(stored.id, {})

@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from headwater.model import Dataset
 from headwater.openlineage.reading.json_values import records, text
 from headwater.store import schema
 from headwater.store.catalog import facets, field_lineage, moments, tags
 from headwater.store.catalog.facets import Facets
 from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions import names
+from headwater.store.questions.answers import KnownDataset
 from headwater.store.read_model import fields
 from headwater.store.read_model.pages import Listing, Page, among, paged
 from headwater.store.read_model.versions import Fields, Version, latest
@@ -32,23 +32,21 @@ class DatasetField:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDataset:
-    """A dataset as the store keeps it; ``facets`` and ``lineage`` only where all of it was asked for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDataset(KnownDataset):
+    """A dataset of the store with its contents; ``facets`` and ``lineage`` only where they are read from events.
 
     Fields are in the order of the schema, then those that only lineage or tags know.
     """
 
-    id: int
-    named: Dataset
-    source: str
-    lifecycle: str
-    description: str
     created_at: int
     updated_at: int
-    fields: tuple[DatasetField, ...]
-    tags: tuple[str, ...]
-    version: Version | None
+    source: str = ""
+    lifecycle: str = ""
+    description: str = ""
+    fields: tuple[DatasetField, ...] = ()
+    tags: tuple[str, ...] = ()
+    version: Version | None = None
     facets: Facets = field(default_factory=dict)
     lineage: Mapping[str, tuple[InputColumn, ...]] = field(default_factory=dict)
 
@@ -78,20 +76,22 @@ def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredDatas
 def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredDataset]:
     """Datasets by id without what has to be read from events."""
     rows = list(rows_for(connection, ids, lambda some: select(_DATASET).where(_DATASET.c.id.in_(some))))
-    named = {row.id: Dataset(row.namespace, row.name) for row in rows}
-    put, current = tags.of_datasets(connection, named), latest(connection, named)
-    placed, spans = _fields(connection, named, put), moments.of_datasets(connection, rows)
+    known = names.datasets(connection, [row.id for row in rows])
+    put, current = tags.of_datasets(connection, known), latest(connection, {one: known[one].dataset for one in known})
+    placed, spans = _fields(connection, known, put), moments.of_datasets(connection, rows)
     return {
         row.id: StoredDataset(
+            known[row.id].dataset,
+            known[row.id].aliases,
             row.id,
-            named[row.id],
-            row.source or "",
-            row.lifecycle or "",
-            row.description or "",
-            *spans[row.id],
-            placed.get(row.id, ()),
-            put[row.id].own,
-            current.get(row.id),
+            created_at=spans[row.id][0],
+            updated_at=spans[row.id][1],
+            source=row.source or "",
+            lifecycle=row.lifecycle or "",
+            description=row.description or "",
+            fields=placed.get(row.id, ()),
+            tags=put[row.id].own,
+            version=current.get(row.id),
         )
         for row in rows
     }
