@@ -10,12 +10,12 @@ from headwater.answers.redaction import Redaction
 from headwater.model import Dataset, Job
 from headwater.model.time import iso
 from headwater.openlineage.reading.json_values import text
+from headwater.openlineage.reading.merged_facets import RunEvents
 from headwater.store.catalog.datasets import DatasetField, StoredDataset
 from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.catalog.job_versions import JobVersion
 from headwater.store.catalog.jobs import StoredJob
 from headwater.store.catalog.run_datasets import DatasetUse
-from headwater.store.catalog.run_events import RunEvents
 from headwater.store.catalog.runs import StoredRun
 from headwater.store.catalog.sources import DEFAULT_SOURCE
 from headwater.store.read_model.versions import Version

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from headwater.openlineage.reading.json_values import records, text
+from headwater.openlineage.reading.merged_facets import Facets
 from headwater.store import schema
 from headwater.store.catalog import facets, field_lineage, moments, tags
-from headwater.store.catalog.facets import Facets
 from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset

@@ -1,20 +1,16 @@
 """The facets of datasets and jobs: each as the latest event has it."""
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Collection
 
 from sqlalchemy import Connection, select
 
-from headwater.openlineage.reading.json_values import Record, record, records, text
+from headwater.openlineage.reading.merged_facets import Facets, facets_of_datasets, facets_of_job, set_latest
 from headwater.store import schema
 from headwater.store.catalog.events import by_digest
 from headwater.store.sql.rows import rows_for
 
-Facets = dict[str, Any]
-
 _FACET = schema.facet
 _NAME = schema.dataset_name
-_DELETED = "_deleted"
 
 
 def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Facets]:
@@ -29,9 +25,9 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Facet
     names = _names(connection, ids)
     found: dict[int, Facets] = {one: {} for one in ids}
     for digest, event in by_digest(connection, facets_of_events):
-        described = _facets_of_event(event)
+        described = facets_of_datasets(event)
         for dataset, facet in facets_of_events[digest]:
-            _note(found[dataset], facet, [facets for named, facets in described if named in names[dataset]])
+            set_latest(found[dataset], facet, [facets for named, facets in described if named in names[dataset]])
     return {dataset: dict(sorted(facets.items())) for dataset, facets in found.items()}
 
 
@@ -44,35 +40,8 @@ def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Facets]:
     found: dict[int, Facets] = {one: {} for one in ids}
     for digest, event in by_digest(connection, facets_of_events):
         for job, facet in facets_of_events[digest]:
-            _note(found[job], facet, [record(event, "job", "facets")])
+            set_latest(found[job], facet, [facets_of_job(event)])
     return {job: dict(sorted(facets.items())) for job, facets in found.items()}
-
-
-def merged(earlier: Facets, later: Record) -> Facets:
-    """Facets with those of a later event; one that is deleted is none."""
-    together = earlier | later
-    return {name: facet for name, facet in together.items() if record(facet).get(_DELETED) is not True}
-
-
-def entries(event: Record) -> Iterator[Record]:
-    """All datasets that an event speaks of; those that it writes last, because what is said there counts."""
-    yield from records(event, "inputs")
-    yield from records(event, "outputs")
-    if record(event, "dataset"):
-        yield record(event, "dataset")
-
-
-def _facets_of_event(event: Record) -> list[tuple[tuple[str, str], Record]]:
-    return [((text(one, "namespace"), text(one, "name")), record(one, "facets")) for one in entries(event)]
-
-
-def _note(found: Facets, facet: str, latest: list[Record]) -> None:
-    for facets in latest:
-        value = facets.get(facet) or next((one for name, one in facets.items() if text(name) == facet), None)
-        if value is not None:
-            found[facet] = value
-    if record(found.get(facet)).get(_DELETED) is True:
-        del found[facet]
 
 
 def _names(connection: Connection, ids: Collection[int]) -> dict[int, set[tuple[str, str]]]:

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select, t
 
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import NO_JOB
+from headwater.openlineage.reading.merged_facets import Facets
 from headwater.store import schema
 from headwater.store.catalog import facets, job_versions, moments, run_datasets, runs, tags
-from headwater.store.catalog.facets import Facets
 from headwater.store.catalog.job_versions import job_version
 from headwater.store.catalog.run_datasets import RunDatasets
 from headwater.store.catalog.runs import StoredRun

@@ -11,11 +11,12 @@ from headwater.model import Dataset, Job
 from headwater.model.time import BEGINNING
 from headwater.openlineage.reading.events import DECLARED, FINAL
 from headwater.openlineage.reading.json_values import text
+from headwater.openlineage.reading.merged_facets import RunEvents
 from headwater.store import schema
-from headwater.store.catalog import run_datasets, run_events
+from headwater.store.catalog import run_datasets
+from headwater.store.catalog.events import unpacked
 from headwater.store.catalog.job_versions import job_version
 from headwater.store.catalog.run_datasets import DatasetUse, RunDatasets, VersionsAtMoments
-from headwater.store.catalog.run_events import RunEvents
 from headwater.store.read_model import versions
 from headwater.store.read_model.pages import Listing, Page, among, paged
 from headwater.store.read_model.visibility import runs_seen
@@ -25,6 +26,7 @@ NEW = "NEW"
 STATES = {"START": "RUNNING", "RUNNING": "RUNNING", "COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}
 """The states of runs in the words of Marquez (RunState.java), by the last event's type; any other type is NEW."""
 
+_EVENT = schema.event
 _RUN = schema.run
 _JOB = schema.job
 _BEGUN = func.coalesce(_RUN.c.started_at, _RUN.c.state_at)
@@ -101,16 +103,37 @@ def newest(connection: Connection, jobs: Collection[int], most: int) -> dict[int
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredRun]:
     """Runs by id with what their events say."""
-    return _kept(connection, ids, run_events.whole)
+    return _stored(connection, ids, _events)
 
 
 def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredRun]:
     """Runs by id without what has to be read from events: no facets, arguments, nominal times."""
-    return _kept(connection, ids, run_events.spans)
+    return _stored(connection, ids, _spans)
 
 
-def _kept(
-    connection: Connection, ids: Collection[int], tell: Callable[[Connection, Collection[int]], dict[int, RunEvents]]
+def _events(connection: Connection, runs: Collection[int]) -> dict[int, RunEvents]:
+    """Return the events of runs; later events override earlier ones."""
+    question = select(_EVENT.c.run_id, _EVENT.c.at, _EVENT.c.payload).order_by(_EVENT.c.at, _EVENT.c.digest)
+    found: dict[int, RunEvents] = {}
+    for row in rows_for(connection, runs, lambda some: question.where(_EVENT.c.run_id.in_(some))):
+        run = found.setdefault(row.run_id, RunEvents(row.at))
+        run.last_at = row.at
+        run.add(unpacked(row.payload))
+    return found
+
+
+def _spans(connection: Connection, runs: Collection[int]) -> dict[int, RunEvents]:
+    """Return the times of the first and the last event of runs, for which no event is read."""
+    at = _EVENT.c.at
+    question = select(_EVENT.c.run_id, func.min(at), func.max(at)).group_by(_EVENT.c.run_id)
+    rows = rows_for(connection, runs, lambda some: question.where(_EVENT.c.run_id.in_(some)))
+    return {run: RunEvents(first, last) for run, first, last in rows}
+
+
+def _stored(
+    connection: Connection,
+    ids: Collection[int],
+    events_of: Callable[[Connection, Collection[int]], dict[int, RunEvents]],
 ) -> dict[int, StoredRun]:
     question = select(_RUN, _JOB.c.namespace, _JOB.c.name, _JOB.c.location).join(_JOB, _JOB.c.id == _RUN.c.job_id)
     rows = list(rows_for(connection, ids, lambda some: question.where(_RUN.c.id.in_(some))))
@@ -118,9 +141,9 @@ def _kept(
     named = run_datasets.named(connection, used.values()) | run_datasets.names(
         connection, set().union(*altered.values())
     )
-    said = tell(connection, ids)
+    events = events_of(connection, ids)
     then = _versions(connection, rows, used, named)
-    runs = {row.id: _run(row, used.get(row.id, RunDatasets()), named, then, said.get(row.id)) for row in rows}
+    runs = {row.id: _run(row, used.get(row.id, RunDatasets()), named, then, events.get(row.id)) for row in rows}
     return runs | {run: _with_altered(runs[run], (named[one] for one in some)) for run, some in altered.items()}
 
 
@@ -140,7 +163,7 @@ def _versions(
 
 
 def _run(
-    row: Any, used: RunDatasets, named: dict[int, Dataset], then: VersionsAtMoments, said: RunEvents | None
+    row: Any, used: RunDatasets, named: dict[int, Dataset], then: VersionsAtMoments, events: RunEvents | None
 ) -> StoredRun:
     job = Job(row.namespace, row.name)
     read, written = (frozenset(named[one] for one in ids) for ids in (used.read, used.written))
@@ -154,7 +177,7 @@ def _run(
         job_version(job, read, written, row.location or ""),
         tuple(sorted((then(one, _begun(row)) for one in used.read), key=_by_name)),
         tuple(sorted((run_datasets.written_by(named[one], row.uuid, row.shown) for one in used.written), key=_by_name)),
-        said or RunEvents(row.state_at, row.state_at),
+        events or RunEvents(row.state_at, row.state_at),
         row.uuid,
     )
 

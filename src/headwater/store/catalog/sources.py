@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, insert, literal, select, union_all, update
 
 from headwater.model.name_keys import key_of
-from headwater.openlineage.reading.json_values import text
+from headwater.openlineage.reading.merged_facets import source_url
 from headwater.store import schema
 from headwater.store.catalog import facets
 from headwater.store.read_model.pages import Listing, Page, paged, seen
@@ -89,8 +89,8 @@ def _sources(connection: Connection, rows: Sequence[Any]) -> tuple[Source, ...]:
     return tuple(
         Source(
             row.name,
-            row.type or _type(text(of_datasets.get(row.dataset), "dataSource", "uri")),
-            row.url or text(of_datasets.get(row.dataset), "dataSource", "uri"),
+            row.type or _type(source_url(of_datasets.get(row.dataset))),
+            row.url or source_url(of_datasets.get(row.dataset)),
             row.description,
             row.created_at or 0,
             row.updated_at or 0,

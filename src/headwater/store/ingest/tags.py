@@ -15,6 +15,7 @@ from headwater.openlineage.reading.dataset_facets import dataset
 from headwater.openlineage.reading.events import Event
 from headwater.openlineage.reading.json_text import read_json
 from headwater.openlineage.reading.json_values import Record, record, records, text
+from headwater.openlineage.reading.merged_facets import dataset_entries
 from headwater.store import schema
 from headwater.store.sql.bulk import Addition, Upsert
 from headwater.store.sql.rows import rows_for
@@ -79,8 +80,7 @@ class UserTag(NamedTuple):
 
 def dataset_tags(event: Event) -> Iterator[tuple[Dataset, list[tuple[str, Tagging]]]]:
     """Yield the tags in the facets of each entry of an event, with the names of the fields that they are on."""
-    value = read_json(event.text)
-    for item in (*records(value, "inputs"), *records(value, "outputs"), record(value, "dataset")):
+    for item in dataset_entries(read_json(event.text)):
         if tags := _tags(item):
             yield dataset(item), tags
 
