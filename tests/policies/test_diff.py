@@ -66,6 +66,20 @@ def test_a_lost_mask_is_named_and_the_tag_that_newly_arrives_too(difference: Any
     assert shown.output.index("Tags that newly arrive (2)") < shown.output.index("**mask lost**")
 
 
+def test_a_declared_job_counts_as_a_run_of_it(path: Path, headwater: Run) -> None:
+    headwater("tag", "add", "landing/people.mail", "pii.email")
+    after = path.with_name("after.db")
+    shutil.copy(path, after)
+    output = written("lake/contacts", CLEAN | {"who": ["lake/customers.email TRANSFORMATION"]}, write="ALL_ROWS")
+    event = run_event("clean", output, minute=30)
+    del event["run"], event["eventType"]
+    with open_store(str(after)) as store:
+        assert store.ingest([event]).added == 1
+    found = json.loads(headwater("diff", path, after, "--format", "json").output)
+    assert [one["note"] for one in found["edges"]] == ["mask lost"]
+    assert sorted(names(found["flows"])) == ["lake/contacts.who", "reports/daily.who"]
+
+
 def test_a_filter_that_is_added_is_seen_though_it_carries_no_value(difference: Any) -> None:
     found = difference(CLEAN | {"*": ["lake/customers.city FILTER", "lake/customers.id FILTER"]})
     assert [(one["note"], names([one["output"]])) for one in found["edges"]] == [("FILTER added", ["lake/contacts.*"])]

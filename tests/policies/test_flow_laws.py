@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policies.conftest import EVENTS
-from tests.store.conftest import new_database, postgres, told, url, written
+from tests.store.conftest import new_database, postgres, run_event, url, written
 
 from headwater.policies.assignments import add_tag
 from headwater.policies.check import check
@@ -35,7 +35,7 @@ def filled(store: Store, graph: Graph) -> None:
         for source, output, kind in sorted(graph):
             if output.partition(".")[0] == dataset:
                 fields.setdefault(output.partition(".")[2] or "*", []).append(f"{source} {kind}")
-        store.ingest([told(f"make {dataset}", written(dataset, fields))])
+        store.ingest([run_event(f"make {dataset}", written(dataset, fields))])
 
 
 def expected(graph: Graph, start: str) -> dict[Arriving, set[str]]:
@@ -63,7 +63,7 @@ def closed(graph: Graph, found: set[Place], counts: Callable[[str, Arriving], bo
 
 
 def step(arriving: Arriving, kind: str) -> Arriving | None:
-    """What arrives behind an edge; a masked aggregate may be a count, and lets the value through."""
+    """Return what arrives behind an edge; a masked aggregate may be a count, and lets the value through."""
     masked = "masked" in kind and "AGGREGATION" not in kind
     direct = not kind.startswith(("CONDITIONAL", "FILTER"))
     if arriving is Arriving.VALUE:
