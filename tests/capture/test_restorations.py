@@ -15,6 +15,8 @@ spark = (
     SparkSession.builder.master("local[1]")
     .appName("shop")
     .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "1")
+    .config("spark.databricks.delta.snapshotPartitions", "1")
     .config("spark.jars.packages", package)
     .config("spark.sql.extensions", extensions)
     .config("spark.sql.catalog.spark_catalog", catalog)

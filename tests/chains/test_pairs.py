@@ -46,11 +46,11 @@ def roots(store: Store, dataset: str, column: str, source: str) -> tuple[frozens
     """The roots of a column in the source, with their direct kinds; and the other roots, direct or not."""
     found = roots_of(store, Exact("file", dataset, column))
     inside = {
-        (way.transformation.subtype.value, root.column.name)
+        (path.transformation.subtype.value, root.column.name)
         for root in found.roots
         if root.column.dataset.dataset.name == source
-        for way in root.transformations
-        if way.transformation.direct and not way.whole_dataset
+        for path in root.transformations
+        if path.transformation.direct and not path.whole_dataset
     }
     others = [root for root in found.roots if root.column.dataset.dataset.name != source]
     return frozenset(inside), [
@@ -64,10 +64,10 @@ def impact(store: Store, source: str, column: str, out: str) -> set[str]:
     return {one.column.name for at in found.datasets if at.dataset.dataset.name == out for one in at.columns}
 
 
-def test_there_are_two_hundred_pairs_and_every_writer_and_reader_is_in_one() -> None:
+def test_every_writer_and_every_reader_is_in_one_of_the_few_pairs_that_run() -> None:
     chosen = [pair for kind in KINDS for pair in pairs_of(kind)]
     every = [pair for kind in KINDS for pair in all_pairs(kind)]
-    assert len(set(map(str, chosen))) >= 200
+    assert len(set(map(str, every))) >= 1000
     for side in ("writer", "reader"):
         assert {getattr(pair, side).title for pair in chosen} == {getattr(pair, side).title for pair in every}
 

@@ -1,6 +1,6 @@
 """Cases on a running Spark: the recorded plans are still what Spark makes, and the same edges come out.
 
-Each sixth; ``make test-matrix`` runs all, on every version of Spark. Their recorded plans are in every test run.
+Each twelfth; ``make test-matrix`` runs all, on every version of Spark. Their recorded plans are in every test run.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.extract.recordings import LivePlans, lineage
 # What PySpark advises about the code of a case is no fault of ours.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
-CASES = some([case for case in cases() if case.is_for(pyspark.__version__)], every=6)
+CASES = some([case for case in cases() if case.is_for(pyspark.__version__)], every=12)
 
 
 @pytest.fixture(scope="module")

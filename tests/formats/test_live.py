@@ -1,4 +1,7 @@
-"""Cases of table formats on a running Spark with the real connector: each second, in ``make test-matrix`` all."""
+"""Cases of table formats on a running Spark with the real connector: each fourth, in ``make test-matrix`` all.
+
+The recorded plans of all of them are in every test run.
+"""
 
 from collections.abc import Iterator
 
@@ -24,13 +27,13 @@ def hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Formats]:
 
 
 @pytest.mark.skipif(not BUILDS["lake"], reason="there is no build of Delta and Iceberg for this Spark")
-@pytest.mark.parametrize("case", some(cases_of("lake"), every=2), ids=str)
+@pytest.mark.parametrize("case", some(cases_of("lake"), every=4), ids=str)
 def test_lineage_of_delta_and_iceberg(case: Case, lake: Formats) -> None:
     check(case, lake)
 
 
 @pytest.mark.skipif(not BUILDS["hudi"], reason="there is no build of Hudi for this Spark")
-@pytest.mark.parametrize("case", some(cases_of("hudi"), every=2), ids=str)
+@pytest.mark.parametrize("case", some(cases_of("hudi"), every=4), ids=str)
 def test_lineage_of_hudi(case: Case, hudi: Formats) -> None:
     check(case, hudi)
 

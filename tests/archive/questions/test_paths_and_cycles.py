@@ -73,8 +73,9 @@ def test_cycles_of_an_archive_are_those_of_the_store(both: Both) -> None:
 
 
 def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
-    """Between the fields that are farthest apart, once backward; and between fields without a path."""
-    far = [(down[0], key, name) for key in sorted(both.fields) for name, down in _down(both, key).items()]
+    """Between fields that are far apart, once backward; and between fields without a path."""
+    some = sorted(both.fields)[::8]  # a walk in the store for each
+    far = [(down[0], key, name) for key in some for name, down in _down(both, key).items()]
     ends = [(both.fields[key], name) for _, key, name in sorted(far, reverse=True)[:40:20]]
     for one, other in [*ends, ends[0][::-1]]:
         (store,) = paths_between(both.store, Exact(*one), Exact(*other), most=1).paths
@@ -84,7 +85,8 @@ def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
         assert [steps[0][0], steps[-1][1]] == [source, target]
         assert all(before[1] == after[0] for before, after in pairwise(steps))
     first, *others = sorted(both.fields)
-    apart = next(both.fields[key] for key in others if both.fields[key] not in _down(both, first))
+    reached = _down(both, first)
+    apart = next(both.fields[key] for key in others if both.fields[key] not in reached)
     if not paths_between(both.store, Exact(*both.fields[first]), Exact(*apart), most=1).paths:
         assert _steps(both.archive, both.fields[first], apart) == []
     assert _steps(both.archive, ends[0][0], ends[0][0]) == []
