@@ -1,9 +1,9 @@
 """The answers of operators to OpenLineage's JVM interfaces for Spark extensions, as `headwater.ext.NodeLineage`.
 
-The JVM side (``capture/jvm/Asked.java``) writes it into the field ``openlineage`` of the operator: the nodes that it
-names among the references, all else among the values. ``InputLineageNode`` tells ``inputs``, ``OutputLineageNode``
-``outputs``, ``ColumnLevelLineageNode`` ``fieldsRead``, ``fieldsWritten`` and ``dependencies``, and a relation or its
-provider (``LineageRelation``, ``LineageRelationProvider``) ``relation``.
+The JVM side (``capture/jvm/InterfaceCall.java``) writes them into the field ``openlineage`` of the operator: the nodes
+that it names among the references, all else among the values. ``InputLineageNode`` has ``inputs``,
+``OutputLineageNode`` ``outputs``, ``ColumnLevelLineageNode`` ``fieldsRead``, ``fieldsWritten`` and ``dependencies``,
+and a relation or its provider (``LineageRelation``, ``LineageRelationProvider``) ``relation``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

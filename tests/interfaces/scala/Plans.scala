@@ -33,7 +33,7 @@ object Plans {
 
   /** Nanoseconds that it takes to see of each operator whether it tells of itself, at best of several times. */
   def nanoseconds(plan: LogicalPlan, loader: ClassLoader): Long = {
-    val ask = loader.loadClass("headwater.Asked").getMethod("ask", classOf[Object], classOf[Object], classOf[Object], java.lang.Long.TYPE)
+    val ask = loader.loadClass("headwater.InterfaceCall").getMethod("ask", classOf[Object], classOf[Object], classOf[Object], java.lang.Long.TYPE)
     val most = java.lang.Long.valueOf(3000)
     (1 to 200).map { _ =>
       val begun = System.nanoTime()

@@ -316,13 +316,13 @@ public class PlanWriter {
   }
 
   private Object[] ask(TreeNode node) {
-    Object asked = node;
+    Object described = node;
     Object options = null;
-    if (node instanceof LogicalRelation) asked = Reflection.call(node, "relation");
-    else if (node instanceof SaveIntoDataSourceCommand) { asked = Reflection.call(node, "dataSource"); options = Reflection.call(node, "options"); }
-    if (asked == null) return null;
+    if (node instanceof LogicalRelation) described = Reflection.call(node, "relation");
+    else if (node instanceof SaveIntoDataSourceCommand) { described = Reflection.call(node, "dataSource"); options = Reflection.call(node, "options"); }
+    if (described == null) return null;
     long begun = System.nanoTime();
-    Object[] answer = Asked.ask(asked, session, options, Math.min(asking, LONGEST_ANSWER));
+    Object[] answer = InterfaceCall.ask(described, session, options, Math.min(asking, LONGEST_ANSWER));
     long taken = System.nanoTime() - begun;
     asking -= taken / 1000000L;
     deadline += taken;

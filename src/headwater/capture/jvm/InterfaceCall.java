@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * What one object of a plan (an operator, a relation, a provider) tells by OpenLineage's interfaces for extensions.
+ * The call of one object of a plan (an operator, a relation, a provider) by OpenLineage's interfaces for extensions.
  *
- * It is somebody else's code: it runs on a thread of its own, and whoever asks waits for a limited time. A class whose
- * last answer is still awaited, or that was late several times, is not asked. What fails is said in "gaps", and the rest stands.
+ * It is somebody else's code: it runs on a thread of its own, and the caller waits for a limited time. A class whose
+ * last answer is still awaited, or that was late several times, is not called. What fails is in "gaps", and the rest stands.
  */
-public class Asked implements Runnable {
+public class InterfaceCall implements Runnable {
   private static final int MOST_LATE = 3;
   private static final int MOST_AWAITED = 4;
   /** The threads whose answers were late, by class. */
@@ -28,7 +28,7 @@ public class Asked implements Runnable {
   private final Map values = new LinkedHashMap();
   private volatile boolean done = false;
 
-  private Asked(Object object, Method[] methods, Context context) {
+  private InterfaceCall(Object object, Method[] methods, Context context) {
     this.object = object;
     this.methods = methods;
     this.context = context;
@@ -39,8 +39,8 @@ public class Asked implements Runnable {
     if (object == null) return null;
     try {
       Method[] methods = Interfaces.of(object.getClass());
-      return methods.length == 0 ? null : new Asked(object, methods, new Context(session, options)).ask(milliseconds);
-    } catch (Throwable failed) { return new Asked(object, null, null).failed("it could not be asked: " + Answers.why(failed)); }
+      return methods.length == 0 ? null : new InterfaceCall(object, methods, new Context(session, options)).ask(milliseconds);
+    } catch (Throwable failed) { return new InterfaceCall(object, null, null).failed("it could not be asked: " + Answers.why(failed)); }
   }
 
   private Object[] ask(long milliseconds) {
