@@ -1,10 +1,9 @@
 /** The graph: cards of datasets with their columns, the edges between, and all that can be done with them. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Path, pathOf } from "../model/path";
 import type { GraphState } from "../model/state";
 import type { View } from "../model/view";
-import type { Camera, Size } from "./drawing/camera";
 import type { Rect } from "./drawing/curves";
 import { type Drawing, litBy } from "./drawing/drawing";
 import { announcement, type Walk, walk } from "./keyboard";
@@ -54,6 +53,9 @@ export function Graph(props: GraphProps) {
   );
 }
 
+/** How long the pointer rests on a column before its path is lit, in ms: on the way across cards nothing flickers. */
+const PREVIEW_DELAY = 120;
+
 interface CanvasProps extends GraphProps {
   readonly followed: ReturnType<typeof useFollowed>;
   readonly drawing: Drawing | null;
@@ -65,11 +67,11 @@ interface CanvasProps extends GraphProps {
 function Canvas(props: CanvasProps) {
   const { view, state, onState, followed, drawing, stage } = props;
   const root = useRef<HTMLElement>(null);
-  const [preview, setPreview] = useState<number | null>(null);
+  const [preview, setPreview] = useDelayed<number>(PREVIEW_DELAY);
   const [hovered, setHovered] = useState<HoveredPlace | null>(null);
   const [active, setActive] = useState(-1);
   const [message, setMessage] = useState("");
-  const { elements, boxes, camera } = useStage(stage, drawing, props.followed.path);
+  const { elements, boxes } = useStage(stage, drawing, props.followed.path);
   const selected = followed.path?.start[0] ?? -1;
   const lit = useLit(props, preview);
 
@@ -87,7 +89,7 @@ function Canvas(props: CanvasProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") onState({ ...state, column: null });
-    else if (drawing) {
+    else if (drawing && !(event.target instanceof HTMLInputElement)) {
       const from = active >= 0 ? active : firstColumn(view, selected);
       const next = walk(followed, drawing, from, event.key);
       if (!next) return;
@@ -104,7 +106,7 @@ function Canvas(props: CanvasProps) {
       onKeyDown={onKeyDown}
     >
       <canvas ref={elements.canvas} class="hw-canvas" />
-      <div ref={elements.world} class="hw-world">
+      <div ref={elements.world} class={lit ? "hw-world hw-lighting" : "hw-world"}>
         {drawing ? (
           <>
             <HoveredLine drawing={drawing} hovered={hovered} />
@@ -112,13 +114,28 @@ function Canvas(props: CanvasProps) {
           </>
         ) : null}
       </div>
-      {drawing && camera ? <Minimap drawing={drawing} stage={stage} {...camera} /> : null}
+      {drawing ? <Minimap drawing={drawing} stage={stage} /> : null}
       <output class="hw-live" aria-live="polite">
         {message}
       </output>
       {drawing ? null : <p class="hw-loading">Laying out…</p>}
     </section>
   );
+}
+
+/** Return a value that is set after a delay, and reset at once. */
+function useDelayed<T>(delay: number): [T | null, (value: T | null) => void] {
+  const [value, setValue] = useState<T | null>(null);
+  const timer = useRef(0);
+  const set = useCallback(
+    (next: T | null) => {
+      clearTimeout(timer.current);
+      if (next === null) setValue(null);
+      else timer.current = window.setTimeout(() => setValue(next), delay);
+    },
+    [delay],
+  );
+  return [value, set];
 }
 
 /** Return the column that the keyboard starts from. */
@@ -157,26 +174,16 @@ function useActions(
   );
 }
 
-interface Seen {
-  readonly camera: Camera;
-  readonly size: Size;
-}
-
 /** Keep a stage for the elements, and show each drawing on it. */
 function useStage(stage: { current: Stage | null }, drawing: Drawing | null, path: Path | null) {
   const elements = { canvas: useRef<HTMLCanvasElement>(null), world: useRef<HTMLDivElement>(null) };
   const [boxes, setBoxes] = useState<readonly number[]>([]);
-  const [camera, setCamera] = useState<Seen | null>(null);
   const before = useRef<Drawing | null>(null);
   useEffect(() => {
     const [canvas, world] = [elements.canvas.current, elements.world.current];
     const root = canvas?.parentElement;
     if (!canvas || !world || !root) return;
-    const events = {
-      boxesInSight: setBoxes,
-      cameraMoved: (moved: Camera, size: Size) => setCamera({ camera: moved, size }),
-    };
-    stage.current = new Stage({ root, canvas, world }, events);
+    stage.current = new Stage({ root, canvas, world }, setBoxes);
     const stop = onColours(() => stage.current?.recolour());
     return () => {
       stop();
@@ -189,7 +196,7 @@ function useStage(stage: { current: Stage | null }, drawing: Drawing | null, pat
     stage.current?.show(drawing, null, before.current && anchorOf(before.current, drawing, path));
     before.current = drawing;
   }, [drawing]);
-  return { elements, boxes, camera };
+  return { elements, boxes };
 }
 
 /** Call back when the page's colours change, by the system's scheme or by the page's own; returns what ends it. */

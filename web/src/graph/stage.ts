@@ -20,15 +20,11 @@ export interface StageElements {
   readonly world: HTMLElement;
 }
 
-export interface StageEvents {
-  /** Boxes that are in sight, as cards to be made; none while cards are too small to read. */
-  boxesInSight(boxes: readonly number[]): void;
-  cameraMoved(camera: Camera, size: Size): void;
-}
-
 export class Stage {
   camera: Camera = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 1, height: 1 };
+  /** Called after each move of the camera. */
+  onCamera: (() => void) | null = null;
   private drawing: Drawing | null = null;
   private lit: Lit | null = null;
   private shown: Frame | null = null;
@@ -40,7 +36,8 @@ export class Stage {
 
   constructor(
     private readonly elements: StageElements,
-    private readonly events: StageEvents,
+    /** Receives the boxes in sight, as cards to be made; none while cards are too small to read. */
+    private readonly onBoxes: (boxes: readonly number[]) => void,
   ) {
     this.palette = paletteOf(elements.root);
     this.bitmaps = elements.canvas.getContext("bitmaprenderer");
@@ -76,7 +73,7 @@ export class Stage {
     this.placeBitmap();
     if (!this.covered()) this.repaint();
     this.findBoxes();
-    this.events.cameraMoved(camera, this.size);
+    this.onCamera?.();
   }
 
   pan(dx: number, dy: number): void {
@@ -188,6 +185,6 @@ export class Stage {
     const key = boxes.join();
     if (key === this.inSight && this.drawing) return;
     this.inSight = key;
-    this.events.boxesInSight(boxes);
+    this.onBoxes(boxes);
   }
 }

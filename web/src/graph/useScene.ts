@@ -39,16 +39,16 @@ export interface Drawn {
 
 /** Return the drawing of what is shown; while the layout of the next is under way, the one before. */
 export function useDrawing(followed: Followed, state: GraphState, cardStates: ReadonlyMap<number, CardState>): Drawn {
-  const { graph, shown, path } = followed;
-  const away = state.rest === "away";
+  const { graph, shown } = followed;
+  const path = state.rest === "away" ? followed.path : null;
   const { jobs, group } = state;
   const [tidied, setTidied] = useState(0);
   const scene = useMemo(
-    () => sceneOf(graph, { edges: shown, path, away, jobs, group, cardStates }),
-    [graph, shown, path, away, jobs, group, cardStates],
+    () => sceneOf(graph, { edges: shown, path, jobs, group, cardStates }),
+    [graph, shown, path, jobs, group, cardStates],
   );
   // A path that is shown alone has places of its own, so that leaving it brings back the places before.
-  const key = `${tidied} ${jobs} ${group} ${away ? state.column : null}`;
+  const key = `${tidied} ${jobs} ${group} ${path && state.column}`;
   const places = useRef(new Map<string, Map<string, Place>>());
   const drawing = useLayout(scene, key, places.current);
   return { drawing, tidy: () => setTidied(tidied + 1) };

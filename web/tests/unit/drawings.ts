@@ -16,7 +16,7 @@ export function sceneFor(view: View, { start, ...options }: Options = {}): Scene
   const graph = graphOf(view);
   const edges = shownEdges(view, new Set());
   const path = start === undefined ? null : pathOf(graph, [start], edges);
-  return sceneOf(graph, { edges, path, away: true, jobs: false, group: "none", cardStates: new Map(), ...options });
+  return sceneOf(graph, { edges, path, jobs: false, group: "none", cardStates: new Map(), ...options });
 }
 
 export function drawingFor(view: View, options: Options = {}): Drawing {

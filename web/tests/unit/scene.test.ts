@@ -33,13 +33,11 @@ test("a page behind the last is the last", () => {
   expect(rows.at(-1)).toBe(wide.columns.id.length - 1);
 });
 
-test("the path of a column takes the rest away, or goes before it where the rest is dimmed", () => {
+test("the path of a column takes the rest away", () => {
   const view = viewOf("a.x > b.y", "a.other > b.rest", "z.z > b.rest");
   const start = view.columns.field.indexOf("y");
   expect(sceneFor(view, { start }).cards.map((card) => card.rows)).toEqual([[0], [1]]);
-  const dimmed = sceneFor(view, { start, away: false });
-  expect(dimmed.cards).toHaveLength(3);
-  expect(dimmed.strands).toHaveLength(3);
+  expect(sceneFor(view).cards).toHaveLength(3);
 });
 
 test("an edge into all rows ends at the header, also of a dataset without columns", () => {

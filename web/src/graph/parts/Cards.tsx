@@ -1,6 +1,7 @@
-import type { Path } from "../../model/path";
+import { onPath, type Path } from "../../model/path";
 import type { Drawing } from "../drawing/drawing";
 import { lastPart, shortened } from "../drawing/text";
+import type { Card } from "../scene/cards";
 import { type CardActions, DatasetCard } from "./DatasetCard";
 
 export interface CardsProps {
@@ -14,7 +15,7 @@ export interface CardsProps {
 }
 
 /** The cards and jobs in sight: elements for what can be seen alone, however large the drawing is. */
-export function Cards({ drawing, boxes, ...rest }: CardsProps) {
+export function Cards({ drawing, boxes, lit, selected, active, actions }: CardsProps) {
   const { scene } = drawing;
   const inSight = boxes.filter((box) => box < drawing.boxes.length);
   return (
@@ -23,10 +24,26 @@ export function Cards({ drawing, boxes, ...rest }: CardsProps) {
         const card = scene.cards[box];
         const rect = drawing.boxes[box];
         if (!card) return <JobBox key={`job ${scene.jobs[box - scene.cards.length]}`} {...{ drawing, box }} />;
-        return <DatasetCard key={card.dataset} graph={scene.graph} {...{ card, rect }} {...rest} />;
+        const has = (column: number) => column === selected || column === active;
+        return (
+          <DatasetCard
+            key={card.dataset}
+            graph={scene.graph}
+            {...{ card, rect, actions }}
+            selected={card.columns.some(has) ? selected : -1}
+            active={card.columns.some(has) ? active : -1}
+            lit={lit ? litRows(card, lit) : ""}
+          />
+        );
       })}
     </>
   );
+}
+
+/** Return a 1 for the card and one for each row on a path, a 0 for each other row; empty where the path does not pass. */
+function litRows({ columns, rows }: Card, lit: Path): string {
+  if (!columns.some((column) => onPath(lit, column))) return "";
+  return `1${rows.map((column) => (onPath(lit, column) ? 1 : 0)).join("")}`;
 }
 
 function JobBox({ drawing, box }: { readonly drawing: Drawing; readonly box: number }) {

@@ -1,6 +1,5 @@
 import { memo } from "preact/compat";
 import { type LineageGraph, listOf } from "../../model/graph";
-import { onPath, type Path } from "../../model/path";
 import type { Rect } from "../drawing/curves";
 import { lastPart, shortened } from "../drawing/text";
 import { type Card, type CardState, countOf, PAGE_ROWS } from "../scene/cards";
@@ -17,8 +16,11 @@ export interface DatasetCardProps {
   readonly graph: LineageGraph;
   readonly card: Card;
   readonly rect: Rect;
-  /** The path that is lit; the rows that are not on it are dimmed. */
-  readonly lit: Path | null;
+  /**
+   * A 1 for the card and one for each row that is lit, a 0 for each other row; empty where none is. A text, so that cards
+   * off the path are not rendered again: style sheets dim them.
+   */
+  readonly lit: string;
   readonly selected: number;
   readonly active: number;
   readonly actions: CardActions;
@@ -30,11 +32,10 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
   const { datasets } = graph.view;
   const name = datasets.name[card.dataset];
   const focus = graph.view.focus.dataset === card.dataset;
-  const off = lit !== null && !listOf(graph.columnsOf, card.dataset).some((column) => onPath(lit, column));
   const style = { left: `${rect.left}px`, top: `${rect.top}px`, height: `${rect.bottom - rect.top}px` };
   return (
     <section
-      class={`hw-card${focus ? " hw-focus" : ""}${off ? " hw-off" : ""}`}
+      class={`hw-card${focus ? " hw-focus" : ""}${lit ? " hw-on" : ""}`}
       style={style}
       aria-label={`Dataset ${shortened(name)}`}
     >
@@ -53,8 +54,8 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
           <bdi>{shortened(datasets.namespace[card.dataset])}</bdi>
         </span>
       </header>
-      {card.rows.map((column) => (
-        <ColumnRow key={column} {...props} column={column} />
+      {card.rows.map((column, row) => (
+        <ColumnRow key={column} {...props} column={column} bright={lit[row + 1] === "1"} />
       ))}
       {card.rows.length < card.columns.length || card.state.filter !== "" ? <CardFooter {...props} /> : null}
     </section>
@@ -77,12 +78,12 @@ function CollapseButton({ card, actions }: DatasetCardProps) {
   );
 }
 
-function ColumnRow(props: DatasetCardProps & { readonly column: number }) {
-  const { graph, column, lit, selected, active, actions } = props;
+function ColumnRow(props: DatasetCardProps & { readonly column: number; readonly bright: boolean }) {
+  const { graph, column, bright, selected, active, actions } = props;
   const { columns } = graph.view;
   const field = columns.field[column];
   const classes = ["hw-row"];
-  if (lit) classes.push(onPath(lit, column) ? "hw-lit" : "hw-off");
+  if (bright) classes.push("hw-lit");
   if (column === selected) classes.push("hw-selected");
   return (
     <div class={classes.join(" ")}>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, fitted, type Size, seen } from "../drawing/camera";
+import type { Rect } from "../drawing/curves";
 import type { Drawing } from "../drawing/drawing";
 import { paletteOf } from "../drawing/palette";
 import type { Stage } from "../stage";
@@ -7,20 +8,26 @@ import type { Stage } from "../stage";
 export interface MinimapProps {
   readonly drawing: Drawing;
   readonly stage: { readonly current: Stage | null };
-  readonly camera: Camera;
-  readonly size: Size;
 }
 
 const SIZE: Size = { width: 180, height: 120 };
 
 /** All boxes small, with a frame around what is seen; a press or a drag moves the camera there. */
-export function Minimap({ drawing, stage, camera, size }: MinimapProps) {
+export function Minimap({ drawing, stage }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const map = fitted(drawing.bounds, SIZE, 4);
   useEffect(() => {
     if (canvas.current) paintMap(canvas.current, drawing, map);
+    const { current } = stage;
+    if (!current) return;
+    // Not by state: it moves with each frame of a drag.
+    current.onCamera = () => placeFrame(frame.current, seen(current.camera, current.size), map);
+    current.onCamera();
+    return () => {
+      current.onCamera = null;
+    };
   }, [drawing]);
-  const view = seen(camera, size);
   const go = (event: PointerEvent) => {
     if (event.buttons !== 1) return;
     event.stopPropagation();
@@ -28,18 +35,20 @@ export function Minimap({ drawing, stage, camera, size }: MinimapProps) {
     const [x, y] = [map.x + (event.clientX - box.left) / map.zoom, map.y + (event.clientY - box.top) / map.zoom];
     stage.current?.centre({ left: x, right: x, top: y, bottom: y });
   };
-  const frame = {
-    left: `${(view.left - map.x) * map.zoom}px`,
-    top: `${(view.top - map.y) * map.zoom}px`,
-    width: `${(view.right - view.left) * map.zoom}px`,
-    height: `${(view.bottom - view.top) * map.zoom}px`,
-  };
   return (
     <div class="hw-minimap" aria-hidden="true" onPointerDown={go} onPointerMove={go}>
       <canvas ref={canvas} width={SIZE.width * 2} height={SIZE.height * 2} />
-      <div class="hw-minimap-frame" style={frame} />
+      <div ref={frame} class="hw-minimap-frame" />
     </div>
   );
+}
+
+function placeFrame(frame: HTMLElement | null, view: Rect, map: Camera): void {
+  if (!frame) return;
+  frame.style.left = `${(view.left - map.x) * map.zoom}px`;
+  frame.style.top = `${(view.top - map.y) * map.zoom}px`;
+  frame.style.width = `${(view.right - view.left) * map.zoom}px`;
+  frame.style.height = `${(view.bottom - view.top) * map.zoom}px`;
 }
 
 function paintMap(canvas: HTMLCanvasElement, { boxes }: Drawing, { x, y, zoom }: Camera): void {

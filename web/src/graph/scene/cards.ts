@@ -35,17 +35,9 @@ export interface Card {
  * Return the card of a dataset.
  *
  * @param included 1 for the columns of the view that may have a row.
- * @param first columns that come before the others, as those of a path do while the rest is dimmed.
  */
-export function cardOf(
-  graph: LineageGraph,
-  dataset: number,
-  included: Uint8Array,
-  state: CardState,
-  first: (column: number) => boolean,
-): Card {
-  const all = [...listOf(graph.columnsOf, dataset)].filter((column) => included[column]);
-  const columns = [...all.filter(first), ...all.filter((column) => !first(column))];
+export function cardOf(graph: LineageGraph, dataset: number, included: Uint8Array, state: CardState): Card {
+  const columns = [...listOf(graph.columnsOf, dataset)].filter((column) => included[column]);
   const text = state.filter.toLowerCase();
   const matching = columns.filter((column) => graph.view.columns.field[column].toLowerCase().includes(text));
   const page = Math.min(state.page, Math.max(0, Math.ceil(matching.length / PAGE_ROWS) - 1));

@@ -26,28 +26,24 @@ export interface Scene {
 export interface SceneOptions {
   /** 1 for each edge to draw. */
   readonly edges: Uint8Array;
-  /** The path that is shown, null for all. */
+  /** The path that is shown alone, null for all. */
   readonly path: Path | null;
-  /** Whether what is not on the path is left out. */
-  readonly away: boolean;
   readonly jobs: boolean;
   readonly group: Grouping;
-  /** What was done with cards, by the dataset's id. */
+  /** The states of cards, by the dataset's id. */
   readonly cardStates: ReadonlyMap<number, CardState>;
 }
 
 /** Return the scene of a view. */
 export function sceneOf(graph: LineageGraph, options: SceneOptions): Scene {
   const { view } = graph;
-  const { path, away } = options;
-  const only = path && away ? path : null;
-  const drawn = only ? options.edges.map((one, edge) => one & only.edges[edge]) : options.edges;
-  const included = Uint8Array.from(view.columns.id, (_, column) => (!only || onPath(only, column) ? 1 : 0));
+  const { path } = options;
+  const drawn = path ? options.edges.map((one, edge) => one & path.edges[edge]) : options.edges;
+  const included = Uint8Array.from(view.columns.id, (_, column) => (!path || onPath(path, column) ? 1 : 0));
   const shown = datasetsOf(graph, included, drawn);
-  const first = path ? (column: number) => onPath(path, column) : () => false;
   const cards = shown.map((dataset) => {
     const state = options.cardStates.get(view.datasets.id[dataset]) ?? FIRST_CARD;
-    return cardOf(graph, dataset, included, state, first);
+    return cardOf(graph, dataset, included, state);
   });
   const boxOf = new Int32Array(view.datasets.id.length).fill(-1);
   cards.forEach(({ dataset }, box) => {

@@ -1,0 +1,144 @@
+"""The graph on the page: a path is followed with the pointer and with the keyboard, and exported."""
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+from tests.server.page.browser import Visit, breaches
+
+AMOUNT = "?namespace=lake&dataset=silver%2Forders&field=amount&influence=all"
+
+
+def column(page: Page, dataset: str, name: str) -> Locator:
+    card = page.locator(".hw-card", has=page.get_by_role("button", name=dataset, exact=True))
+    return card.locator(".hw-column", has_text=name).first
+
+
+def datasets(page: Page) -> list[str]:
+    return sorted(page.locator(".hw-card-name").all_inner_texts())
+
+
+def test_a_click_shows_the_path_of_a_column_alone_and_escape_all_again(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    expect(column(page, "orders", "amount")).to_be_visible()
+    whole = datasets(page)
+    assert "salaries" in whole
+    column(page, "revenue", "revenue").click()
+    expect(page.locator(".hw-card-name", has_text="salaries")).to_have_count(0)
+    expect(column(page, "revenue", "revenue")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Escape")
+    expect(page.locator(".hw-card-name", has_text="salaries")).to_have_count(1)
+    assert datasets(page) == whole
+
+
+def test_the_rest_is_dimmed_instead_when_that_is_chosen(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    page.get_by_role("button", name="Dim the rest").click()
+    column(page, "revenue", "revenue").click()
+    expect(column(page, "revenue", "revenue")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".hw-card.hw-on .hw-card-name", has_text="revenue")).to_have_count(1)
+    expect(page.locator(".hw-card:not(.hw-on) .hw-card-name", has_text="salaries")).to_have_count(1)
+
+
+def test_arrow_keys_walk_along_edges_and_say_where_one_is(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    column(page, "orders", "amount").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".hw-live")).to_contain_text("orders.amount; DIRECT TRANSFORMATION")
+    expect(page.locator(".hw-live")).to_contain_text("0 in")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".hw-column:focus")).to_have_count(1)
+
+
+def test_a_line_under_the_pointer_says_how_and_a_click_opens_its_edge(visiting: Visit) -> None:
+    page = visiting.go("?namespace=lake&dataset=gold%2Frevenue&field=revenue&up=1&down=0")
+    expect(column(page, "revenue", "revenue")).to_be_visible()
+    start, end = column(page, "orders", "amount").bounding_box(), column(page, "revenue", "revenue").bounding_box()
+    assert start is not None
+    assert end is not None
+    x = (start["x"] + start["width"] + end["x"]) / 2
+    y = (start["y"] + start["height"] / 2 + end["y"] + end["height"] / 2) / 2
+    page.mouse.move(x, y)
+    expect(page.locator(".hw-tip")).to_contain_text(
+        "orders.amount → revenue.revenue · DIRECT AGGREGATION · sum(amount)"
+    )
+    page.mouse.click(x, y)
+    page.wait_for_url("**edge=**")
+
+
+def test_the_table_has_the_same_path_and_opens_by_arrow_keys(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    column(page, "revenue", "revenue").click()
+    page.get_by_role("button", name="Table", exact=True).click()
+    grid = page.get_by_role("treegrid")
+    expect(grid.get_by_role("row").nth(1)).to_contain_text("is made from")
+    grid.get_by_role("row").nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    expect(grid.get_by_role("row").nth(2)).to_be_focused()
+    expect(grid.get_by_role("row").nth(2)).to_contain_text("orders.amount")
+    page.keyboard.press("ArrowRight")
+    expect(grid.get_by_role("row").nth(2)).to_have_attribute("aria-expanded", "true")
+    assert breaches(page) == []
+
+
+def test_jobs_stand_between_datasets_and_groups_are_chosen(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    expect(page.locator(".hw-job")).to_have_count(0)
+    page.get_by_role("button", name="Jobs", exact=True).click()
+    expect(page.locator(".hw-job", has_text="clean")).to_have_count(1)
+    page.get_by_label("Group").select_option("namespace")
+    expect(page.locator(".hw-card").first).to_be_visible()
+
+
+def test_dragging_and_the_wheel_move_the_cards(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    card = page.locator(".hw-card").first
+    expect(card).to_be_visible()
+    before = card.bounding_box()
+    stage = page.locator(".hw-stage").bounding_box()
+    assert before is not None
+    assert stage is not None
+    page.mouse.move(stage["x"] + 30, stage["y"] + stage["height"] - 30)
+    page.mouse.down()
+    page.mouse.move(stage["x"] + 130, stage["y"] + stage["height"] - 80, steps=4)
+    page.mouse.up()
+    moved = card.bounding_box()
+    assert moved is not None
+    assert (round(moved["x"] - before["x"]), round(moved["y"] - before["y"])) == (100, -50)
+    page.mouse.wheel(0, -200)
+    expect(page.locator(".hw-world")).to_have_css(
+        "transform", page.locator(".hw-world").evaluate("e => getComputedStyle(e).transform")
+    )
+    zoomed = card.bounding_box()
+    assert zoomed is not None
+    assert zoomed["width"] > moved["width"]
+
+
+def test_all_four_exports_are_saved(visiting: Visit, tmp_path: Path) -> None:
+    page = visiting.go(AMOUNT)
+    expect(column(page, "orders", "amount")).to_be_visible()
+    contents = {}
+    for name in ("PNG", "SVG", "Mermaid", "JSON"):
+        page.locator(".hw-menu summary").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name, exact=True).click()
+        path = tmp_path / name
+        download.value.save_as(path)
+        contents[name] = path.read_bytes()
+    assert contents["PNG"].startswith(b"\x89PNG")
+    assert b"<svg" in contents["SVG"]
+    assert contents["Mermaid"].startswith(b"flowchart LR")
+    assert "silver/orders" in json.loads(contents["JSON"])["datasets"]["name"]
+
+
+def test_hostile_names_are_text_and_cut(visiting: Visit) -> None:
+    page = visiting.go("?namespace=lake&dataset=silver%2Forders&field=customer&influence=all")
+    row = page.locator(".hw-column", has_text="onerror").first
+    expect(row).to_be_visible()
+    long = page.locator(".hw-column", has_text="nnnnnnnn").first
+    box, card = long.bounding_box(), page.locator(".hw-card", has=long).bounding_box()
+    assert box is not None
+    assert card is not None
+    assert box["width"] < card["width"]
+    assert page.title() != "owned"
+    assert page.locator(".hw-card img").count() == 0
