@@ -1,0 +1,106 @@
+"""Jobs whose sources are out of reach, and jobs that are no Python file, under ``headwater plan``."""
+
+import json
+
+import pytest
+from tests.capture.conftest import SPARK
+from tests.dryrun.conftest import DryJobs, edges
+
+pytestmark = pytest.mark.spark
+
+UNREACHED = f"""{SPARK}
+spark.table("sales.orders").join(spark.read.parquet("s3a://lake/people"), "id").write.parquet("lake/joined")
+spark.sql("INSERT INTO sales.kept SELECT id, upper(note) FROM sales.orders WHERE id > 1")
+spark.read.json("far/visits").write.partitionBy("day").json("lake/days")
+spark.read.json("lake/days").select("day").write.saveAsTable("days")
+spark.table("sales.orders").write.csv("lake/bare")
+spark.read.csv("lake/bare", inferSchema=True).select("_c1").write.orc("lake/notes")
+spark.read.format("orc").load("lake/notes").write.mode("append").option("header", True).format("csv").save("lake/end")
+stream = spark.readStream.schema("id INT, qty INT").json("lake/quantities").writeStream
+stream.option("checkpointLocation", "lake/checkpoint").start("lake/stream").awaitTermination()
+"""
+
+SCHEMAS = """\
+sales.orders: {id: bigint, note: string}
+sales.kept:
+  location: s3a://lake/kept
+  columns: {id: bigint, note: varchar(9)}
+s3a://lake/people: {id: bigint, name: string}
+far/visits: {day: date, n: int}
+"""
+
+
+def test_sources_out_of_reach_have_the_columns_of_a_file(lake: DryJobs) -> None:
+    lake.write(UNREACHED, "unreached.py")
+    lake.write(SCHEMAS, "schemas.yml")
+    plan = lake.planned("--schemas", "schemas.yml", "unreached.py")
+    assert plan["report"]["failure"] is None, plan["err"]
+    assert plan["report"]["unexecuted"] == []
+    folder, found = str(lake.folder), edges(plan["events"])
+    orders = f"{folder}/warehouse/sales.db/orders"
+    assert found[f"{folder}/lake/joined"] == {
+        ("id", f"{orders}.id", "IDENTITY"),
+        ("note", f"{orders}.note", "IDENTITY"),
+        ("name", "people.name", "IDENTITY"),
+        ("*", f"{orders}.id", "JOIN"),
+        ("*", "people.id", "JOIN"),
+    }
+    assert found["kept"] == {
+        ("id", f"{orders}.id", "IDENTITY"),
+        ("note", f"{orders}.note", "TRANSFORMATION"),
+        ("*", f"{orders}.id", "FILTER"),
+    }
+    assert found[f"{folder}/lake/days"] == {
+        ("day", f"{folder}/far/visits.day", "IDENTITY"),
+        ("n", f"{folder}/far/visits.n", "IDENTITY"),
+    }
+    assert found[f"{folder}/warehouse/days"] == {("day", f"{folder}/lake/days.day", "IDENTITY")}
+    assert found[f"{folder}/lake/notes"] == {("_c1", f"{folder}/lake/bare._c1", "IDENTITY")}
+    assert ("qty", f"{folder}/lake/quantities.qty", "IDENTITY") in found[f"{folder}/lake/stream"]
+    assert found[f"{folder}/lake/end"] == {("_c1", f"{folder}/lake/notes._c1", "IDENTITY")}
+
+
+def test_a_store_knows_the_columns_of_what_its_jobs_have_written(lake: DryJobs) -> None:
+    made = (
+        'orders = spark.read.parquet("lake/orders")\norders.write.saveAsTable("made")\norders.write.parquet("gone")\n'
+    )
+    lake.write(f"{SPARK}\n{made}", "made.py")
+    assert lake.plan("--store", "known.db", "made.py").code == 0
+    used = (
+        'spark.table("made").select("amount").unionAll(spark.read.parquet("gone").select("amount")).write.csv("used")'
+    )
+    lake.write(f"{SPARK}\n{used}\n", "used.py")
+    found = edges(lake.planned("--store", "known.db", "used.py")["events"])[f"{lake.folder}/used"]
+    assert {source for _, source, _ in found} == {f"{lake.folder}/warehouse/made.amount", f"{lake.folder}/gone.amount"}
+
+
+CELLS = [
+    "%pip install something",
+    "%%sql\nCREATE TABLE staged USING parquet AS\nSELECT id, upper(note) AS note FROM sales.orders",
+    "rows = spark.table('staged')\nif rows.count():\n    rows.write.csv('lake/never')\nrows.write.csv('lake/cells')",
+]
+
+
+def test_sql_files_and_notebooks_are_jobs(lake: DryJobs) -> None:
+    lake.write(SCHEMAS, "schemas.yml")
+    lake.write("USE default;\nCREATE TABLE staged AS\nSELECT id, note FROM sales.orders;", "sql/1.sql")
+    lake.write("INSERT INTO sales.kept\n-- all\nSELECT * FROM staged", "sql/2.sql")
+    cells = [{"cell_type": "code", "source": text} for text in CELLS]
+    lake.write(json.dumps({"cells": cells}), "cells.ipynb")
+    warehouse = "--conf spark.sql.warehouse.dir=warehouse pyspark-shell"
+    lake.environment["PYSPARK_SUBMIT_ARGS"] = f"--conf spark.sql.legacy.createHiveTableByDefault=false {warehouse}"
+    folder = lake.planned("--schemas", "schemas.yml", "sql")
+    notebook = lake.planned("--schemas", "schemas.yml", "cells.ipynb")
+    del lake.environment["PYSPARK_SUBMIT_ARGS"]
+    assert folder["report"]["failure"] is None, folder["err"]
+    assert {one for edge in edges(folder["events"])["kept"] for one in edge[:1]} == {"id", "note"}
+    assert edges(notebook["events"])[f"{lake.folder}/lake/cells"] == {
+        ("_c0", f"{lake.folder}/warehouse/staged.id", "IDENTITY"),
+        ("_c1", f"{lake.folder}/warehouse/staged.note", "IDENTITY"),
+    }
+    report = notebook["report"]
+    assert [(one["place"], one["call"]) for one in report["refusals"]] == [
+        ("cells.ipynb#1:1", "%pip install something")
+    ]
+    assert [one["place"] for one in report["answers"]] == ["cells.ipynb#3:2"]
+    assert [(one["file"], one["first"]) for one in report["unexecuted"]] == [("cells.ipynb#3", 3)]
