@@ -84,6 +84,12 @@ CELLS = [
 def test_sql_files_and_notebooks_are_jobs(lake: DryJobs) -> None:
     lake.write(SCHEMAS, "schemas.yml")
     lake.write("USE default;\nCREATE TABLE staged AS\nSELECT id, note FROM sales.orders;", "sql/1.sql")
+    script = "BEGIN\n  DECLARE most INT = 3;\n  FOR one AS SELECT id FROM sales.orders DO SELECT 1;\n  END FOR;\nEND"
+    lake.write(script, "sql/3.sql")
+    lake.write(
+        "DECLARE VARIABLE low INT DEFAULT 1;\nINSERT INTO staged SELECT id, note FROM sales.orders WHERE id > low",
+        "sql/4.sql",
+    )
     lake.write("INSERT INTO sales.kept\n-- all\nSELECT * FROM staged", "sql/2.sql")
     cells = [{"cell_type": "code", "source": text} for text in CELLS]
     lake.write(json.dumps({"cells": cells}), "cells.ipynb")
@@ -93,6 +99,8 @@ def test_sql_files_and_notebooks_are_jobs(lake: DryJobs) -> None:
     notebook = lake.planned("--schemas", "schemas.yml", "cells.ipynb")
     del lake.environment["PYSPARK_SUBMIT_ARGS"]
     assert folder["report"]["failure"] is None, folder["err"]
+    assert [(one["place"], one["action"]) for one in folder["report"]["answers"]] == [("sql/3.sql:1", "SQL script")]
+    assert folder["report"]["refusals"] == []
     assert {one for edge in edges(folder["events"])["kept"] for one in edge[:1]} == {"id", "note"}
     assert edges(notebook["events"])[f"{lake.folder}/lake/cells"] == {
         ("_c0", f"{lake.folder}/warehouse/staged.id", "IDENTITY"),

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -89,6 +90,8 @@ _RDD_ACTIONS = (
     "variance",
 )
 
+
+_SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)
 
 Wrappers = Mapping[tuple[Any, str], Callable[[Any], Any]]
 
@@ -178,6 +181,8 @@ class Actions:
         """A call that may run commands, of which the sandbox refuses some."""
 
         def change(writer: Any, *args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(one, str) and _SCRIPT.match(one) for one in (*args, *kwargs.values())):
+                self._findings.answer(place(), "SQL script", "loops and branches as of no rows")
             made = original(writer, *args, **kwargs)
             session = writer if hasattr(writer, "_jvm") else writer._spark
             for command in session._jvm.headwater.dryrun.Commands.refused():

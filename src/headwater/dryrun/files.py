@@ -40,9 +40,10 @@ class Files:
     def _reading(self, original: Any) -> Any:
         def read(reader: Any, *args: Any, **kwargs: Any) -> Any:
             noted = _noted(reader) | {name.lower(): value for name, value in kwargs.items()}
-            if not noted.get("schema"):
+            named = {"format": "parquet", **_named_format(original), **noted}
+            if not noted.get("schema") and named["format"] in _FORMATS:
                 for path in _paths(args, kwargs):
-                    self._prepare(reader, path, {**_named_format(original), **noted})
+                    self._prepare(reader, path, named)
             return original(reader, *args, **kwargs)
 
         return read
@@ -50,7 +51,7 @@ class Files:
     def _prepare(self, reader: Any, path: str, noted: Mapping[str, Any]) -> None:
         written, known = self._written.get(path_key(path)), self._known.get(path_key(path))
         if written is not None:
-            schema = inferred(written, str(noted.get("format", "parquet")), noted)
+            schema = inferred(written, str(noted["format"]), noted)
             if schema is not None:
                 reader.schema(schema)
         elif known is not None and not _exists(reader._spark, path):

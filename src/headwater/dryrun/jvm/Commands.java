@@ -17,7 +17,8 @@ public class Commands {
     "org.apache.spark.sql.execution.datasources.v2.text.", "org.apache.spark.sql.execution.datasources.v2.avro.",
     "org.apache.spark.sql.connector.catalog.V1Table", "org.apache.spark.sql.delta.", "org.apache.hudi.", "org.apache.iceberg.spark.source."};
   private static final String[] CATALOGS = new String[] {
-    "org.apache.spark.sql.execution.datasources.v2.V2SessionCatalog", "org.apache.spark.sql.delta.catalog."};
+    "org.apache.spark.sql.execution.datasources.v2.V2SessionCatalog", "org.apache.spark.sql.delta.catalog.",
+    "org.apache.spark.sql.catalyst.analysis.FakeSystemCatalog", "org.apache.spark.sql.catalyst.analysis.FakeLocalCatalog"}; // of variables
   private static final java.util.List REFUSED = Collections.synchronizedList(new ArrayList());
 
   /** The commands that were not run since this was last called, each as its name and what it would have changed. */
