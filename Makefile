@@ -16,7 +16,7 @@ NPM := web/npm.sh $(BIN)/python
 PAGE := src/headwater/server/page/dist/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-server bench-kills soak fix clean
+.PHONY: help demo test test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-web bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,9 @@ bench: $(READY) ## what watching costs, beside the openlineage-spark jar (15 min
 bench-growth: $(READY) ## time and memory of extraction over the size of the plan
 	@$(WITH_JAVA) $(BIN)/python -m bench.growth
 	@$(WITH_JAVA) PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.opaque
+
+bench-web: $(PAGE) ## the page's graph beside @xyflow/react in a headless Chromium (half an hour; WEB='--datasets 200 --edges 5000' is two minutes)
+	@cd web && node bench/run.mjs $(WEB)
 
 bench-server: $(READY) ## the server's reads and intake, and the size of its store, up to 10 million edges (hours, 10 GB; SERVER='--sizes 10000 100000' is 15 minutes)
 	@PATH="$(BIN):$$PATH" $(BIN)/python -m bench.server $(SERVER)

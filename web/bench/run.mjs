@@ -1,0 +1,183 @@
+// Draws the same view in the page's graph and in @xyflow/react, in one run of a headless Chromium, and prints a table.
+// Each figure also goes to the error stream as soon as it is measured.
+// Usage: node bench/run.mjs [--datasets 2000] [--columns 25] [--edges 50000]
+
+import { readdirSync, readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
+import chromium from "@sparticuz/chromium";
+import { chromium as playwright } from "playwright-core";
+import { build, preview } from "vite";
+
+const { values } = parseArgs({
+  options: {
+    datasets: { type: "string", default: "2000" },
+    columns: { type: "string", default: "25" },
+    edges: { type: "string", default: "50000" },
+  },
+});
+const CONFIG = new URL("vite.config.ts", import.meta.url).pathname;
+const FRAMES = 60;
+const ZOOMS = [1, 0.2, 0.05];
+const SIZE = { width: 1400, height: 850 };
+const PAGES = {
+  ours: { stage: ".hw-stage", drawn: ".hw-card", row: ".hw-column", pan: "" },
+  xyflow: { stage: ".react-flow__pane", drawn: ".react-flow__node", row: "", pan: "&pan=1" },
+};
+
+/** Send one wheel event a frame, half of them forth and half back, and return the times between frames, in ms. */
+function wheelFrames({ selector, frames, pan }) {
+  const target = document.querySelector(selector);
+  const { left, top, width, height } = target.getBoundingClientRect();
+  const at = { clientX: left + width / 2, clientY: top + height / 2, bubbles: true, cancelable: true };
+  const step = pan ? 30 : 20;
+  return new Promise((resolve) => {
+    const times = [];
+    let last = 0;
+    const frame = (now) => {
+      if (last) times.push(now - last);
+      last = now;
+      const deltaY = times.length < frames / 2 ? step : -step;
+      target.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY, shiftKey: pan === "shift" }));
+      if (times.length < frames) requestAnimationFrame(frame);
+      else resolve(times);
+    };
+    requestAnimationFrame(frame);
+  });
+}
+
+/** Zoom from 1 to a level by wheel events, and wait until it is drawn. */
+async function zoomTo(page, selector, zoom) {
+  await page.evaluate(
+    ({ selector, zoom }) => {
+      const target = document.querySelector(selector);
+      const { left, top, width, height } = target.getBoundingClientRect();
+      const at = { clientX: left + width / 2, clientY: top + height / 2, bubbles: true, cancelable: true };
+      const current = () => {
+        const world = document.querySelector(".hw-world, .react-flow__viewport");
+        return Number(/scale\(([\d.e-]+)\)/.exec(world.style.transform)[1]);
+      };
+      for (let step = 0; step < 200 && Math.abs(Math.log(current() / zoom)) > 0.05; step++) {
+        const far = Math.min(300, Math.abs(Math.log(current() / zoom)) * 300);
+        target.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: current() > zoom ? far : -far, ctrlKey: true }));
+      }
+    },
+    { selector, zoom },
+  );
+  await page.waitForTimeout(1500);
+}
+
+/** Return a row, after it was written to the error stream: a run takes long, and what was measured is not lost with it. */
+function measuredRow(name, row, value) {
+  process.stderr.write(`${name}: ${row}: ${value}\n`);
+  return [row, value];
+}
+
+function summary(times) {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  return `${at(0.5)} / ${at(0.95)} / ${at(1)}`;
+}
+
+async function open(browser, url, name, query, drawn = PAGES[name].drawn) {
+  const page = await browser.newPage({ viewport: SIZE });
+  await page.goto(`${url}${name}.html?${query}`);
+  await page.waitForSelector(drawn, { timeout: 180_000 });
+  const opened = await page.evaluate(
+    () =>
+      new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())))),
+  );
+  await page.waitForTimeout(2000);
+  return { page, opened };
+}
+
+async function frames(browser, url, name) {
+  const { stage, pan } = PAGES[name];
+  const query = `datasets=${values.datasets}&columns=${values.columns}&edges=${values.edges}`;
+  const rows = [];
+  for (const kind of ["pan", "zoom"]) {
+    const { page, opened } = await open(browser, url, name, query + (kind === "pan" ? pan : ""));
+    if (kind === "pan") rows.push(measuredRow(name, "open, ms", Math.round(opened)));
+    for (const zoom of ZOOMS) {
+      await zoomTo(page, stage, zoom);
+      const how = kind === "pan" ? (name === "ours" ? "shift" : "plain") : "";
+      const times = await page.evaluate(wheelFrames, { selector: stage, frames: FRAMES, pan: how });
+      rows.push(measuredRow(name, `${kind} at zoom ${zoom}, p50 / p95 / max ms`, summary(times)));
+    }
+    await page.close();
+  }
+  return rows;
+}
+
+/** Click columns of a dimmed graph and return the times from the click to the frame that shows the path. */
+async function lighting(browser, url) {
+  const query = `datasets=${values.datasets}&columns=${values.columns}&edges=${values.edges}`;
+  const state = encodeURIComponent(JSON.stringify({ rest: "dim" }));
+  const { page } = await open(browser, url, "ours", `${query}&state=${state}`);
+  const heap = async () => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("HeapProfiler.collectGarbage");
+    return (await session.send("Runtime.getHeapUsage")).usedSize / 1e6;
+  };
+  const light = (clicks) =>
+    page.evaluate(async (count) => {
+      const times = [];
+      for (let click = 0; click < count; click++) {
+        const rows = document.querySelectorAll(".hw-column");
+        const row = rows[(click * 7) % rows.length];
+        const start = performance.now();
+        row.click();
+        // Until the frame with the new rows has been made.
+        while (!row.parentElement.classList.contains("hw-selected")) await new Promise(requestAnimationFrame);
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        times.push(performance.now() - start);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      return times;
+    }, clicks);
+  const times = await light(30);
+  const before = await heap();
+  await light(200);
+  const after = await heap();
+  await page.close();
+  return [
+    measuredRow("ours", "a column's path lit, p50 / p95 / max ms", summary(times)),
+    measuredRow("ours", "heap before and after 200 paths, MB", `${before.toFixed(0)} / ${after.toFixed(0)}`),
+  ];
+}
+
+async function wide(browser, url, name) {
+  const { page, opened } = await open(browser, url, name, "datasets=3&columns=5000&edges=10000");
+  await page.close();
+  return [measuredRow(name, "datasets of 5,000 columns opened, ms", Math.round(opened))];
+}
+
+/** Return the size of the built page, all of its scripts and styles gzipped, in kB. */
+function bundle() {
+  const folder = new URL("../../src/headwater/server/page/dist/assets/", import.meta.url);
+  const bytes = readdirSync(folder).map((file) => gzipSync(readFileSync(new URL(file, folder))).length);
+  return (bytes.reduce((sum, one) => sum + one, 0) / 1000).toFixed(0);
+}
+
+await build({ configFile: CONFIG, logLevel: "error" });
+const server = await preview({ configFile: CONFIG, logLevel: "error", preview: { port: 0 } });
+const url = server.resolvedUrls.local[0];
+const browser = await playwright.launch({
+  executablePath: await chromium.executablePath(),
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+const measured = {};
+measured.ours = new Map([
+  ...(await frames(browser, url, "ours")),
+  ...(await wide(browser, url, "ours")),
+  ...(await lighting(browser, url)),
+]);
+measured.xyflow = new Map([...(await frames(browser, url, "xyflow")), ...(await wide(browser, url, "xyflow"))]);
+measured.ours.set("the whole page gzipped, kB", bundle());
+await browser.close();
+await server.close();
+
+const print = (...cells) => process.stdout.write(`| ${cells.join(" | ")} |\n`);
+print(`${values.datasets} datasets × ${values.columns} columns, ${values.edges} edges`, "headwater", "@xyflow/react");
+print("---", "---", "---");
+for (const [row, value] of measured.ours) print(row, value, measured.xyflow.get(row) ?? "–");
