@@ -59,3 +59,9 @@ def test_files_named_in_the_documents_exist(texts: dict[str, str]) -> None:
     assert [
         path for path in sorted(named) if not ((ROOT / path).exists() or (ROOT / "src/headwater" / path).exists())
     ] == []
+
+
+def test_every_decision_has_a_number_of_its_own_which_its_title_has_too(texts: dict[str, str]) -> None:
+    titles = {Path(name).name[:4]: text for name, text in texts.items() if name.startswith("docs/decisions/")}
+    assert len(titles) == sum(name.startswith("docs/decisions/") for name in texts)
+    assert [number for number, text in titles.items() if number not in text.split("\n", 1)[0]] == []
