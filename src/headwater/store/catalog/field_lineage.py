@@ -12,6 +12,7 @@ from headwater.store.questions.answers import Column, Overwrite
 from headwater.store.questions.hops import replaced_links
 from headwater.store.questions.walk.edges import Link
 from headwater.store.read_model.fields import lasting
+from headwater.store.read_model.presence import presence
 from headwater.store.read_model.visibility import references, unseen_datasets
 from headwater.store.sql.rows import rows_for
 
@@ -99,5 +100,7 @@ def _of_fields(connection: Connection, fields: Collection[int]) -> Iterable[tupl
 
 
 def _of_wholes(connection: Connection, datasets: Collection[int]) -> Iterable[tuple[int, int, int, int]]:
+    if not presence(connection).dataset_edges:
+        return ()
     question = select(_WHOLE.c.input_field, _WHOLE.c.output_dataset, _WHOLE.c.transformation_id, _WHOLE.c.job_id)
     return rows_for(connection, datasets, lambda some: question.where(_WHOLE.c.output_dataset.in_(some)))
