@@ -160,6 +160,7 @@ QUERIES = {
         f"{about}&before=2020-01-01{form}"
         for about, form in product([*STARTS, f"job={WORD}-job", "job=use"], FORMS[:2])
     ],
+    "/api/v2/view": [f"{start}&up={depth}" for start, depth in product(STARTS, (0, 9))],
     "/api/v2/columns": [
         f"q={text}&limit={limit}" for text, limit in product((WORD, "x", "y", "out", "salary"), (1, 9))
     ],
@@ -180,7 +181,11 @@ QUERIES = {
     "/api/v1/runlineage/upstream": [f"runId={{{place}}}&depth=9" for place in range(len(RUNS))],
     "/api/v1/jobs/runs/{run}/facets": ["type=run", "type=job"],
 }
-COUNTS = {f"/api/v1/stats/{kind}": ["period=DAY"] for kind in ("lineage-events", "jobs", "datasets", "sources")}
+WITHOUT_NAMES = {
+    **{f"/api/v1/stats/{kind}": ["period=DAY"] for kind in ("lineage-events", "jobs", "datasets", "sources")},
+    "/api/v2/step": [f"input={one}&output={other}&job={job}" for one, other, job in product(range(1, 6), repeat=3)],
+}
+"""Questions whose answers have numbers, times and runs only."""
 
 
 def requests(client: TestClient) -> Iterator[str]:
@@ -193,7 +198,7 @@ def requests(client: TestClient) -> Iterator[str]:
             filled = path
             for name, value in zip(names, values, strict=True):
                 filled = filled.replace(f"{{{name}}}", quote(value, safe=""))
-            for query in (QUERIES | COUNTS).get(path, [""]):
+            for query in (QUERIES | WITHOUT_NAMES).get(path, [""]):
                 yield f"{filled}?{query.format(*runs)}"
 
 
