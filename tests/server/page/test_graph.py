@@ -83,6 +83,7 @@ def test_the_table_has_the_same_path_and_opens_by_arrow_keys(visiting: Visit) ->
 
 def test_jobs_stand_between_datasets_and_groups_are_chosen(visiting: Visit) -> None:
     page = visiting.go(AMOUNT)
+    expect(page.locator(".hw-card").first).to_be_visible()
     expect(page.locator(".hw-job")).to_have_count(0)
     page.get_by_role("button", name="Jobs", exact=True).click()
     expect(page.locator(".hw-job", has_text="clean")).to_have_count(1)
