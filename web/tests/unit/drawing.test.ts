@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { centred, fitted, revealed, seen, zoomed } from "../../src/graph/drawing/camera";
 import { boundsOf, distanceTo, middleOf, trace } from "../../src/graph/drawing/curves";
 import { litBy } from "../../src/graph/drawing/drawing";
-import { endingsApart, fitting, lastPart, shortened } from "../../src/graph/drawing/text";
+import { fitting, lastPart, shortened } from "../../src/graph/drawing/text";
 import { pathOf } from "../../src/model/path";
 import { drawingFor } from "./drawings";
 import { viewOf } from "./views";
@@ -94,19 +94,4 @@ test("long names are cut with an ellipsis", () => {
   expect(fitting(measure, "km", 50)).toBe("km");
   expect(shortened("x".repeat(10_000))).toHaveLength(201);
   expect(lastPart("s3://lake/gold/report/")).toBe("report");
-});
-
-test("datasets have as much of their paths as sets them apart", () => {
-  const names = ["/lake/bronze/orders", "/lake/silver/orders", "s3://b/items/", "shop.sales", "orders", "", "/"];
-  const expected = ["bronze/orders", "silver/orders", "items", "shop.sales", "orders", "", "/"];
-  expect(endingsApart(names)).toEqual(expected);
-});
-
-test("paths that differ have labels that differ", () => {
-  const path = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
-  fc.assert(
-    fc.property(fc.uniqueArray(path, { maxLength: 20 }), (paths) => {
-      expect(new Set(endingsApart(paths)).size).toBe(paths.length);
-    }),
-  );
 });

@@ -1,41 +1,11 @@
 /** Names as the drawing shows them. */
 
-import type { DatasetTable } from "../../model/view";
-
 /** The longest text that is measured or put into the page; the whole is in the title of what shows it. */
 const LONGEST = 200;
 
-/** Return the last part of a name that is a path. */
+/** Return the end of a dataset's name that sets it apart from its neighbours: paths begin alike. */
 export function lastPart(name: string): string {
   return shortened(name.replace(/\/+$/, "").split("/").pop() || name);
-}
-
-/** Return the end of a dataset's name that sets it apart from the others of the view. */
-export function datasetLabel(datasets: DatasetTable, dataset: number): string {
-  let labels = labelsOf.get(datasets);
-  if (!labels) {
-    labels = endingsApart(datasets.name).map(shortened);
-    labelsOf.set(datasets, labels);
-  }
-  return labels[dataset];
-}
-
-const labelsOf = new WeakMap<DatasetTable, readonly string[]>();
-
-/** Return as many last parts of each path as set it apart from the other paths. */
-export function endingsApart(names: readonly string[]): string[] {
-  const parts = names.map((name) => name.split("/").filter(Boolean));
-  const lengths = names.map(() => 1);
-  const labels = () => names.map((name, i) => parts[i].slice(-lengths[i]).join("/") || name);
-  for (let found = labels(); ; found = labels()) {
-    const counts = new Map<string, number>();
-    for (const label of found) counts.set(label, (counts.get(label) ?? 0) + 1);
-    const alike = found.flatMap((label, i) =>
-      (counts.get(label) ?? 0) > 1 && lengths[i] < parts[i].length ? [i] : [],
-    );
-    if (alike.length === 0) return found;
-    for (const i of alike) lengths[i]++;
-  }
 }
 
 /** Return a name with at most 200 characters; the ellipsis stands for the rest. */

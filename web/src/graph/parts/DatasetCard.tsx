@@ -1,7 +1,7 @@
 import { memo } from "preact/compat";
 import { type LineageGraph, listOf } from "../../model/graph";
 import type { Rect } from "../drawing/curves";
-import { datasetLabel, shortened } from "../drawing/text";
+import { lastPart, shortened } from "../drawing/text";
 import { type Card, type CardState, countOf, PAGE_ROWS } from "../scene/cards";
 
 export interface CardActions {
@@ -47,7 +47,7 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
           title={shortened(`${name}\n${datasets.namespace[card.dataset]}`)}
           onClick={() => props.actions.openDataset(card.dataset)}
         >
-          <bdi>{datasetLabel(datasets, card.dataset)}</bdi>
+          <bdi>{lastPart(name)}</bdi>
         </button>
         <CollapseButton {...props} />
         <span class="hw-card-namespace">
