@@ -156,7 +156,7 @@ def test_findings_of_a_baseline_and_of_another_store_do_not_count(
     assert headwater("check", policy, "--baseline", baseline).exit_code == 2
 
 
-def test_exit_codes_tell_findings_from_a_bad_policy_and_from_a_missing_store(
+def test_exit_codes_differ_for_findings_a_bad_policy_and_a_missing_store(
     checks: Checks, headwater: Run, tmp_path: Path
 ) -> None:
     checks(f"{FORBID}}}")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
+from headwater.capture.hooks.rdd_actions import RDD_SAVES
 from headwater.dryrun.places import place
 from headwater.dryrun.report import Findings
 from headwater.errors import DryRunError
@@ -48,15 +49,6 @@ _WRITES = (
     "xml",
 )
 
-_RDD_SAVES = (
-    "saveAsHadoopDataset",
-    "saveAsHadoopFile",
-    "saveAsNewAPIHadoopDataset",
-    "saveAsNewAPIHadoopFile",
-    "saveAsPickleFile",
-    "saveAsSequenceFile",
-    "saveAsTextFile",
-)
 _RDD_ACTIONS = (
     "aggregate",
     "collect",
@@ -127,7 +119,7 @@ class Actions:
             **{(frame, name): self._not_made for name in _FOREACH},
             **{(Catalog, name): self._of_catalog for name in _CATALOG},
             **{(RDD, name): self._refusing for name in _RDD_ACTIONS},
-            **{(RDD, name): self._not_made for name in _RDD_SAVES},
+            **{(RDD, name): self._not_made for name in RDD_SAVES},
             **{(kind, name): self._changing for kind in (DataFrameWriter, DataFrameWriterV2) for name in _WRITES},
             (SparkSession, "sql"): self._changing,
             **{(DataStreamWriter, name): _ending for name in ("start", "toTable")},

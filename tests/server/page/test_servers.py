@@ -90,7 +90,7 @@ def test_a_limited_key_sees_no_hidden_name_on_any_page(browser: Browser, guarded
     assert [one for one in documents if "salaries" in json.dumps(one)] == []
 
 
-def test_a_server_that_is_away_is_said_and_tried_again(
+def test_an_unreachable_server_is_reported_and_tried_again(
     browser: Browser, forker: Forker, filled: str, tmp_path: Path
 ) -> None:
     with serving(forker, filled, tmp_path / "log") as first, visit(browser, first.url) as opened:

@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 from headwater.capture.guard import guarded
 from headwater.capture.rows import RddAction
 
-_SAVES = (
+RDD_SAVES = (
     "saveAsHadoopDataset",
     "saveAsHadoopFile",
     "saveAsNewAPIHadoopDataset",
@@ -51,7 +51,7 @@ def watched_actions(tap_of: Callable[[Any], Acting | None]) -> dict[tuple[Any, s
     """The methods of RDD to be put in the place of PySpark's, by class and name."""
     from pyspark import RDD
 
-    actions = {(RDD, name): _watched(name, vars(RDD)[name], tap_of) for name in (*_SAVES, *_TAKES)}
+    actions = {(RDD, name): _watched(name, vars(RDD)[name], tap_of) for name in (*RDD_SAVES, *_TAKES)}
     return actions | {(RDD, name): _keeping(vars(RDD)[name], tap_of) for name in _CHECKPOINTS}
 
 
