@@ -102,9 +102,7 @@ class Actions:
 
     def start(self) -> None:
         """Begin; PySpark is imported by this."""
-        for (kind, name), wrap in self._wrappers().items():
-            if name in vars(kind):
-                setattr(kind, name, functools.wraps(vars(kind)[name])(wrap(vars(kind)[name])))
+        wrap_methods(self._wrappers())
 
     def _wrappers(self) -> Wrappers:
         from pyspark import RDD
@@ -215,6 +213,13 @@ class Actions:
             original(udf, func, *args, **kwargs)
 
         return init
+
+
+def wrap_methods(wrappers: Wrappers) -> None:
+    """Put wrappers in the place of methods, by class and name; names that this PySpark lacks are left out."""
+    for (kind, name), wrap in wrappers.items():
+        if name in vars(kind):
+            setattr(kind, name, functools.wraps(vars(kind)[name])(wrap(vars(kind)[name])))
 
 
 def _ending(original: Any) -> Any:

@@ -1,9 +1,9 @@
 """Files that a job reads by their path: those that are not there, and those that it has itself written without rows."""
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from headwater.dryrun.actions import wrap_methods
 from headwater.dryrun.places import place
 from headwater.dryrun.report import Findings
 from headwater.dryrun.schemas import Schema, Schemas, path_key
@@ -96,9 +96,7 @@ def _json_type(type_: Any) -> Any:
 
 
 def _wrap(kind: Any, wrappers: Mapping[str, Callable[[Any], Any]]) -> None:
-    for name, wrap in wrappers.items():
-        if name in vars(kind):
-            setattr(kind, name, functools.wraps(vars(kind)[name])(wrap(vars(kind)[name])))
+    wrap_methods({(kind, name): wrap for name, wrap in wrappers.items()})
 
 
 def _noted(target: Any) -> dict[str, Any]:
