@@ -1,4 +1,6 @@
+import { basename, dirname } from "node:path";
 import { defineConfig } from "vitest/config";
+import { savedPage } from "./savedPage.ts";
 
 export default defineConfig({
   // Relative addresses, so that the page also works below a proxy's path.
@@ -11,6 +13,13 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  worker: { format: "es" },
+  plugins: [savedPage()],
+  worker: {
+    format: "es",
+    rolldownOptions: {
+      // Each worker is called as its folder.
+      output: { entryFileNames: ({ facadeModuleId }) => `assets/${basename(dirname(facadeModuleId ?? ""))}-[hash].js` },
+    },
+  },
   test: { include: ["tests/unit/**/*.test.ts", "tests/unit/**/*.test.tsx"] },
 });

@@ -7,7 +7,20 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 import headwater
-from headwater.cli import archive, check, database, diff, extensions, ingest, keys, lists, questions, serve, tags
+from headwater.cli import (
+    archive,
+    check,
+    database,
+    diff,
+    export,
+    extensions,
+    ingest,
+    keys,
+    lists,
+    questions,
+    serve,
+    tags,
+)
 from headwater.cli.plan import plan_command
 from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
@@ -42,6 +55,7 @@ app.command(rich_help_panel="Questions")(questions.roots)
 app.command(rich_help_panel="Questions")(questions.show)
 app.command(rich_help_panel="Questions")(questions.impact)
 app.command(rich_help_panel="Questions")(questions.path)
+app.add_typer(export.app, name="export", rich_help_panel="Questions")
 app.command(rich_help_panel="Lists")(lists.datasets)
 app.command(rich_help_panel="Lists")(lists.jobs)
 app.command(rich_help_panel="Lists")(lists.runs)

@@ -1,16 +1,22 @@
 /** The panel of an edge: how the step computes its output, which job and run made it, and whether that is still so. */
 
 import type { View } from "../model/view";
-import type { Address } from "./address";
 import { pathOf } from "./api";
 import type { Job, StepHistory } from "./documents";
 import { type Go, useAnswer } from "./hooks";
-import { columnName, datasetName, edgesOf } from "./lineage";
+import { columnName, datasetName } from "./lineage";
 import { JobLink, KindLabel, Moment, NameLink } from "./names";
 
-export function EdgePanel({ view, address, go }: { view: View; address: Address; go: Go }) {
-  const edges = edgesOf(view, address.edge);
-  const close = () => go({ ...address, edge: "" });
+interface EdgePanelProps {
+  view: View;
+  /** Places of edges in the view. */
+  edges: readonly number[];
+  close: () => void;
+  /** Null in a saved view, which has no server to ask for more. */
+  go: Go | null;
+}
+
+export function EdgePanel({ view, edges, close, go }: EdgePanelProps) {
   return (
     <aside class="panel" aria-label="Details of the step">
       <button type="button" class="quiet close" onClick={close} aria-label="Close the details">
@@ -24,7 +30,7 @@ export function EdgePanel({ view, address, go }: { view: View; address: Address;
   );
 }
 
-function Step({ view, edge, go }: { view: View; edge: number; go: Go }) {
+function Step({ view, edge, go }: { view: View; edge: number; go: Go | null }) {
   const { transformations, edges, jobs } = view;
   const place = edges.transformation[edge];
   const output = edges.output[edge];
@@ -56,13 +62,24 @@ function Step({ view, edge, go }: { view: View; edge: number; go: Go }) {
       {expression ? <pre class="expression">{expression}</pre> : <p class="faint">No expression is known.</p>}
       {kind.opaque && <p>headwater cannot see into this step: every column that it reads may be in the output.</p>}
       <Stale view={view} edge={edge} go={go} />
-      <History view={view} edge={edge} />
-      <JobOf job={job} go={go} />
+      {go ? (
+        <>
+          <History view={view} edge={edge} />
+          <JobOf job={job} go={go} />
+        </>
+      ) : (
+        <dl>
+          <dt>Job</dt>
+          <dd>
+            <bdi>{job.name}</bdi>
+          </dd>
+        </dl>
+      )}
     </section>
   );
 }
 
-function Stale({ view: { stale, edges, jobs }, edge, go }: { view: View; edge: number; go: Go }) {
+function Stale({ view: { stale, edges, jobs }, edge, go }: { view: View; edge: number; go: Go | null }) {
   const place = edges.stale[edge];
   if (place < 0) return null;
   const job = stale.job[place];

@@ -90,7 +90,14 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
           onDataset={(dataset) => go(addressOf(datasetName(view, dataset), "dataset", address.asOf))}
           onExpand={expand}
         />
-        {address.edge && <EdgePanel view={view} address={address} go={go} />}
+        {address.edge && (
+          <EdgePanel
+            view={view}
+            edges={edgesOf(view, address.edge)}
+            close={() => go({ ...address, edge: "" })}
+            go={go}
+          />
+        )}
       </div>
     </div>
   );
@@ -139,7 +146,8 @@ const LIMITS = {
   time: "The server ran out of time.",
 } as const;
 
-function Truncated({ view }: { view: View }) {
+/** Say which limits cut a view. */
+export function Truncated({ view }: { view: View }) {
   if (!view.truncated.length) return null;
   return (
     <p class="notice" role="status">
@@ -154,7 +162,8 @@ export function focusOf(view: View): Name {
   return column < 0 ? datasetName(view, dataset) : columnName(view, column);
 }
 
-function focusType(view: View): string {
+/** Return the data type of the column that a view is about, `""` where none is known. */
+export function focusType(view: View): string {
   return view.columns.dataType[view.focus.column] ?? "";
 }
 

@@ -7,15 +7,16 @@ import type { Go } from "./hooks";
 
 interface LinkProps {
   to: Address;
-  go: Go;
+  go: Go | null;
   children: ComponentChildren;
   class?: string;
   title?: string;
   current?: boolean;
 }
 
-/** A link inside the page; a new tab opens it as any other. */
+/** A link inside the page, which a new tab opens as any other; text alone where there is nowhere to go. */
 export function Link({ to, go, children, current, ...rest }: LinkProps) {
+  if (!go) return <span {...rest}>{children}</span>;
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -30,7 +31,7 @@ export function Link({ to, go, children, current, ...rest }: LinkProps) {
 
 interface NameLinkProps {
   name: Name;
-  go: Go;
+  go: Go | null;
   page?: PageName;
   asOf?: string;
   whole?: boolean;
@@ -53,7 +54,7 @@ export function NameLink({ name, go, page = "lineage", asOf = "", whole = false 
   );
 }
 
-export function JobLink({ job, go }: { job: JobName; go: Go }) {
+export function JobLink({ job, go }: { job: JobName; go: Go | null }) {
   const to: Address = { ...HOME, page: "job", namespace: job.namespace, job: job.name };
   return (
     <Link to={to} go={go} title={`${job.namespace} ${job.name}`}>

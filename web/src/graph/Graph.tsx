@@ -26,10 +26,10 @@ export interface GraphProps {
   onState(state: GraphState): void;
   /** Edges of one line were chosen: their places in the view. */
   onEdges(edges: readonly number[]): void;
-  /** A dataset was chosen: its place in the view. */
-  onDataset(dataset: number): void;
-  /** One hop more is wanted before or after a column: its place in the view. */
-  onExpand(column: number, direction: "up" | "down"): void;
+  /** A dataset was chosen: its place in the view. Null where there is no page of it. */
+  readonly onDataset: ((dataset: number) => void) | null;
+  /** One hop more is wanted before or after a column: its place in the view. Null where the view is all there is. */
+  readonly onExpand: ((column: number, direction: "up" | "down") => void) | null;
 }
 
 /** The graph and, beside it, the same state as a table. */

@@ -3,15 +3,14 @@
 They hold no lineage, so anybody may read them; the page asks ``/api/v2`` for all that it shows.
 """
 
-from pathlib import Path
-
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
+from headwater.answers.saved_page import BUILT
+
 router = APIRouter(include_in_schema=False)
 
-BUILT = Path(__file__).with_name("dist")
 HEADERS = {
     "Content-Security-Policy": "; ".join(
         (

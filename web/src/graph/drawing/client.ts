@@ -1,5 +1,6 @@
 /** The page's side of the worker that paints: the newest frame that is wanted, one at a time. */
 
+import { startWorker } from "../startWorker";
 import type { Drawing } from "./drawing";
 import type { Frame } from "./painter";
 import { lastPart } from "./text";
@@ -9,7 +10,10 @@ import type { Message } from "./worker";
 export type OnPainted = (bitmap: ImageBitmap, frame: Frame) => void;
 
 export class PaintWorker {
-  private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  private readonly worker = startWorker(
+    "drawing",
+    () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
+  );
   private painting: Frame | null = null;
   private wanted: Frame | null = null;
 

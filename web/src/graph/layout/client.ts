@@ -1,5 +1,6 @@
 /** The page's side of the worker that lays out. */
 
+import { startWorker } from "../startWorker";
 import type { Layout, LayoutRequest } from "./request";
 
 interface Pending {
@@ -9,7 +10,10 @@ interface Pending {
 
 /** A worker that lays out one request after the other. */
 export class LayoutWorker {
-  private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  private readonly worker = startWorker(
+    "layout",
+    () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
+  );
   private readonly pending = new Map<number, Pending>();
   private next = 0;
 

@@ -8,8 +8,8 @@ export interface CardActions {
   select(column: number): void;
   preview(column: number | null): void;
   changeCard(dataset: number, state: CardState): void;
-  openDataset(dataset: number): void;
-  expand(column: number, direction: "up" | "down"): void;
+  readonly openDataset: ((dataset: number) => void) | null;
+  readonly expand: ((column: number, direction: "up" | "down") => void) | null;
 }
 
 export interface DatasetCardProps {
@@ -45,7 +45,8 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
           tabIndex={-1}
           class="hw-card-name"
           title={shortened(`${name}\n${datasets.namespace[card.dataset]}`)}
-          onClick={() => props.actions.openDataset(card.dataset)}
+          disabled={!props.actions.openDataset}
+          onClick={() => props.actions.openDataset?.(card.dataset)}
         >
           <bdi>{lastPart(name)}</bdi>
         </button>
@@ -113,14 +114,16 @@ function Hop(props: DatasetCardProps & { readonly column: number; readonly direc
   const { columns } = graph.view;
   const up = direction === "up";
   if ((up ? columns.moreUp : columns.moreDown)[column]) {
-    const title = up ? "Show one hop more before this column" : "Show one hop more after this column";
+    const more = up ? "before this column" : "after this column";
+    const title = actions.expand ? `Show one hop more ${more}` : `There is more ${more} than was saved`;
     return (
       <button
         type="button"
         tabIndex={-1}
         class="hw-hop"
         title={title}
-        onClick={() => actions.expand(column, direction)}
+        disabled={!actions.expand}
+        onClick={() => actions.expand?.(column, direction)}
       >
         +
       </button>
