@@ -20,7 +20,7 @@ def datasets(page: Page) -> list[str]:
 
 def test_a_click_shows_the_path_of_a_column_alone_and_escape_all_again(visiting: Visit) -> None:
     page = visiting.go(AMOUNT)
-    expect(column(page, "orders", "amount")).to_be_visible()
+    expect(column(page, "silver/orders", "amount")).to_be_visible()
     whole = datasets(page)
     assert "salaries" in whole
     column(page, "revenue", "revenue").click()
@@ -42,9 +42,9 @@ def test_the_rest_is_dimmed_instead_when_that_is_chosen(visiting: Visit) -> None
 
 def test_arrow_keys_walk_along_edges_and_say_where_one_is(visiting: Visit) -> None:
     page = visiting.go(AMOUNT)
-    column(page, "orders", "amount").focus()
+    column(page, "silver/orders", "amount").focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".hw-live")).to_contain_text("orders.amount; DIRECT TRANSFORMATION")
+    expect(page.locator(".hw-live")).to_contain_text("raw/orders.amount; DIRECT TRANSFORMATION")
     expect(page.locator(".hw-live")).to_contain_text("0 in")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".hw-column:focus")).to_have_count(1)
@@ -75,7 +75,7 @@ def test_the_table_has_the_same_path_and_opens_by_arrow_keys(visiting: Visit) ->
     grid.get_by_role("row").nth(1).focus()
     page.keyboard.press("ArrowRight")
     expect(grid.get_by_role("row").nth(2)).to_be_focused()
-    expect(grid.get_by_role("row").nth(2)).to_contain_text("orders.amount")
+    expect(grid.get_by_role("row").nth(2)).to_contain_text("silver/orders.amount")
     page.keyboard.press("ArrowRight")
     expect(grid.get_by_role("row").nth(2)).to_have_attribute("aria-expanded", "true")
     assert breaches(page) == []
@@ -117,7 +117,7 @@ def test_dragging_and_the_wheel_move_the_cards(visiting: Visit) -> None:
 
 def test_all_four_exports_are_saved(visiting: Visit, tmp_path: Path) -> None:
     page = visiting.go(AMOUNT)
-    expect(column(page, "orders", "amount")).to_be_visible()
+    expect(column(page, "silver/orders", "amount")).to_be_visible()
     contents = {}
     for name in ("PNG", "SVG", "Mermaid", "JSON"):
         page.locator(".hw-menu summary").click()
@@ -127,7 +127,7 @@ def test_all_four_exports_are_saved(visiting: Visit, tmp_path: Path) -> None:
         download.value.save_as(path)
         contents[name] = path.read_bytes()
     assert contents["PNG"].startswith(b"\x89PNG")
-    assert b"<svg" in contents["SVG"]
+    assert b'font-weight="600">silver/orders</text>' in contents["SVG"]
     assert contents["Mermaid"].startswith(b"flowchart LR")
     assert "silver/orders" in json.loads(contents["JSON"])["datasets"]["name"]
 

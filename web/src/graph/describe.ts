@@ -1,7 +1,7 @@
 /** Edges in words, for tips, tables and what a screen reader says. */
 
 import type { View } from "../model/view";
-import { lastPart, shortened } from "./drawing/text";
+import { datasetLabel, lastPart, shortened } from "./drawing/text";
 
 /** The most edges of one line that are described. */
 const MOST_EDGES = 4;
@@ -17,9 +17,7 @@ export function describeEdges(view: View, edges: readonly number[]): string[] {
 export function describeEdge(view: View, edge: number): string {
   const { input, output, job } = view.edges;
   const target =
-    output[edge] < 0
-      ? `all rows of ${lastPart(view.datasets.name[-1 - output[edge]])}`
-      : columnName(view, output[edge]);
+    output[edge] < 0 ? `all rows of ${datasetLabel(view.datasets, -1 - output[edge])}` : columnName(view, output[edge]);
   const parts = [
     `${columnName(view, input[edge])} → ${target}`,
     ...kindOf(view, edge),
@@ -44,5 +42,5 @@ export function kindOf(view: View, edge: number): string[] {
 
 /** Return a column with the end of its dataset's name: `orders.price`. */
 export function columnName({ datasets, columns }: View, column: number): string {
-  return `${lastPart(datasets.name[columns.dataset[column]])}.${shortened(columns.field[column])}`;
+  return `${datasetLabel(datasets, columns.dataset[column])}.${shortened(columns.field[column])}`;
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { centred, fitted, revealed, seen, zoomed } from "../../src/graph/drawing/camera";
 import { boundsOf, distanceTo, middleOf, trace } from "../../src/graph/drawing/curves";
 import { litBy } from "../../src/graph/drawing/drawing";
-import { fitting, lastPart, shortened } from "../../src/graph/drawing/text";
+import { endingsApart, fitting, lastPart, shortened } from "../../src/graph/drawing/text";
 import { pathOf } from "../../src/model/path";
 import { drawingFor } from "./drawings";
 import { viewOf } from "./views";
@@ -94,4 +94,23 @@ test("long names are cut with an ellipsis", () => {
   expect(fitting(measure, "km", 50)).toBe("km");
   expect(shortened("x".repeat(10_000))).toHaveLength(201);
   expect(lastPart("s3://lake/gold/report/")).toBe("report");
+});
+
+test("datasets have as much of their paths as sets them apart", () => {
+  const name = ["/lake/bronze/orders", "/lake/silver/orders", "s3://b/items/", "shop.sales", "shop.sales", "", "/"];
+  const namespace = ["file", "file", "s3", "postgres://a", "postgres://b", "", "file"];
+  const expected = ["bronze/orders", "silver/orders", "items", "postgres://a/shop.sales", "postgres://b/shop.sales"];
+  expect(endingsApart({ name, namespace })).toEqual([...expected, "", "/"]);
+});
+
+test("datasets that differ have labels that differ", () => {
+  const path = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 4 });
+  const dataset = fc.tuple(fc.constantFrom("file", "s3://lake"), path);
+  fc.assert(
+    fc.property(fc.uniqueArray(dataset, { selector: String, maxLength: 20 }), (datasets) => {
+      const name = datasets.map(([, parts]) => parts.join("/"));
+      const namespace = datasets.map(([one]) => one);
+      expect(new Set(endingsApart({ name, namespace })).size).toBe(datasets.length);
+    }),
+  );
 });

@@ -3,7 +3,7 @@
 import { startWorker } from "../startWorker";
 import type { Drawing } from "./drawing";
 import type { Frame } from "./painter";
-import { lastPart } from "./text";
+import { datasetLabel, lastPart } from "./text";
 import type { Message } from "./worker";
 
 /** A bitmap and the frame that it shows. */
@@ -30,7 +30,7 @@ export class PaintWorker {
   show({ scene, strands, bundles, boxes, bands }: Drawing): void {
     const { datasets, jobs } = scene.graph.view;
     const titles = [
-      ...scene.cards.map((card) => lastPart(datasets.name[card.dataset])),
+      ...scene.cards.map((card) => datasetLabel(datasets, card.dataset)),
       ...scene.jobs.map((job) => lastPart(jobs.name[job])),
     ];
     this.post({ picture: { strands: strands.arrays, bundles: bundles.arrays, boxes, titles, bands } });

@@ -1,11 +1,40 @@
 /** Names as the drawing shows them. */
 
+import type { DatasetTable } from "../../model/view";
+
 /** The longest text that is measured or put into the page; the whole is in the title of what shows it. */
 const LONGEST = 200;
 
-/** Return the end of a dataset's name that sets it apart from its neighbours: paths begin alike. */
+/** Return the last part of a name that is a path. */
 export function lastPart(name: string): string {
   return shortened(name.replace(/\/+$/, "").split("/").pop() || name);
+}
+
+/** Return the end of a dataset's name that sets it apart from the others of the view. */
+export function datasetLabel(datasets: DatasetTable, dataset: number): string {
+  let labels = labelsOf.get(datasets);
+  if (!labels) {
+    labels = endingsApart(datasets).map(shortened);
+    labelsOf.set(datasets, labels);
+  }
+  return labels[dataset];
+}
+
+const labelsOf = new WeakMap<DatasetTable, readonly string[]>();
+
+/** Return as many last parts of each dataset's path as set it apart from the others; the first part is the namespace. */
+export function endingsApart({ name, namespace }: Pick<DatasetTable, "name" | "namespace">): string[] {
+  const parts = name.map((one) => (/[^/]/.test(one) ? one.split("/").filter(Boolean) : [one]));
+  const lengths = name.map(() => 1);
+  const label = (one: string, i: number) =>
+    lengths[i] > parts[i].length ? `${namespace[i]}/${one}` : parts[i].slice(-lengths[i]).join("/");
+  for (let labels = name.map(label); ; labels = name.map(label)) {
+    const counts = new Map<string, number>();
+    for (const one of labels) counts.set(one, (counts.get(one) ?? 0) + 1);
+    const alike = labels.flatMap((one, i) => ((counts.get(one) ?? 0) > 1 && lengths[i] <= parts[i].length ? [i] : []));
+    if (alike.length === 0) return labels;
+    for (const i of alike) lengths[i]++;
+  }
 }
 
 /** Return a name with at most 200 characters; the ellipsis stands for the rest. */

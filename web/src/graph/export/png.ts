@@ -3,7 +3,7 @@
 import type { Drawing } from "../drawing/drawing";
 import { paint } from "../drawing/painter";
 import type { Palette } from "../drawing/palette";
-import { fitting, lastPart } from "../drawing/text";
+import { datasetLabel, fitting, lastPart } from "../drawing/text";
 import { HEADER, rowMiddle } from "../scene/cards";
 
 const MARGIN = 24;
@@ -36,6 +36,7 @@ function paintCards(context: OffscreenCanvasRenderingContext2D, { scene, boxes }
   boxes.forEach(({ left, top, right, bottom }, box) => {
     const card = scene.cards[box];
     const name = card ? datasets.name[card.dataset] : jobs.name[scene.jobs[box - scene.cards.length]];
+    const label = card ? datasetLabel(datasets, card.dataset) : lastPart(name);
     const write = (value: string, indent: number, y: number) =>
       context.fillText(fitting(context, value, right - left - 2 * indent), left + indent, top + y);
     context.fillStyle = palette.card;
@@ -47,7 +48,7 @@ function paintCards(context: OffscreenCanvasRenderingContext2D, { scene, boxes }
     context.stroke();
     context.fillStyle = palette.text;
     context.font = "600 13px system-ui, sans-serif";
-    write(lastPart(name), 12, HEADER / 2 - 2);
+    write(label, 12, HEADER / 2 - 2);
     context.font = "13px system-ui, sans-serif";
     for (const [row, column] of (card?.rows ?? []).entries()) write(columns.field[column], 20, rowMiddle(row) + 4);
   });

@@ -4,7 +4,7 @@ import type { View } from "../../model/view";
 import { trace } from "../drawing/curves";
 import type { Drawing } from "../drawing/drawing";
 import type { Palette } from "../drawing/palette";
-import { lastPart, shortened } from "../drawing/text";
+import { datasetLabel, lastPart, shortened } from "../drawing/text";
 import { CARD_WIDTH, HEADER, rowMiddle } from "../scene/cards";
 import { LOOKS } from "../scene/styles";
 import { SvgPen } from "./svgPen";
@@ -47,13 +47,14 @@ function boxOf({ scene, boxes }: Drawing, box: number, palette: Palette): string
   const { datasets, columns, jobs } = scene.graph.view;
   const card = scene.cards[box];
   const name = card ? datasets.name[card.dataset] : jobs.name[scene.jobs[box - scene.cards.length]];
+  const label = card ? datasetLabel(datasets, card.dataset) : lastPart(name);
   const rows = (card?.rows ?? []).map((column, row) => {
     return text(left + 20, top + rowMiddle(row) + 4, columns.field[column], palette.text);
   });
   return [
     `<g><title>${escaped(shortened(name))}</title>`,
     `<rect x="${left}" y="${top}" width="${CARD_WIDTH}" height="${bottom - top}" rx="6" fill="${palette.card}" stroke="${palette.border}"/>`,
-    text(left + 12, top + HEADER / 2 - 2, lastPart(name), palette.text, ' font-weight="600"'),
+    text(left + 12, top + HEADER / 2 - 2, label, palette.text, ' font-weight="600"'),
     ...rows,
     "</g>",
   ].join("");

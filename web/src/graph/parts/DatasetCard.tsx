@@ -1,7 +1,7 @@
 import { memo } from "preact/compat";
 import { type LineageGraph, listOf } from "../../model/graph";
 import type { Rect } from "../drawing/curves";
-import { lastPart, shortened } from "../drawing/text";
+import { datasetLabel, shortened } from "../drawing/text";
 import { type Card, type CardState, countOf, PAGE_ROWS } from "../scene/cards";
 
 export interface CardActions {
@@ -48,7 +48,7 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
           disabled={!props.actions.openDataset}
           onClick={() => props.actions.openDataset?.(card.dataset)}
         >
-          <bdi>{lastPart(name)}</bdi>
+          <bdi>{datasetLabel(datasets, card.dataset)}</bdi>
         </button>
         <CollapseButton {...props} />
         <span class="hw-card-namespace">

@@ -3,7 +3,7 @@
 import { type LineageGraph, listOf } from "../../model/graph";
 import { onPath } from "../../model/path";
 import { columnName, kindOf } from "../describe";
-import { lastPart, shortened } from "../drawing/text";
+import { datasetLabel, lastPart, shortened } from "../drawing/text";
 import type { Followed } from "../useScene";
 
 export interface TreeRow {
@@ -52,7 +52,7 @@ function roots(followed: Followed): Node[] {
     const columns = [...listOf(graph.columnsOf, dataset)];
     const key = `dataset ${dataset}`;
     return {
-      ...plain(key, lastPart(view.datasets.name[dataset]), `${columns.length.toLocaleString("en")} columns`),
+      ...plain(key, datasetLabel(view.datasets, dataset), `${columns.length.toLocaleString("en")} columns`),
       expandable: columns.length > 0,
       children: () => columns.map((column) => columnNode(followed, column, `${key}/${column}`)),
     };
