@@ -1,6 +1,7 @@
 """A view as one file that works by itself: the page that ``make page`` builds, with the view's document inside."""
 
 import json
+from html import escape
 from pathlib import Path
 
 from headwater.answers.documents import Document
@@ -32,3 +33,18 @@ def saved_page(view: Document, at: str) -> str:
     # JSON's ASCII form has no characters that turn the direction of text in an editor, nor lone surrogates.
     text = json.dumps({"view": view, "at": at}, separators=(",", ":")).replace("<", "\\u003c")
     return "".join((before, block, text, after))
+
+
+def framed_page(view: Document, at: str, title: str) -> str:
+    """Return an HTML element that shows a view inside another page, as a notebook's.
+
+    The frame has an origin of its own: its script reads nothing of the page around it. It may save files.
+
+    Raises:
+        SettingError: this source tree has no built page.
+    """
+    page = escape(saved_page(view, at))
+    return (
+        f'<iframe title="{escape(title)}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
+        'style="width: 100%; height: 480px; border: 0; resize: vertical"></iframe>'
+    )

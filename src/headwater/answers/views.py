@@ -1,15 +1,17 @@
 """Views as documents for the page: tables of parallel arrays that refer to each other by place."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from headwater.answers.compact import arrays_of
 from headwater.answers.documents import Document
-from headwater.model import Transformation
+from headwater.model import ColumnLineage, Dataset, Transformation
 from headwater.model.time import iso
 from headwater.store.questions import Column, Direction, KnownJob, View
 
 Key = TypeVar("Key")
+_EDGE = ("input", "output", "transformation", "job", "stale")
 
 
 def of_view(view: View, as_of: int | None = None, *, up: int | None = None, down: int | None = None) -> Document:
@@ -38,6 +40,40 @@ def of_view(view: View, as_of: int | None = None, *, up: int | None = None, down
         "stale": _overwrites(view, _places(jobs)),
         "edges": _edges(view, columns, datasets, _places(jobs)),
         "truncated": list(graph.closure.truncated),
+    }
+
+
+def of_unwritten(lineage: ColumnLineage, output: Dataset) -> Document:
+    """Return the lineage of a dataset that no job has written yet as a view of it; ids are counted from 1."""
+    datasets = _places([output, *sorted(lineage.sources)])
+    inputs = [(one, name) for one, names in sorted(lineage.sources.items()) for name in names]
+    columns = _places([*((output, name) for name in lineage.fields), *inputs])
+    kinds, widths = _places(lineage.transformations), Counter(dataset for dataset, _ in columns)
+    ends: dict[str | None, int] = {None: -1, **{name: columns[output, name] for name in lineage.fields}}
+    edges = [
+        (columns[one.input.dataset, one.input.name], ends[name], kinds[one.transformation], 0, -1)
+        for name, one in lineage.edges
+    ]
+    return {
+        "focus": {"dataset": 0, "column": -1},
+        "asOf": None,
+        "depth": {"up": None, "down": None},
+        "datasets": arrays_of(
+            ("id", "namespace", "name", "width"),
+            [(place + 1, one.namespace, one.name, widths[one]) for one, place in datasets.items()],
+        ),
+        "columns": arrays_of(
+            ("id", "dataset", "field", "dataType", "up", "down", "moreUp", "moreDown"),
+            [
+                (place + 1, datasets[one], name, None, *((0, 0) if place < len(lineage.fields) else (1, None)), 0, 0)
+                for (one, name), place in columns.items()
+            ],
+        ),
+        **_transformations(kinds),
+        "jobs": arrays_of(("id", "namespace", "name"), [(1, output.namespace, output.name)]),
+        "stale": arrays_of(("since", "run", "job"), []),
+        "edges": arrays_of(_EDGE, sorted(edges)),
+        "truncated": [],
     }
 
 
@@ -103,4 +139,4 @@ def _edges(view: View, columns: dict[int, int], datasets: dict[int, int], jobs: 
         dataset = closure.dataset_of[output] if output > 0 else -output
         end = columns[output] if output > 0 else -1 - datasets[dataset]
         rows.append((columns[source], end, kinds[kind], jobs[job], stale.get((job, dataset), -1)))
-    return arrays_of(("input", "output", "transformation", "job", "stale"), rows)
+    return arrays_of(_EDGE, rows)

@@ -24,7 +24,7 @@ _OPAQUE = "opaque"  # a gap of this kind leaves lineage whole, and coarse
 
 @dataclass(frozen=True, slots=True)
 class FrameLineage:
-    """Where the columns of a DataFrame come from. In a notebook it shows itself as a table.
+    """Where the columns of a DataFrame come from. In a notebook it shows itself as the graph of the page, and a table.
 
     ``lineage`` has the edges of every column and those of the whole result, ``gaps`` what could not be seen.
     ``store`` gives the address of the store that roots are looked up in, None for the one of this folder.
@@ -108,6 +108,14 @@ class FrameLineage:
         printer.text(self.tree())
 
     def _repr_html_(self) -> str:
+        """Return the graph with the table folded below; the table alone where no page is built."""
+        try:
+            graph = _graph(self.lineage)
+        except SettingError:
+            return self._table()
+        return f"{graph}<details><summary>As a table</summary>{self._table()}</details>"
+
+    def _table(self) -> str:
         shown = self._short_names
         rows = "".join(_html_row(name, edges, shown, self._without_inputs) for name, edges in self._all())
         gaps = "".join(f"<li>{escape(gap.what)}: {escape(gap.why)}</li>" for gap in self.gaps)
@@ -160,6 +168,14 @@ def lineage(data_frame: Any) -> FrameLineage:
     agent = agent_of(context) if context is not None else None
     found, gaps = column_lineage(plan, _settings(agent), agent.origins() if agent else Origins())
     return FrameLineage(found, gaps, partial(delivered_store, context))
+
+
+def _graph(lineage: ColumnLineage) -> str:
+    from headwater.answers import saved_page, views  # with the store, which a program that shows nothing does not need
+    from headwater.model.time import iso, now
+
+    view = views.of_unwritten(lineage, Dataset("this session", "DataFrame"))
+    return saved_page.framed_page(view, iso(now()), "Lineage of the DataFrame")
 
 
 def _roots_in(url: str | None, inputs: tuple[InputField, ...], *, indirect: bool) -> tuple[InputField, ...]:

@@ -17,7 +17,9 @@ from tests.store.conftest import run_event
 from typer.testing import CliRunner
 
 from headwater.answers import saved_page
+from headwater.capture.frames import FrameLineage
 from headwater.cli.main import app
+from headwater.model import ColumnLineage, Dataset, Dependency, InputField, Subtype, Transformation
 from headwater.store import open_store
 from headwater.store.maintenance import keyring
 
@@ -121,6 +123,23 @@ def test_names_that_are_programs_are_text_in_the_file(offline: Visit, tmp_path: 
     assert page.evaluate("document.images.length") == 0
 
 
+def test_a_data_frame_in_a_notebook_is_the_same_graph_without_rights(offline: Visit, tmp_path: Path) -> None:
+    table, how = Dataset("lake", "silver/orders"), Transformation(Subtype.AGGREGATION)
+    fields = {name: frozenset({Dependency(InputField(table, "amount"), how)}) for name in ("revenue", SCRIPT)}
+    rows = frozenset({Dependency(InputField(table, "day"), Transformation(Subtype.FILTER))})
+    shown = FrameLineage(ColumnLineage(fields | {"one": frozenset()}, rows))._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><meta charset=utf-8><title>a notebook</title>{shown}")
+    page = offline.go("notebook.html")
+    frame = page.frame_locator("iframe")
+    for name in ("revenue", "amount", "day", "one"):
+        expect(frame.locator(".hw-column", has_text=name).first).to_be_visible()
+    assert page.frames[1].evaluate("origin") == "null"
+    expect(page.locator("table")).to_be_hidden()
+    page.get_by_text("As a table").click()
+    expect(page.locator("table")).to_contain_text("orders.amount")
+    assert page.title() == "a notebook"
+
+
 def test_a_source_tree_without_a_built_page_says_how_to_build_it(
     filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +147,7 @@ def test_a_source_tree_without_a_built_page_says_how_to_build_it(
     result = export(tmp_path / "view.html", "gold/revenue", "--store", filled)
     assert result.exit_code == 1
     assert "build it with `make page`" in result.output
+    assert FrameLineage(ColumnLineage())._repr_html_().startswith("<table")
 
 
 @pytest.mark.parametrize("url", ["localhost:1", "http://127.0.0.1:1"])
