@@ -104,6 +104,8 @@ QUESTIONS = {
     "changes": "SELECT r.uuid, d.name FROM dataset_change c JOIN run r ON r.id = c.run_id "
     "JOIN dataset d ON d.id = c.dataset_id",
     "fields": "SELECT d.name, f.name, f.type, f.ordinal FROM field f JOIN dataset d ON d.id = f.dataset_id",
+    "descriptions": "SELECT d.name, f.name, e.description, e.at FROM field_description e "
+    "JOIN field f ON f.id = e.id JOIN dataset d ON d.id = e.dataset_id AND d.id = f.dataset_id",
     "jobs": "SELECT namespace, name, type, sql, description, location, first_at, last_at FROM job",
     "runs": "SELECT r.uuid, j.name, r.state, r.state_at, r.started_at, r.error "
     "FROM run r JOIN job j ON j.id = r.job_id",
@@ -126,6 +128,8 @@ TO_DATASET = "JOIN dataset d ON d.id = e.output_dataset"
 
 BARE = [
     ("field", "dataset_id", "dataset"),
+    ("field_description", "id", "field"),
+    ("field_description", "dataset_id", "dataset"),
     ("lineage", "job_id", "job"),
     ("lineage", "output_id", "dataset"),
     ("lineage", "run_id", "run"),

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 from tests.server.columns.conftest import LINEAGE
-from tests.store.conftest import run_event, written
+from tests.store.conftest import renamed, run_event, written
 
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
@@ -38,10 +38,26 @@ def described(name: str, about: str, tags: tuple[tuple[str, str], ...] = (), nam
     return dataset | {"namespace": namespace}
 
 
+def columns(fields: dict[str, str | Json]) -> Json:
+    """A schema facet whose fields have descriptions, and nested fields with descriptions of theirs."""
+    named = {name: said if isinstance(said, dict) else {"description": said} for name, said in fields.items()}
+    return {"fields": [{"name": name, "type": "string", **said} for name, said in named.items()]}
+
+
+def with_columns(
+    name: str, fields: dict[str, str | Json], tags: tuple[tuple[str, str], ...] = (), namespace: str = "file"
+) -> Json:
+    dataset = described(name, "", tags, namespace)
+    dataset["facets"]["schema"] = columns(fields)
+    return dataset
+
+
+ADDRESS: Json = {"fields": [{"name": "zip", "type": "string", "description": "Postcode of a house"}]}
 WORLD = [
     job("nightly", sql="SELECT customer_id, 'x%y' FROM raw.flights\nWHERE Größe > 5", about="Sums of the night"),
     job("weekly", sql="SELECT 1", about="All flights of a week", tags=("Cost-Center",), minute=1),
     job("made", output=described("people", "Who flies with us", (("gdpr", ""), ("PII", "ssn"))), minute=2),
+    job("asked", output=with_columns("census", {"born": "Birthday of a person", "home": ADDRESS, "n": ""}), minute=3),
 ]
 
 
@@ -79,6 +95,8 @@ EXPECTED = {
     "gdpr": ["dataset /people tag"],
     "pii": ["column /people.ssn tag"],
     "people": ["dataset /people name"],
+    "birth person": ["column /census.born description"],
+    "postcode": ["column /census.home description"],
     "lights": [],
     "flights nowhere": [],
     '" OR * NEAR(': [],
@@ -98,6 +116,8 @@ def test_a_piece_of_the_text_shows_the_words(world: TestClient) -> None:
     assert result["excerpt"] == "SELECT customer_id, 'x%y' FROM raw.flights WHERE Größe > 5"
     [result] = world.get("/api/v2/search?q=pii").json()["results"]
     assert result["excerpt"] == "PII=v"
+    [result] = world.get("/api/v2/search?q=postcode").json()["results"]
+    assert result["excerpt"] == "Postcode of a house"
 
 
 def test_marquez_finds_texts_after_names(world: TestClient) -> None:
@@ -111,6 +131,7 @@ def test_marquez_finds_texts_after_names(world: TestClient) -> None:
     assert [one["name"] for one in world.get("/api/v1/search?q=pii").json()["results"]] == ["/people"]
     assert [one["name"] for one in world.get("/api/v1/search?q=flies&filter=DATASET").json()["results"]] == ["/people"]
     assert world.get("/api/v1/search?q=flies&filter=JOB").json()["totalCount"] == 0
+    assert [one["name"] for one in world.get("/api/v1/search?q=postcode").json()["results"]] == ["/census"]
     hits = world.get("/api/v2beta/search/jobs?q=customer_id").json()["hits"]
     assert [one["name"] for one in hits] == ["nightly"]
 
@@ -129,6 +150,31 @@ def test_the_index_follows_what_texts_become(world: TestClient) -> None:
     assert found(world, "flies") == []
     assert world.delete("/api/v1/namespaces/file/datasets/%2Ftwin").status_code == 200
     assert found(world, "second") == []
+
+
+def test_the_description_of_a_column_is_its_latest_while_the_dataset_has_it(world: TestClient) -> None:
+    posted(world, [job("asked", output=with_columns("census", {"born": "Day of birth", "home": ""}), minute=5)])
+    assert found(world, "birthday") == []
+    assert found(world, "day birth") == ["column /census.born description"]
+    posted(world, [job("asked", output=with_columns("census", {"born": "Older"}), minute=4)])
+    assert found(world, "older") == []
+    # An event without descriptions takes none away, and one without a column takes it away with its description.
+    posted(world, [job("asked", output=with_columns("census", {"born": ""}), minute=6)])
+    assert found(world, "day birth") == ["column /census.born description"]
+    assert found(world, "postcode") == []
+    assert world.get("/api/v1/search?q=postcode").json()["totalCount"] == 0
+
+
+def test_a_column_is_found_once_and_follows_its_names(world: TestClient) -> None:
+    both = with_columns("twin", {"born": "Marked and told"}, (("marked", "born"),))
+    posted(world, [job("made", output=both, minute=7)])
+    assert found(world, "marked") == ["column /twin.born tag"]
+    both["facets"]["symlinks"] = {"identifiers": [{"namespace": "file", "name": "/census", "type": "TABLE"}]}
+    posted(world, [job("made", output=both, minute=8)])
+    assert found(world, "told") == ["column /twin.born description"]
+    change = renamed("twin", "grown", {"born": "birthday"})
+    posted(world, [run_event("ddl", change, minute=9)])
+    assert found(world, "told") == ["column /grown.birthday description"]
 
 
 def test_tags_that_people_put_and_take_off_are_found_and_not(world: TestClient) -> None:
@@ -153,11 +199,15 @@ def test_pages_hold_while_others_write(served: TestClient) -> None:
 def test_nothing_is_found_that_may_not_be_seen(served: TestClient) -> None:
     hidden = described("secret", "A salary sheet", (("payroll", ""), ("wages", "ssn")), namespace="hr")
     posted(served, [job("pay", sql="SELECT salary", about="salary", tags=("payroll",), namespace="hr", output=hidden)])
+    posted(served, [job("asks", namespace="hr", output=with_columns("ages", {"born": "Kin"}, namespace="hr"))])
     posted(served, [job("seen", sql="SELECT salary FROM sales", namespace="sales")])
+    posted(served, [job("seen", output=with_columns("own", {"id": "Kin of sales"}, namespace="sales"), minute=1)])
     dependency = get_args(Reader)[1].dependency
     served.app.dependency_overrides[dependency] = lambda: Caller("sales", Scope.READ, ("sales*",))  # type: ignore[attr-defined]
     assert found(served, "salary") == ["job seen sql"]
     assert served.get("/api/v2/search?q=salary").json()["results"][0]["excerpt"] == ""
+    assert found(served, "kin") == ["column /own.id description"]
+    assert [one["name"] for one in served.get("/api/v1/search?q=kin").json()["results"]] == ["/own"]
     for word in ("payroll", "wages", "secret", "pay"):
         assert found(served, word) == []
         assert served.get(f"/api/v1/search?q={word}").json()["totalCount"] == 0
@@ -179,7 +229,7 @@ def test_the_index_is_that_of_the_database(world: TestClient) -> None:
     """On SQLite it is in step with the texts, on PostgreSQL the planner can use it."""
     store = world.app.state.server.store  # type: ignore[attr-defined]
     with store.write() as connection:
-        for table in (schema.job, schema.dataset, schema.tag_text):
+        for table in (schema.job, schema.dataset, schema.field_description, schema.tag_text):
             if connection.dialect.name == "sqlite":
                 index = f"{table.name}_words"
                 connection.execute(text(f"INSERT INTO {index}({index}, rank) VALUES ('integrity-check', 1)"))

@@ -57,6 +57,15 @@ def chain(served: TestClient) -> TestClient:
     return served
 
 
+def test_columns_without_descriptions_cost_an_event_no_statement(served: TestClient) -> None:
+    output = written("out", {"x": ["raw.x"]})
+    for described in (False, True):
+        output["facets"]["schema"]["fields"][0] |= {"description": "An x"} if described else {}
+        with statements() as sent:
+            assert served.post(LINEAGE, json=run_event("job", output, minute=described)).status_code == 201
+        assert sum("field_description" in one for one in sent) == described
+
+
 def test_requests_send_no_more_statements_than_their_bounds(chain: TestClient) -> None:
     sent = {request: fewest(lambda request=request: chain.get(request)) for request in REQUESTS}  # type: ignore[misc]
     assert {request: count for request, count in sent.items() if count > REQUESTS[request]} == {}, sent

@@ -1,6 +1,6 @@
 """Dataset facets as values, of any producer and of older versions of the specification."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 from headwater.errors import EventError
 from headwater.model import (
@@ -15,7 +15,7 @@ from headwater.model import (
 from headwater.model.field_names import twins_among
 from headwater.openlineage.identifiers import NAMES, WRITE
 from headwater.openlineage.reading.json_values import Record, record, records, remembered, remembered_by_content, text
-from headwater.openlineage.reading.version_schema import VersionSchema, version_schema
+from headwater.openlineage.reading.version_schema import VersionSchema, descriptions, version_schema
 
 _LIFECYCLE = "lifecycleStateChange"
 _REPLACED = {one.value: one for one in ReplacedRows}
@@ -24,18 +24,21 @@ _REPLACED = {one.value: one for one in ReplacedRows}
 class Schema(tuple[SchemaField, ...]):
     """The fields of a schema facet; ``twins`` are the names in lower case that several of them have.
 
-    ``whole`` has nested fields and descriptions too, as a version of the dataset keeps them.
+    ``whole`` has nested fields and descriptions too, as a version of the dataset keeps them. ``descriptions`` are those
+    of fields by name, each with those of its nested fields.
     """
 
     twins: frozenset[str]
     whole: VersionSchema
+    descriptions: dict[str, str]
 
     @classmethod
-    def of(cls, fields: Iterable[SchemaField], whole: VersionSchema) -> "Schema":
-        """A schema of these fields."""
-        made = cls(fields)
+    def of(cls, fields: Sequence[Record]) -> "Schema":
+        """The schema of these fields."""
+        made = cls(_schema_field(field.get("name"), field.get("type")) for field in fields)
         made.twins = twins_among(field.name for field in made)
-        made.whole = whole
+        made.whole = version_schema(fields)
+        made.descriptions = {text(one, "name"): said for one in fields if (said := "\n".join(descriptions(one)))}
         return made
 
 
@@ -47,6 +50,11 @@ def twins_of(seen: DatasetDescription) -> frozenset[str]:
 def schema_of_version(seen: DatasetDescription) -> VersionSchema | None:
     """The schema of a dataset's version as its facet has it; None without fields."""
     return seen.schema.whole if seen.schema and isinstance(seen.schema, Schema) else None
+
+
+def descriptions_of(seen: DatasetDescription) -> Mapping[str, str]:
+    """The descriptions of fields in a schema facet, by name."""
+    return seen.schema.descriptions if isinstance(seen.schema, Schema) else {}
 
 
 def dataset(value: Record) -> Dataset:
@@ -128,9 +136,7 @@ def _field_changes(facets: Record) -> list[FieldChange]:
 
 @remembered_by_content(4 << 20)
 def _schema(facet: object) -> Schema:
-    fields = [field for field in records(facet, "fields") if text(field, "name")]
-    plain = [_schema_field(field.get("name"), field.get("type")) for field in fields]
-    return Schema.of(plain, version_schema(fields))
+    return Schema.of([field for field in records(facet, "fields") if text(field, "name")])
 
 
 @remembered(5000)

@@ -57,6 +57,14 @@ def fields_of(written: str) -> tuple[VersionField, ...]:
     )
 
 
+def descriptions(field: Record, depth: int = _DEEPEST) -> Iterator[str]:
+    """The description of a field of a schema facet, and those of the fields nested in it."""
+    if said := text(field, "description"):
+        yield said
+    for one in records(field, "fields") if depth else ():
+        yield from descriptions(one, depth - 1)
+
+
 def _fields(fields: Iterable[Record], depth: int) -> Iterator[Record]:
     for one in fields:
         if text(one, "name"):

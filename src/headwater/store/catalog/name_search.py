@@ -9,12 +9,13 @@ from headwater.store import schema
 from headwater.store.questions.names import listed
 from headwater.store.read_model.pages import seen
 from headwater.store.read_model.visibility import Sees
-from headwater.store.schema.text_index import tagged_with_words, with_words, words_of
+from headwater.store.schema.text_index import described_with_words, tagged_with_words, with_words, words_of
 
 DATASET = "DATASET"
 JOB = "JOB"
 
 _DATASET = schema.dataset
+_FIELD = schema.field
 _JOB = schema.job
 _TAGGING = schema.tagging
 
@@ -48,8 +49,8 @@ class SearchQuery:
 def search(connection: Connection, query: SearchQuery, most: int) -> tuple[Hit, ...]:
     """At most so many hits: those of names, then those of texts; each by name, or the last updated first.
 
-    Texts are the SQL and the description of a job, the description of a dataset, and tags (Marquez, SearchDao, has
-    names alone).
+    Texts are the SQL and the description of a job, the descriptions of a dataset and its columns, and tags (Marquez,
+    SearchDao, has names alone).
     """
     parts = []
     if query.kind in ("", DATASET):
@@ -74,12 +75,14 @@ def _part(connection: Connection, query: SearchQuery, kind: str) -> Select[tuple
 
 
 def _texts(connection: Connection, query: SearchQuery, kind: str) -> list[ColumnElement[bool]]:
-    """That a text of a dataset or a job has all the words, or a tag on it."""
+    """That a text of a dataset or a job has all the words, or a tag on it, or the description of a column."""
     words = words_of(query.text)
     if not words:
         return []
     table, tagged = (_DATASET, _TAGGING.c.dataset_id) if kind == DATASET else (_JOB, _TAGGING.c.job_id)
-    found = (with_words(connection, table, words), tagged_with_words(connection, words, tagged))
+    found = [with_words(connection, table, words), tagged_with_words(connection, words, tagged)]
+    if kind == DATASET:
+        found.append(described_with_words(connection, words, _FIELD.c.dataset_id))
     return [table.c.id.in_(one) for one in found]
 
 

@@ -31,6 +31,7 @@ def merge_datasets(ids: IdResolver, stays: int, goes: int) -> None:
     _merge_attributes(ids, stays, goes)
     _merge_tags(ids, stays, goes)
     _merge_facets(ids, stays, goes)
+    _merge_field_descriptions(ids, stays, goes)
     _merge_fields(ids, stays, goes)
     ids.connection.execute(update(_NAME).where(_NAME.c.dataset_id == goes).values(dataset_id=stays))
     ids.connection.execute(delete(schema.dataset).where(schema.dataset.c.id == goes))
@@ -97,6 +98,15 @@ def _merge_facets(ids: IdResolver, stays: int, goes: int) -> None:
     mine = table.c.dataset_id == goes
     for row in ids.connection.execute(select(table).where(mine)).all():
         ids.rows.add_facet((stays, 0), row.name, row.at, row.event_digest)
+    ids.connection.execute(delete(table).where(mine))
+
+
+def _merge_field_descriptions(ids: IdResolver, stays: int, goes: int) -> None:
+    table = schema.field_description
+    mine = table.c.dataset_id == goes
+    described = select(_FIELD.c.name, table.c.description, table.c.at).join(_FIELD, _FIELD.c.id == table.c.id)
+    for row in ids.connection.execute(described.where(mine)).all():
+        ids.rows.describe_field(ids.fields.id(stays, row.name, BEGINNING), stays, row.description, row.at)
     ids.connection.execute(delete(table).where(mine))
 
 

@@ -1,6 +1,5 @@
 """The descriptions that an event has of its datasets, once names are resolved: schema, lifecycle, version, runs."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from sqlalchemy import bindparam, select, update
@@ -8,7 +7,7 @@ from sqlalchemy import bindparam, select, update
 from headwater.model import DatasetDescription, SchemaField
 from headwater.model.field_names import own_name
 from headwater.model.name_keys import key_of
-from headwater.openlineage.reading.dataset_facets import schema_of_version
+from headwater.openlineage.reading.dataset_facets import descriptions_of, schema_of_version
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ, WRITTEN, DatedSchema
@@ -63,7 +62,7 @@ def _described(ids: IdResolver, seen: DatasetDescription, event: Event, at: int,
     if seen.dataset in event.references:
         return owner
     if seen.schema:
-        _propose_schema(ids, owner, seen.schema, at, written=written)
+        _propose_schema(ids, owner, seen, at, written=written)
     for name in ("source", "lifecycle", "version", "description"):
         if value := getattr(seen, name):
             ids.rows.propose_attribute((schema.dataset, name), owner, value[:_LONGEST_TEXT], at)
@@ -75,13 +74,16 @@ def _described(ids: IdResolver, seen: DatasetDescription, event: Event, at: int,
     return owner
 
 
-def _propose_schema(ids: IdResolver, dataset: int, fields: Sequence[SchemaField], at: int, *, written: bool) -> None:
-    """Make these the fields of a dataset, in this order, unless it has a later schema."""
+def _propose_schema(ids: IdResolver, dataset: int, seen: DatasetDescription, at: int, *, written: bool) -> None:
+    """Make these the fields of a dataset, in this order, unless it has a later schema; and describe them."""
+    fields = seen.schema
     by_name = ids.fields.ids(dataset, [field.name for field in fields], at, WRITTEN if written else READ)
     placed = [(by_name[field.name], field.type, field.name) for field in fields]
     if ids.fields.renames(dataset):
         placed = [(*one[:2], one[2] if ids.fields.still_named(dataset, one[2], at) else "") for one in placed]
     ids.rows.propose_schema(dataset, DatedSchema(at, _digest(tuple(fields)), tuple(placed)), written=written)
+    for name, description in descriptions_of(seen).items():
+        ids.rows.describe_field(by_name[name], dataset, description[:_LONGEST_TEXT], at)
 
 
 @lru_cache(maxsize=1000)

@@ -73,6 +73,7 @@ def _remove(ids: IdResolver, datasets: Collection[int]) -> list[EventOfRun]:
         schema.field_rename,
         schema.field_twin,
         schema.field,
+        schema.field_description,
         schema.facet,
     )
     for table in of_dataset:

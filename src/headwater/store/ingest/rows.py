@@ -59,6 +59,7 @@ class Rows:
     _spans: dict[Table, dict[int, tuple[int, int]]] = field(default_factory=dict)
     _field_names: set[str] = field(default_factory=set)
     _fields: dict[int, tuple[int, str]] = field(default_factory=dict)
+    _field_descriptions: dict[int, tuple[int, str, int]] = field(default_factory=dict)
     _places: dict[int, Place] = field(default_factory=dict)
     _added_runs: set[int] = field(default_factory=set)
     _runs_to_recompute: set[int] = field(default_factory=set)
@@ -179,6 +180,11 @@ class Rows:
         """Add how readers or writers of a field spell its name."""
         self.spellings.propose(field_id, by, name)
         self._field_names.add(name)
+
+    def describe_field(self, field_id: int, dataset: int, description: str, at: int) -> None:
+        """Set the description of a field of a dataset unless it has a later one; of equal times the greater counts."""
+        said = (at, description, dataset)
+        self._field_descriptions[field_id] = max(self._field_descriptions.get(field_id, said), said)
 
     def take_jobs(self) -> list[Row]:
         """Return the rows of new jobs, with all that is there of them by now, and forget them."""
@@ -320,6 +326,14 @@ class Rows:
         return sorted(self._field_names)
 
     @property
+    def field_descriptions(self) -> list[Row]:
+        """The rows of descriptions of fields."""
+        return [
+            (field_id, dataset, description, at)
+            for field_id, (at, description, dataset) in self._field_descriptions.items()
+        ]
+
+    @property
     def spans(self) -> Iterator[tuple[Table, list[Row]]]:
         """The first and last moments by table and row."""
         for table, rows in self._spans.items():
@@ -339,6 +353,7 @@ class Rows:
             self._tags,
             self._spans,
             self._field_names,
+            self._field_descriptions,
             self.spellings,
         ):
             written.clear()

@@ -35,6 +35,7 @@ _RUN = schema.run
 _DATASET = schema.dataset
 _FACET = schema.facet
 _FIELD = schema.field
+_DESCRIPTION = schema.field_description
 _SCHEMA = schema.dataset_schema
 _RUN_DATASET = schema.run_dataset
 _ID, _MOMENT, _DIGEST = BigInteger(), BigInteger(), LargeBinary()
@@ -68,6 +69,7 @@ def write(connection: Connection, rows: Rows) -> None:
     _NEW_GAP(connection, rows.gaps)
     _LATEST_FACET(connection, rows.facets)
     _NEW_FIELD_NAME(connection, [(*keys_of(name), name) for name in rows.field_names])
+    _LATEST_DESCRIPTION(connection, rows.field_descriptions)
     for table, spans in rows.spans:
         _longer_span(table)(connection, spans)
     rows.clear()
@@ -163,6 +165,12 @@ def _run_dataset(new: Upsert) -> Insert:
     )
 
 
+def _latest_description(new: Upsert) -> Insert:
+    present, at, description = _DESCRIPTION.c, new.excluded.at, new.excluded.description
+    is_later = or_(at > present.at, and_(at == present.at, description > present.description))
+    return new.on_conflict_do_update(index_elements=["id"], set_={"at": at, "description": description}, where=is_later)
+
+
 def _unless_present(new: Upsert) -> Insert:
     return new.on_conflict_do_nothing()
 
@@ -184,6 +192,9 @@ _NEW_GAP = Addition(schema.gap, ("run_id", "key", "kind", "what", "why", "output
 
 _NEW_FIELD_NAME = Addition(schema.field_name, ("key", "folded_key", "name"), _unless_present)
 """A row for each name of a field that is not there yet."""
+
+_LATEST_DESCRIPTION = Addition(_DESCRIPTION, ("id", "dataset_id", "description", "at"), _latest_description)
+"""The description of a field, unless a later one is there."""
 
 _LATEST_FACET = Addition(_FACET, ("dataset_id", "job_id", "name", "at", "event_digest"), _latest_facet)
 """The event that has a facet, unless a later one is there."""

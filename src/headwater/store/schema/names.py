@@ -96,6 +96,17 @@ field = Table(
 """``key`` is of the field's own name (`headwater.model.field_names.own_name`), ``name`` is shown; ``spelling`` and
 ``spelled_by`` decide how: `headwater.store.ingest.field_spelling`."""
 
+field_description = Table(
+    "field_description",
+    metadata,
+    Column("id", ID, primary_key=True, autoincrement=False),
+    Column("dataset_id", ID, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("field_description_dataset", "dataset_id"),
+)
+"""The latest description of a field, by the field's id, with its moment; most fields have none."""
+
 field_twin = Table(
     "field_twin",
     metadata,

@@ -13,7 +13,12 @@ down_revision = None
 
 TEXT, MOMENT, BYTES, FLAG = sa.Text(), sa.BigInteger(), sa.LargeBinary(), sa.Boolean()
 FOREVER = 2**63 - 1
-INDEXED = {"job": ("sql", "description"), "dataset": ("description",), "tag_text": ("tag", "value")}
+INDEXED = {
+    "job": ("sql", "description"),
+    "dataset": ("description",),
+    "field_description": ("description",),
+    "tag_text": ("tag", "value"),
+}
 
 
 def upgrade() -> None:
@@ -288,6 +293,14 @@ def _replacements() -> None:
 
 
 def _descriptions() -> None:
+    op.create_table(
+        "field_description",
+        sa.Column("id", ID, primary_key=True, autoincrement=False),
+        sa.Column("dataset_id", ID, nullable=False),
+        sa.Column("description", TEXT, nullable=False),
+        sa.Column("at", MOMENT, nullable=False),
+    )
+    op.create_index("field_description_dataset", "field_description", ["dataset_id"])
     op.create_table(
         "namespace",
         sa.Column("key", BYTES, primary_key=True),

@@ -1,7 +1,7 @@
 """Datasets, columns and jobs by names, tags, descriptions and SQL, in this order and in pages."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.names import listed
 from headwater.store.read_model.pages import seen
-from headwater.store.schema.text_index import tagged_with_words, with_words, words_of
+from headwater.store.schema.text_index import described_with_words, tagged_with_words, with_words, words_of
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
 
@@ -102,10 +102,14 @@ def _stages(connection: Connection, query: str, sees: Sees) -> Iterator[_Stage]:
     tagged = {one: tagged_with_words(connection, words, one) for one in _TAGGING.c if one.name.endswith("_id")}
     on_dataset = tagged[_TAGGING.c.dataset_id].where(_TAGGING.c.field_id == 0)
     yield _Stage(_once(datasets, of_datasets, _DATASET.c.id.in_(on_dataset)), _tagged(_TAGGING.c.dataset_id, words))
-    yield _Stage(fields.where(_FIELD.c.id.in_(tagged[_TAGGING.c.field_id])), _tagged(_TAGGING.c.field_id, words))
+    of_fields: list[ColumnElement[bool]] = []
+    on_field = _FIELD.c.id.in_(tagged[_TAGGING.c.field_id])
+    yield _Stage(_once(fields, of_fields, on_field), _tagged(_TAGGING.c.field_id, words))
     yield _Stage(_once(jobs, of_jobs, _JOB.c.id.in_(tagged[_TAGGING.c.job_id])), _tagged(_TAGGING.c.job_id, words))
     described = _DATASET.c.id.in_(with_words(connection, _DATASET, words))
     yield _Stage(_once(datasets, of_datasets, described), _with_texts(_DATASET, words))
+    described = _FIELD.c.id.in_(described_with_words(connection, words, _FIELD.c.id))
+    yield _Stage(_once(fields, of_fields, described), _with_texts(schema.field_description, words))
     described = _JOB.c.id.in_(with_words(connection, _JOB, words))
     yield _Stage(_once(jobs, of_jobs, described), _with_texts(_JOB, words))
 
@@ -158,7 +162,7 @@ def _named(connection: Connection, owner: ColumnElement[int], ids: Sequence[int]
 
 def _with_texts(table: Any, words: Sequence[str]) -> Callable[[Connection, Sequence[int]], dict[int, FoundText]]:
     def found(connection: Connection, ids: Sequence[int]) -> dict[int, FoundText]:
-        known = (names.jobs if table is _JOB else names.datasets)(connection, ids)
+        known: dict[int, Any] = _OF_TEXTS[table](connection, ids)
         sql = table.c.sql if table is _JOB else literal("").label("sql")
         question = select(table.c.id, table.c.description, sql)
         rows = rows_for(connection, ids, lambda some: question.where(table.c.id.in_(some)))
@@ -167,12 +171,19 @@ def _with_texts(table: Any, words: Sequence[str]) -> Callable[[Connection, Seque
     return found
 
 
-def _in_text(about: KnownDataset | Job, description: str, sql: str, words: Sequence[str]) -> FoundText:
+def _in_text(about: KnownDataset | Column | Job, description: str, sql: str, words: Sequence[str]) -> FoundText:
     described = not sql or all(_begins(description, word) for word in words)
     place, said = (Place.DESCRIPTION, description) if described else (Place.SQL, sql)
     places = [found.start() for word in words if (found := _beginning(word).search(said))]
     begin = max(min(places, default=0) - _BEFORE, 0)
     return FoundText(about, place, _SPACE.sub(" ", said[begin : begin + _AROUND]).strip())
+
+
+_OF_TEXTS: Mapping[Any, Callable[[Connection, Sequence[int]], dict[int, Any]]] = {
+    _DATASET: names.datasets,
+    schema.field_description: names.columns,
+    _JOB: names.jobs,
+}
 
 
 def _begins(said: str, word: str) -> bool:
