@@ -30,9 +30,10 @@ class JobOutput(NamedTuple):
 def outputs(run: DryRun) -> Iterator[JobOutput]:
     """The datasets that the jobs write, in the order in which they are written."""
     for event in run.events:
-        for output in read_event(to_json(event)).outputs:
+        seen = read_event(to_json(event))
+        for output in seen.outputs:
             edges = list(_edges(output.lineage)) if output.lineage else []
-            yield JobOutput(event.job.name, str(output.description.dataset), edges)
+            yield JobOutput(seen.job.name, str(output.description.dataset), edges)
 
 
 def _edges(lineage: EncodedLineage) -> Iterator[tuple[str, str, str]]:

@@ -11,15 +11,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from openlineage.client.event_v2 import JobEvent, RunEvent, RunState
+from openlineage.client.event_v2 import JobEvent, RunEvent
 
 from headwater.capture.java import has_java, java_home
 from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, SCHEMAS, Report, read_report
 from headwater.dryrun.schemas import Schemas, write_schemas
 from headwater.dryrun.sources import parts
 from headwater.errors import DryRunError
-from headwater.openlineage.identifiers import COVERAGE
-from headwater.openlineage.writing.events import job_event, read_event
+from headwater.model import Job
+from headwater.openlineage.reading.events import Event, read_event
+from headwater.openlineage.writing.events import job_event
+from headwater.openlineage.writing.events import read_event as run_event_of
 
 _OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_REMOTE")
 
@@ -88,32 +90,21 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def _read(folder: Path) -> DryRun:
     file = folder / EVENTS
-    runs = [read_event(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    runs = [(read_event(line), run_event_of(line)) for line in lines]
     report = read_report((folder / REPORT).read_text("utf-8"))
-    failed = {f"{one.job.name}: {_error(one)}": None for one in runs if one.eventType is RunState.FAIL and one.outputs}
-    gaps = dict.fromkeys(_gaps(runs))
-    return DryRun(tuple(_declared(runs)), replace(report, failed=tuple(failed), gaps=tuple(gaps)))
+    failed = [
+        f"{seen.job.name}: {seen.about.error or 'failed'}" for seen, _ in runs if seen.state == "FAIL" and seen.outputs
+    ]
+    gaps = [f"{seen.job.name}: {gap.kind} {gap.what}: {gap.why}" for seen, _ in runs for gap in seen.about.gaps]
+    found = replace(report, failed=tuple(dict.fromkeys(failed)), gaps=tuple(dict.fromkeys(gaps)))
+    return DryRun(tuple(_declared(runs)), found)
 
 
-def _declared(runs: Iterable[RunEvent]) -> Iterable[JobEvent]:
+def _declared(runs: Iterable[tuple[Event, RunEvent]]) -> Iterable[JobEvent]:
     """A declaration of each job that writes, in the order of the first writes."""
-    by_job: dict[tuple[str, str], list[RunEvent]] = {}
-    for run in runs:
-        if run.outputs:
-            by_job.setdefault((run.job.namespace, run.job.name), []).append(run)
+    by_job: dict[Job, list[RunEvent]] = {}
+    for seen, run in runs:
+        if seen.outputs:
+            by_job.setdefault(seen.job, []).append(run)
     return map(job_event, by_job.values())
-
-
-def _gaps(runs: Iterable[RunEvent]) -> Iterable[str]:
-    for run in runs:
-        for gap in _facet(run, COVERAGE).get("gaps", ()):
-            yield f"{run.job.name}: {gap['kind']} {gap['what']}: {gap['why']}"
-
-
-def _error(run: RunEvent) -> str:
-    return str(_facet(run, "errorMessage").get("message", "failed"))
-
-
-def _facet(run: RunEvent, name: str) -> Mapping[str, Any]:
-    found: Any = (run.run.facets or {}).get(name)
-    return found or {}

@@ -18,6 +18,14 @@ _JSON_TYPES = {
 }
 _JSON_TYPES |= dict.fromkeys(("byte", "short", "integer"), "long")
 _HEADER, _INFER = "header", "inferschema"
+_OPTIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "format": lambda source: {"format": source},
+    "mode": lambda saveMode: {"mode": saveMode},  # noqa: N803 - the name that PySpark has
+    "option": lambda key, value: {key: value},
+    "options": lambda **options: options,
+    "schema": lambda schema: {"schema": schema},
+}
+"""Methods of readers and writers, and what their arguments set."""
 
 
 class Files:
@@ -33,8 +41,8 @@ class Files:
         from pyspark.sql import DataFrameReader, DataFrameWriter
 
         for kind in (DataFrameReader, DataFrameWriter):
-            _wrap(kind, {"format": _noting_format, "mode": _noting_mode, "option": _noting_option, "options": _noting})
-        _wrap(DataFrameReader, {"schema": _noting_schema, **dict.fromkeys(("load", *_FORMATS), self._reading)})
+            _wrap(kind, dict.fromkeys(_OPTIONS, _recording))
+        _wrap(DataFrameReader, dict.fromkeys(("load", *_FORMATS), self._reading))
         _wrap(DataFrameWriter, dict.fromkeys(("save", *_FORMATS), self._writing))
 
     def _reading(self, original: Any) -> Any:
@@ -104,44 +112,14 @@ def _noted(target: Any) -> dict[str, Any]:
     return found
 
 
-def _noting_format(original: Any) -> Any:
-    def note(target: Any, source: str) -> Any:
-        _noted(target)["format"] = source
-        return original(target, source)
+def _recording(original: Any) -> Any:
+    options_of = _OPTIONS[original.__name__]
 
-    return note
+    def record(target: Any, *args: Any, **kwargs: Any) -> Any:
+        _noted(target).update({name.lower(): value for name, value in options_of(*args, **kwargs).items()})
+        return original(target, *args, **kwargs)
 
-
-def _noting_mode(original: Any) -> Any:
-    def note(target: Any, saveMode: Any) -> Any:  # noqa: N803 - the name that PySpark has, so that it can be used
-        _noted(target)["mode"] = saveMode
-        return original(target, saveMode)
-
-    return note
-
-
-def _noting_schema(original: Any) -> Any:
-    def note(target: Any, schema: Any) -> Any:
-        _noted(target)["schema"] = schema
-        return original(target, schema)
-
-    return note
-
-
-def _noting_option(original: Any) -> Any:
-    def note(target: Any, key: str, value: Any) -> Any:
-        _noted(target)[key.lower()] = value
-        return original(target, key, value)
-
-    return note
-
-
-def _noting(original: Any) -> Any:
-    def note(target: Any, **options: Any) -> Any:
-        _noted(target).update((name.lower(), value) for name, value in options.items())
-        return original(target, **options)
-
-    return note
+    return record
 
 
 def _is_true(options: Mapping[str, Any], name: str) -> bool:
