@@ -150,6 +150,8 @@ _ENCRYPTION = re.compile(
 _LITERALS = re.compile(_QUOTED, re.DOTALL)
 # A quote in a name between backticks or in a comment begins no literal.
 _NAME_OR_LITERAL = re.compile(rf"(`(?:[^`]|``)*+(?:`|\Z)|{_COMMENT})|{_QUOTED}", re.DOTALL)
+# One of these is in whatever may hold a secret or a literal, other than what `_TOKENS` and `_SETTING` are for.
+_MARKS = re.compile(r"['\"`:@%?]|--|/[/*]")
 # Whether a literal of SQL is worth a look; most are shorter than a name with a value.
 _SHORT = 8
 _HINT = re.compile(rf"{_KEY}|authorization|cookie|bearer|basic|negotiate| -[up]|--user", re.IGNORECASE)
@@ -191,6 +193,8 @@ def redact_literals(text: str) -> str:
     >>> redact_literals("CASE WHEN (owner = 'Jane Doe') THEN `it's` * 1.1D ELSE concat(a, 'x")
     "CASE WHEN (owner = '…') THEN `it's` * 1.1D ELSE concat(a, '…'"
     """
+    if not (_MARKS.search(text) or _TOKENS.search(text) or _SETTING.match(text)):
+        return text
     return _NAME_OR_LITERAL.sub(lambda found: found[1] or f"'{MASK}'", redact_sql(text))
 
 

@@ -109,6 +109,16 @@ def test_no_quoted_literal_of_an_expression_is_left_however_it_is_cut(name: str,
     assert name[:4] not in masked[len(before) :]
 
 
+WORDS = st.sampled_from(
+    ["c12", " + ", "(", "set ", "password", "=", "--", "/*", "//", ":", "@", "?a=", "%2f", "jdbc:oracle:thin:", "a.b"]
+)
+
+
+@given(st.lists(WORDS | PLAIN | st.sampled_from(sorted(TOKENS.values())), max_size=8).map("".join))
+def test_an_expression_without_literals_is_masked_like_a_statement(text: str) -> None:
+    assert redact_literals(text) == redact_sql(text)
+
+
 @pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
 def test_a_token_that_shows_itself_is_masked_anywhere(token: str) -> None:
     assert token not in redact(f"the server said {token}, which is wrong")

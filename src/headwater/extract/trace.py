@@ -133,6 +133,14 @@ def _stepped(transformation: Step, paths: Paths) -> Paths:
     return frozenset([(origin, after[inner]) for origin, inner in paths])
 
 
+def described(text: str, paths: Paths) -> Paths:
+    """The paths with the text of the expression that their origins are in."""
+    if len(paths) != 1:
+        return step(Transformation(Subtype.IDENTITY, description=text), paths)
+    ((origin, how),) = paths
+    return frozenset(((origin, Transformation(how.subtype, how.masking, how.opaque, text, how.guess)),))
+
+
 # Each column of a wide function has all that it received: one set for those that are computed alike.
 _often_stepped = lru_cache(maxsize=8)(_stepped)
 

@@ -62,7 +62,7 @@ class Transformation:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.subtype.value, self.masking, self.opaque, self.description)))
+        object.__setattr__(self, "_hash", hash((self.subtype._value_, self.masking, self.opaque, self.description)))
 
     def __hash__(self) -> int:
         """Computed once: extraction puts the same few transformations into very many sets."""

@@ -104,6 +104,7 @@ class Column:
 class Plan:
     """One analyzed plan: all nodes in order, the root last.
 
+    ``operators`` are the operators among them, also those of subqueries.
     ``cut`` says which limit was met: then an operator ``Cut`` stands for all between the relations and the root.
     """
 
@@ -111,17 +112,17 @@ class Plan:
     output: tuple[Column, ...] = ()
     session: Mapping[str, Any] = field(default_factory=dict)
     cut: str = ""
+    operators: tuple[Operator, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        operators = tuple([node for node in self.nodes if isinstance(node, Operator)])
+        object.__setattr__(self, "operators", operators)
 
     @property
     def root(self) -> Operator | None:
         """The topmost operator; None of a plan without nodes."""
         last = self.nodes[-1] if self.nodes else None
         return last if isinstance(last, Operator) else None
-
-    @property
-    def operators(self) -> Iterator[Operator]:
-        """Every operator, also those of subqueries, each after what it reads."""
-        return (node for node in self.nodes if isinstance(node, Operator))
 
 
 def _flat(value: Any) -> Iterator[Node]:

@@ -12,6 +12,7 @@ from headwater.extract.trace import (
     Placeholder,
     Struct,
     Trace,
+    described,
     elements,
     flat,
     merge,
@@ -44,11 +45,10 @@ def same(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
 
 def alias(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """A name for a value; with the expression's SQL text, where that was asked for."""
-    text = node.text("sql")
-    if not text or node.children[0].name == "AttributeReference":
+    text = node.values.get("sql")
+    if not text or node.children[0].name == "AttributeReference" or not isinstance(children[0], frozenset):
         return children[0]
-    described = Transformation(Subtype.IDENTITY, description=text)
-    return children[0] if not isinstance(children[0], frozenset) else step(described, children[0])
+    return described(text, children[0])
 
 
 def cast(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:

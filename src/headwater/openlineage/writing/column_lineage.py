@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import cache
 
 import attr
@@ -13,6 +12,7 @@ from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact_literals
 
 _OPAQUE = "opaque"
+_NAMES = {subtype: (subtype.type.value, subtype.value) for subtype in Subtype}
 _MOST_PAIRS = 10_000
 _COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="said for the whole dataset to save space")
 
@@ -149,44 +149,40 @@ def _input_key(column: InputField) -> tuple[str, str, str]:
     return column.dataset.namespace, column.dataset.name, column.name
 
 
+_Key = tuple[str, str, bool, bool, str]
+
+
 class _Writer:
     """Turns edges into the client's classes; equal transformations are one object, for there are few of them."""
 
     def __init__(self, settings: FacetSettings) -> None:
         self._settings = settings
-        self._cached_description = cache(self._as_described)
-        self._as_written = cache(_written)
+        self._step = cache(self._written)
 
     def input_fields(self, edges: Collection[Dependency]) -> list[wire.InputField]:
         if len(edges) == 1:  # as most columns of a wide frame have
             (edge,) = edges
-            return [
-                wire.InputField(
-                    *_input_key(edge.input), [self._as_written(self._cached_description(edge.transformation))]
-                )
-            ]
-        by_input: defaultdict[tuple[str, str, str], set[Transformation]] = defaultdict(set)
+            return [wire.InputField(*_input_key(edge.input), [self._step(edge.transformation)[1]])]
+        by_input: defaultdict[tuple[str, str, str], dict[_Key, wire.Transformation]] = defaultdict(dict)
         for edge in edges:
-            by_input[_input_key(edge.input)].add(self._cached_description(edge.transformation))
+            key, step = self._step(edge.transformation)
+            by_input[_input_key(edge.input)][key] = step
         return [
-            wire.InputField(*key, [self._as_written(step) for step in sorted(by_input[key], key=_transformation_key)])
-            for key in sorted(by_input)
+            wire.InputField(*name, [step for _, step in sorted(by_input[name].items())]) for name in sorted(by_input)
         ]
 
-    def _as_described(self, step: Transformation) -> Transformation:
-        """The transformation with the description of the facet: redacted, shortened, or none."""
+    def _written(self, step: Transformation) -> tuple[_Key, wire.Transformation]:
+        """The transformation as the facet has it, and what those of one input are ordered by."""
+        description = self._description(step)
+        kind = OpaqueTransformation if step.opaque else wire.Transformation
+        names = _NAMES[step.subtype]
+        return (*names, step.masking, step.opaque, description), kind(*names, description or None, step.masking)
+
+    def _description(self, step: Transformation) -> str:
+        """The text of the facet: redacted, shortened, or none."""
         text = redact_literals(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
         if len(text) > self._settings.max_description:
             text = text[: self._settings.max_description] + "…"
         if step.opaque:
-            text = f"{_OPAQUE}: {text}" if text else _OPAQUE
-        return replace(step, description=text)
-
-
-def _transformation_key(step: Transformation) -> tuple[str, str, bool, bool, str]:
-    return step.subtype.type.value, step.subtype.value, step.masking, step.opaque, step.description
-
-
-def _written(step: Transformation) -> wire.Transformation:
-    kind = OpaqueTransformation if step.opaque else wire.Transformation
-    return kind(step.subtype.type.value, step.subtype.value, step.description or None, step.masking)
+            return f"{_OPAQUE}: {text}" if text else _OPAQUE
+        return text
