@@ -23,6 +23,7 @@ from headwater.server.app import create_app
 from headwater.server.auth.proxies import host_patterns, proxy_networks
 from headwater.server.environment import environment_of, settings_from
 from headwater.server.limits.connections import BoundedProtocol, allow_files
+from headwater.server.limits.memory_budget import share_one_heap
 from headwater.server.operations import logs
 from headwater.server.operations.metrics import SHARED_FOLDER
 from headwater.server.settings import LOOPBACK, ServerSettings
@@ -51,6 +52,7 @@ def run(settings: ServerSettings, announce: Announce) -> None:
         SettingError: an address beyond this machine without authentication, or a value that is not allowed.
         StoreError: the store cannot be opened.
     """
+    share_one_heap()  # before there are threads
     settings = checked(settings)
     open_store(settings.store).close()  # made or upgraded once, before several processes would
     signal.signal(signal.SIGTERM, _leave)
@@ -73,6 +75,7 @@ def from_environment() -> FastAPI:
     Raises:
         SettingError: the value of a variable is not allowed.
     """
+    share_one_heap()
     settings = settings_from(os.environ)
     logs.configure(settings.log_format)
     _end_with_the_supervisor()

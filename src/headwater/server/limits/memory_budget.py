@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import gc
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ _PER_VALUE = ((b"[", 80), (b"{", 216), (b",", 64), (b":", 8))
 _PER_PIECE = 64
 
 _A_MOMENT = 0.5  # seconds until the last references to the request are gone
+
+_ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 
 LARGE = 16 * 2**20
 """Bytes above which freed memory is returned to the system, which takes some milliseconds."""
@@ -125,7 +128,18 @@ def _give_back() -> None:
 def give_memory_back() -> None:
     """Give memory that is free back to the system, where the C library can (glibc, ``malloc_trim``).
 
-    By itself it keeps what a large event took for the next, and the process stays as large as it ever was.
+    By itself it keeps what a large event took for the next, and the process stays as large as it ever was. Rows of an
+    event that hold each other are collected first: `collect_seldom` leaves them for long.
     """
+    gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def share_one_heap() -> None:
+    """Have all threads take memory from one heap, where the C library has one for each (glibc, ``M_ARENA_MAX``).
+
+    Threads of Python take turns anyway. What one of them has freed is then room for the others.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
