@@ -23,7 +23,7 @@ function App() {
       onState={setState}
       onEdges={(edges) => document.body.setAttribute("data-edges", edges.join())}
       onDataset={(dataset) => document.body.setAttribute("data-dataset", `${dataset}`)}
-      onExpand={(column, direction) => document.body.setAttribute("data-expand", `${column} ${direction}`)}
+      onExpand={({ id, direction }) => document.body.setAttribute("data-expand", `${id} ${direction}`)}
     />
   );
 }

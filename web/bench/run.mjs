@@ -114,11 +114,6 @@ async function lighting(browser, url) {
   const query = `datasets=${values.datasets}&columns=${values.columns}&edges=${values.edges}`;
   const state = encodeURIComponent(JSON.stringify({ rest: "dim" }));
   const { page } = await open(browser, url, "ours", `${query}&state=${state}`);
-  const heap = async () => {
-    const session = await page.context().newCDPSession(page);
-    await session.send("HeapProfiler.collectGarbage");
-    return (await session.send("Runtime.getHeapUsage")).usedSize / 1e6;
-  };
   const light = (clicks) =>
     page.evaluate(async (count) => {
       const times = [];
@@ -136,13 +131,53 @@ async function lighting(browser, url) {
       return times;
     }, clicks);
   const times = await light(30);
-  const before = await heap();
-  await light(200);
-  const after = await heap();
+  await page.close();
+  return [measuredRow("ours", "a column's path lit, p50 / p95 / max ms", summary(times))];
+}
+
+/** Click one control after the other: a column, so that its path is shown alone, Escape, a card's pages and its columns. */
+async function clickAround(count) {
+  const drawn = async (changed) => {
+    const world = document.querySelector(".hw-world");
+    const before = world.innerHTML.length;
+    const end = performance.now() + 1000;
+    changed();
+    while (world.innerHTML.length === before && performance.now() < end) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const pick = (selector, place) => {
+    const found = document.querySelectorAll(selector);
+    return found[(place * 7) % found.length];
+  };
+  for (let click = 0; click < count; click++) {
+    const selector = [".hw-column", "", "[title='Columns after these']:enabled", ".hw-card-header .hw-icon"][click % 4];
+    const target = selector && pick(selector, click);
+    const leave = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });
+    await drawn(() => (target ? target.click() : document.querySelector(".hw-stage").dispatchEvent(leave)));
+  }
+}
+
+const CLICKS = 1000;
+
+/** Return the heap and the nodes of the page before and after clicks, after garbage was collected. */
+async function memory(browser, url) {
+  const { page } = await open(browser, url, "ours", "datasets=200&columns=25&edges=5000");
+  const session = await page.context().newCDPSession(page);
+  const used = async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    const { nodes } = await session.send("Memory.getDOMCounters");
+    const { usedSize } = await session.send("Runtime.getHeapUsage");
+    return `${(usedSize / 1e6).toFixed(1)} MB, ${nodes} nodes`;
+  };
+  const measured = [];
+  for (let turn = 0; turn < 3; turn++) {
+    await page.evaluate(clickAround, turn === 0 ? CLICKS / 10 : CLICKS / 2);
+    measured.push(await used());
+  }
   await page.close();
   return [
-    measuredRow("ours", "a column's path lit, p50 / p95 / max ms", summary(times)),
-    measuredRow("ours", "heap before and after 200 paths, MB", `${before.toFixed(0)} / ${after.toFixed(0)}`),
+    measuredRow("ours", `heap after ${CLICKS / 10} clicks and after each ${CLICKS / 2} more`, measured.join(" / ")),
   ];
 }
 
@@ -171,6 +206,7 @@ measured.ours = new Map([
   ...(await frames(browser, url, "ours")),
   ...(await wide(browser, url, "ours")),
   ...(await lighting(browser, url)),
+  ...(await memory(browser, url)),
 ]);
 measured.xyflow = new Map([...(await frames(browser, url, "xyflow")), ...(await wide(browser, url, "xyflow"))]);
 measured.ours.set("the whole page gzipped, kB", bundle());

@@ -83,6 +83,11 @@ SECRET = output("silver/salaries", {"salary": ("decimal(9,2)", [step("silver/ord
 SECRET["namespace"] = "hr"
 BONUS = output("gold/bonus", {"bonus": ("int", [step("hr|silver/salaries", "salary", "TRANSFORMATION")])})
 
+
+def rates(source: str) -> Json:
+    return output("gold/rates", {"rate": ("double", [step("raw/rates", source)])})
+
+
 GAP = {
     "kind": "opaque",
     "what": "mapInPandas",
@@ -100,4 +105,6 @@ EVENTS = [
     run_event("odd", HOSTILE, minute=4, run="odd"),
     run_event("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
     run_event("bonus", BONUS, minute=6, run="bonus"),
+    run_event("rates", rates("daily"), minute=7, run="rates-1"),
+    run_event("rates", rates("monthly"), minute=8, run="rates-2"),
 ]

@@ -49,7 +49,7 @@ def saved(file: Path, name: str, *options: str, **environment: str) -> str:
 
 def follow(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("revenue")
-    expect(column(page, "orders", "amount")).to_be_visible()
+    expect(column(page, "silver/orders", "amount")).to_be_visible()
     column(page, "top", "revenue").click()
     expect(column(page, "top", "revenue")).to_have_attribute("aria-pressed", "true")
     start, end = column(page, "revenue", "revenue").bounding_box(), column(page, "top", "revenue").bounding_box()

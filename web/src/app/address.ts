@@ -1,6 +1,6 @@
 /** The address of the page: the whole state of what is shown, so that it can be shared, and gone back and forward in. */
 
-import { FIRST_STATE, type GraphState, ROW_SUBTYPES, VALUE_SUBTYPES } from "../model/state";
+import { FIRST_STATE, type GraphState, type Hop, ROW_SUBTYPES, VALUE_SUBTYPES } from "../model/state";
 import type { Subtype } from "../model/view";
 
 export const PAGES = ["home", "lineage", "impact", "paths", "why", "dataset", "job"] as const;
@@ -22,6 +22,10 @@ export interface Address {
   readonly to: string;
   /** The moment of the lineage, ISO 8601; empty for now. */
   readonly asOf: string;
+  /** The moment that it is compared with, ISO 8601; empty without a comparison. */
+  readonly compare: string;
+  /** The hops that were added to the view, in their order: `12u.d3d` is one before column 12 and one after dataset 3. */
+  readonly hops: string;
   readonly influence: Influence;
   /** The edge whose details are shown: ids of its ends, joined by a dot. */
   readonly edge: string;
@@ -37,12 +41,14 @@ export const HOME: Address = {
   job: "",
   to: "",
   asOf: "",
+  compare: "",
+  hops: "",
   influence: "value",
   edge: "",
   graph: FIRST_STATE,
 };
 
-const TEXTS = ["namespace", "dataset", "field", "column", "job", "to", "asOf", "edge"] as const;
+const TEXTS = ["namespace", "dataset", "field", "column", "job", "to", "asOf", "compare", "hops", "edge"] as const;
 const SUBTYPES: ReadonlySet<string> = new Set([...VALUE_SUBTYPES, ...ROW_SUBTYPES]);
 
 /** Return the address that the query of a URL holds; what it does not hold, or what has no meaning, is as at first. */
@@ -102,6 +108,20 @@ export function writeAddress(address: Address): string {
 
 function textOf(value: number | null): string {
   return value === null ? "" : String(value);
+}
+
+/** Return the hops of an address; what is none is left out. */
+export function hopsOf({ hops }: Address): Hop[] {
+  return [...hops.matchAll(/(?<=^|\.)(d?)(\d{1,9})([ud])(?=\.|$)/g)].map(([, dataset, id, direction]) => ({
+    of: dataset ? "dataset" : "column",
+    id: Number(id),
+    direction: direction === "u" ? "up" : "down",
+  }));
+}
+
+/** Return the hops of an address with one more. */
+export function hopsWith({ hops }: Address, { of, id, direction }: Hop): string {
+  return [hops, `${of === "dataset" ? "d" : ""}${id}${direction[0]}`].filter(Boolean).join(".");
 }
 
 /** A column or a dataset by its whole name. */

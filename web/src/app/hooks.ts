@@ -39,9 +39,17 @@ const RETRY = 3000; // milliseconds between two tries of a server that is away
  * A server that is away is tried again until it answers.
  *
  * @param path of the request, null for none.
- * @param read returns the document of the answer as what it is to be; it must be the same function each time.
  */
-export function useAnswer<T>(path: string | null, read: (document: unknown) => T = asIs): Answer<T> {
+export function useAnswer<T>(path: string | null): Answer<T> {
+  return useLoaded(path, (signal) => getJson<T>(path ?? "", signal));
+}
+
+/**
+ * Return what is loaded from the server; while another is loaded the one before stays.
+ *
+ * @param path that names what is loaded, null for nothing; it is loaded anew when it changes.
+ */
+export function useLoaded<T>(path: string | null, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState<Omit<Answer<T>, "reload">>({ data: null, error: null, loading: path !== null });
   const latest = useRef<string | null>(null);
@@ -52,8 +60,8 @@ export function useAnswer<T>(path: string | null, read: (document: unknown) => T
     const same = latest.current === path;
     latest.current = path;
     setState((before) => ({ data: before.data, error: same ? before.error : null, loading: true }));
-    getJson<unknown>(path, stop.signal)
-      .then((document) => setState({ data: read(document), error: null, loading: false }))
+    load(stop.signal)
+      .then((data) => setState({ data, error: null, loading: false }))
       .catch((fault: unknown) => {
         if (stop.signal.aborted) return;
         const error = fault instanceof ApiError ? fault : new ApiError(-1, String(fault));
@@ -64,13 +72,9 @@ export function useAnswer<T>(path: string | null, read: (document: unknown) => T
       stop.abort();
       clearTimeout(timer);
     };
-  }, [path, turn, read]);
+  }, [path, turn]);
   const reload = useCallback(() => setTurn((one) => one + 1), []);
   return { ...state, reload };
-}
-
-function asIs<T>(document: unknown): T {
-  return document as T;
 }
 
 /** Call a function when keys are pressed outside of text fields; `ctrl+k` is also Command-K. */

@@ -1,36 +1,32 @@
 /** The page of a column or dataset: what leads to it and what comes of it, and the details of a step beside it. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Graph } from "../graph/Graph";
-import { readView } from "../model/reading";
-import type { GraphState } from "../model/state";
+import type { GraphState, Hop } from "../model/state";
 import type { View } from "../model/view";
-import { type Address, addressOf, type Name, nameParams } from "./address";
-import { pathOf } from "./api";
+import { type Address, addressOf, hopsWith, type Name } from "./address";
 import type { PageProps } from "./app";
 import { useChanges } from "./changes";
+import { Comparison } from "./comparison";
 import { EdgePanel } from "./edge";
-import { type Go, useAnswer } from "./hooks";
+import { type Go, useLoaded } from "./hooks";
 import { remember } from "./places";
 import { Shown } from "./states";
 import { Subject } from "./subject";
-
-/** Return the request for the view of an address. */
-export function viewPath(address: Address): string {
-  return pathOf("api/v2/view", {
-    ...nameParams(address),
-    type: address.influence === "value" ? "DIRECT" : null,
-    up: address.graph.depth.up,
-    down: address.graph.depth.down,
-    as_of: address.asOf,
-  });
-}
+import { loadView, type ViewCache, viewPath } from "./views";
 
 export function LineagePage({ address, go }: PageProps) {
-  const answer = useAnswer<View>(viewPath(address), readView);
-  const live = useChanges(address.asOf === "", answer.reload);
+  const cache = useRef<ViewCache>(new Map()).current;
+  const answer = useLoaded(`${viewPath(address)} ${address.hops} ${address.compare}`, (signal) =>
+    loadView(address, cache, signal),
+  );
+  const reload = () => {
+    cache.clear();
+    answer.reload();
+  };
+  const live = useChanges(address.asOf === "", reload);
   return (
-    <Shown answer={answer}>
+    <Shown answer={{ ...answer, reload }}>
       {(view) => <Lineage view={view} address={address} go={go} live={live} loading={answer.loading} />}
     </Shown>
   );
@@ -46,11 +42,7 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
   const name = focusOf(view);
   useExactName(address, name, go);
   const change = (changed: Partial<Address>, how: "push" | "replace" = "push") => go({ ...address, ...changed }, how);
-  const expand = (column: number, direction: "up" | "down") => {
-    const far = view.columns[direction][column];
-    if (far === null || far === undefined) return go(addressOf(columnName(view, column), "lineage", address.asOf));
-    change({ graph: { ...address.graph, depth: { ...address.graph.depth, [direction]: far + 1 } } });
-  };
+  const expand = (hop: Hop) => change({ hops: hopsWith(address, hop) });
   return (
     <div class="lineage" aria-busy={loading}>
       <Subject name={name} address={address} go={go} type={focusType(view)}>
@@ -90,13 +82,15 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
           onDataset={(dataset) => go(addressOf(datasetName(view, dataset), "dataset", address.asOf))}
           onExpand={expand}
         />
-        {address.edge && (
+        {address.edge ? (
           <EdgePanel
             view={view}
             edges={edgesOf(view, address.edge)}
             close={() => go({ ...address, edge: "" })}
             go={go}
           />
+        ) : (
+          address.compare && <Comparison view={view} address={address} go={go} />
         )}
       </div>
     </div>

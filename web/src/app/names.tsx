@@ -102,10 +102,17 @@ export function KindLabels({ kinds }: { kinds: readonly Kind[] }) {
 
 /** A moment in the reader's time zone; the exact one is its title. */
 export function Moment({ at }: { at: string }) {
-  const date = new Date(at);
   return (
     <time dateTime={at} title={at}>
-      {Number.isNaN(date.getTime()) ? at : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
+      {momentText(at)}
     </time>
   );
+}
+
+/** Return a moment in the reader's time zone; a text that is none stays as it is. */
+export function momentText(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime())
+    ? at
+    : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -7,7 +7,7 @@ import { pathOf } from "./api";
 import type { Versions } from "./documents";
 import { namespaceAddress } from "./home";
 import { type Go, useAnswer } from "./hooks";
-import { Link, Moment } from "./names";
+import { Link, Moment, momentText } from "./names";
 import { isPinned, togglePin } from "./places";
 
 const OF_COLUMN = { lineage: "Lineage", impact: "Impact", paths: "Paths", why: "Why", dataset: "Dataset" } as const;
@@ -129,6 +129,7 @@ function Moments({ dataset, address, go }: { dataset: Name; address: Address; go
           onChange={(event) => show(isoTime(event.currentTarget.value))}
         />
       </label>
+      {address.page === "lineage" && moments.length > 0 && <Compare moments={moments} address={address} go={go} />}
       {address.asOf ? (
         <span class="then">
           <Moment at={address.asOf} />{" "}
@@ -140,6 +141,27 @@ function Moments({ dataset, address, go }: { dataset: Name; address: Address; go
         <span>now</span>
       )}
     </div>
+  );
+}
+
+/** The other moment, of those at which the dataset was written, that the lineage is compared with. */
+function Compare({ moments, address, go }: { moments: readonly string[]; address: Address; go: Go }) {
+  const choices = [...new Set([...moments, address.compare])].filter((one) => one && one !== address.asOf).sort();
+  return (
+    <label>
+      Compare with
+      <select
+        value={address.compare}
+        onChange={(event) => go({ ...address, compare: event.currentTarget.value, edge: "" })}
+      >
+        <option value="">nothing</option>
+        {choices.map((one) => (
+          <option key={one} value={one}>
+            {momentText(one)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

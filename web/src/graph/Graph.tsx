@@ -2,11 +2,11 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Path, pathOf } from "../model/path";
-import type { GraphState } from "../model/state";
+import type { GraphState, Hop } from "../model/state";
 import type { View } from "../model/view";
 import type { Rect } from "./drawing/curves";
 import { type Drawing, litBy } from "./drawing/drawing";
-import { announcement, type Walk, walk } from "./keyboard";
+import { announcement, hopBeyond, type Walk, walk } from "./keyboard";
 import { Cards } from "./parts/Cards";
 import type { CardActions } from "./parts/DatasetCard";
 import { HoveredLine, type HoveredPlace } from "./parts/HoveredLine";
@@ -28,8 +28,8 @@ export interface GraphProps {
   onEdges(edges: readonly number[]): void;
   /** A dataset was chosen: its place in the view. Null where there is no page of it. */
   readonly onDataset: ((dataset: number) => void) | null;
-  /** One hop more is wanted before or after a column: its place in the view. Null where the view is all there is. */
-  readonly onExpand: ((column: number, direction: "up" | "down") => void) | null;
+  /** One hop more is wanted. Null where the view is all there is. */
+  readonly onExpand: ((hop: Hop) => void) | null;
 }
 
 /** The graph and, beside it, the same state as a table. */
@@ -39,6 +39,7 @@ export function Graph(props: GraphProps) {
   const [cardStates, setCardStates] = useState<ReadonlyMap<number, CardState>>(new Map());
   const { drawing, tidy } = useDrawing(followed, state, cardStates);
   const stage = useRef<Stage | null>(null);
+  const anchor = useRef(view.datasets.id[view.focus.dataset]);
   const change = (changed: Partial<GraphState>) => onState({ ...state, ...changed });
   return (
     <div class="hw-graph">
@@ -46,7 +47,7 @@ export function Graph(props: GraphProps) {
       {state.form === "table" ? (
         <Tree followed={followed} state={state} onState={onState} onEdges={props.onEdges} />
       ) : (
-        <Canvas {...props} {...{ followed, drawing, cardStates, setCardStates, stage }} />
+        <Canvas {...props} {...{ followed, drawing, cardStates, setCardStates, stage, anchor }} />
       )}
       <Legend view={view} hidden={state.hidden} onHidden={(hidden) => change({ hidden })} />
     </div>
@@ -62,6 +63,8 @@ interface CanvasProps extends GraphProps {
   readonly cardStates: ReadonlyMap<number, CardState>;
   setCardStates(states: ReadonlyMap<number, CardState>): void;
   readonly stage: { current: Stage | null };
+  /** Id of the dataset that was acted on last: its card stays where it is on the screen. */
+  readonly anchor: { current: number };
 }
 
 function Canvas(props: CanvasProps) {
@@ -71,7 +74,7 @@ function Canvas(props: CanvasProps) {
   const [hovered, setHovered] = useState<HoveredPlace | null>(null);
   const [active, setActive] = useState(-1);
   const [message, setMessage] = useState("");
-  const { elements, boxes } = useStage(stage, drawing, props.followed.path);
+  const { elements, boxes } = useStage(stage, drawing, props.anchor);
   const selected = followed.path?.start[0] ?? -1;
   const lit = useLit(props, preview);
 
@@ -87,22 +90,22 @@ function Canvas(props: CanvasProps) {
     setMessage(announcement(followed, next));
     focusColumn(props, root.current, next.column);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape") onState({ ...state, column: null });
-    else if (drawing && !(event.target instanceof HTMLInputElement)) {
-      const from = active >= 0 ? active : firstColumn(view, selected);
-      const next = walk(followed, drawing, from, event.key);
-      if (!next) return;
-      event.preventDefault();
-      go(next);
-    }
-  };
   const current = active >= 0 ? active : firstColumn(view, selected);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") return onState({ ...state, column: null });
+    if (!drawing || event.target instanceof HTMLInputElement) return;
+    const from = focusedColumn() ?? current;
+    const hop = event.shiftKey ? hopBeyond(view, from, event.key) : null;
+    const next = hop ? null : walk(followed, drawing, from, event.key);
+    if (hop) actions.expand?.(view.columns.dataset[from], hop);
+    if (hop || next) event.preventDefault();
+    go(next);
+  };
   return (
     <section
       ref={root}
       class="hw-stage"
-      aria-label="Lineage graph; arrow keys walk along edges, Enter shows the path of a column, Escape shows all"
+      aria-label="Lineage graph; arrow keys walk along edges, with Shift they add a hop, Enter shows the path of a column, Escape shows all"
       onKeyDown={onKeyDown}
     >
       <canvas ref={elements.canvas} class="hw-canvas" />
@@ -138,6 +141,12 @@ function useDelayed<T>(delay: number): [T | null, (value: T | null) => void] {
   return [value, set];
 }
 
+/** Return the column whose row has the keyboard's focus. */
+function focusedColumn(): number | null {
+  const row = document.activeElement?.closest<HTMLElement>("[data-column]");
+  return row ? Number(row.dataset.column) : null;
+}
+
 /** Return the column that the keyboard starts from. */
 function firstColumn(view: View, selected: number): number {
   return selected >= 0 ? selected : Math.max(0, view.focus.column);
@@ -152,30 +161,46 @@ function useLit({ followed, state }: CanvasProps, preview: number | null): Path 
   }, [graph, shown, depth, path, preview, state.rest]);
 }
 
+/** Return what cards can do: the same object as long as it can do the same, so that cards are not rendered anew for it. */
 function useActions(
-  { state, view, onState, cardStates, setCardStates, onDataset, onExpand }: CanvasProps,
+  props: CanvasProps,
   setPreview: (column: number | null) => void,
   setActive: (column: number) => void,
 ): CardActions {
+  const latest = useRef(props);
+  latest.current = props;
+  const [opens, expands] = [props.onDataset !== null, props.onExpand !== null];
   return useMemo(
     () => ({
       select: (column) => {
+        const { view, state, onState, anchor } = latest.current;
         const id = view.columns.id[column];
+        anchor.current = view.datasets.id[view.columns.dataset[column]];
         setPreview(null);
         setActive(column);
         onState({ ...state, column: state.column === id ? null : id });
       },
       preview: setPreview,
-      changeCard: (dataset, card) => setCardStates(new Map(cardStates).set(view.datasets.id[dataset], card)),
-      openDataset: onDataset,
-      expand: onExpand,
+      changeCard: (dataset, card) => {
+        const { view, cardStates, setCardStates, anchor } = latest.current;
+        anchor.current = view.datasets.id[dataset];
+        setCardStates(new Map(cardStates).set(view.datasets.id[dataset], card));
+      },
+      openDataset: opens ? (dataset) => latest.current.onDataset?.(dataset) : null,
+      expand: expands
+        ? (dataset, hop) => {
+            const { view, anchor, onExpand } = latest.current;
+            anchor.current = view.datasets.id[dataset];
+            onExpand?.(hop);
+          }
+        : null,
     }),
-    [state, view, onState, cardStates, setCardStates, onDataset, onExpand],
+    [opens, expands],
   );
 }
 
 /** Keep a stage for the elements, and show each drawing on it. */
-function useStage(stage: { current: Stage | null }, drawing: Drawing | null, path: Path | null) {
+function useStage(stage: { current: Stage | null }, drawing: Drawing | null, anchor: { current: number }) {
   const elements = { canvas: useRef<HTMLCanvasElement>(null), world: useRef<HTMLDivElement>(null) };
   const [boxes, setBoxes] = useState<readonly number[]>([]);
   const before = useRef<Drawing | null>(null);
@@ -193,7 +218,7 @@ function useStage(stage: { current: Stage | null }, drawing: Drawing | null, pat
   }, []);
   useEffect(() => {
     if (!drawing) return;
-    stage.current?.show(drawing, null, before.current && anchorOf(before.current, drawing, path));
+    stage.current?.show(drawing, null, before.current && anchorOf(before.current, drawing, anchor.current));
     before.current = drawing;
   }, [drawing]);
   return { elements, boxes };
@@ -211,15 +236,14 @@ function onColours(changed: () => void): () => void {
   };
 }
 
-/** Return where the dataset of the selected column, or else of the focus, was and is. */
-function anchorOf(before: Drawing, after: Drawing, path: Path | null): { before: Rect; after: Rect } | null {
-  const [old, { view }] = [before.scene.graph.view, after.scene.graph];
-  const dataset = path ? view.columns.dataset[path.start[0]] : view.focus.dataset;
-  const [from, to] = [
-    before.boxes[before.scene.boxOf[old.datasets.id.indexOf(view.datasets.id[dataset])]],
-    after.boxes[after.scene.boxOf[dataset]],
-  ];
-  return from && to ? { before: from, after: to } : null;
+/** Return where the card of a dataset was and is, or else that of the focus. */
+function anchorOf(before: Drawing, after: Drawing, id: number): { before: Rect; after: Rect } | null {
+  const { datasets, focus } = after.scene.graph.view;
+  const rects = ({ boxes, scene }: Drawing) =>
+    [id, datasets.id[focus.dataset]].map((one) => boxes[scene.boxOf[scene.graph.view.datasets.id.indexOf(one)]]);
+  const [from, to] = [rects(before), rects(after)];
+  const shown = from.findIndex((rect, place) => rect && to[place]);
+  return shown < 0 ? null : { before: from[shown], after: to[shown] };
 }
 
 /** Show a column's row, turning its card to the page that has it, and put the keyboard's focus there. */

@@ -1,7 +1,8 @@
 /** Edges in words, for tips, tables and what a screen reader says. */
 
+import { CHANGES } from "../model/merge";
 import type { View } from "../model/view";
-import { datasetLabel, lastPart, shortened } from "./drawing/text";
+import { datasetLabel, lastPart, numeral, shortened } from "./drawing/text";
 
 /** The most edges of one line that are described. */
 const MOST_EDGES = 4;
@@ -10,7 +11,7 @@ const MOST_EDGES = 4;
 export function describeEdges(view: View, edges: readonly number[]): string[] {
   const lines = edges.slice(0, MOST_EDGES).map((edge) => describeEdge(view, edge));
   const rest = edges.length - MOST_EDGES;
-  return rest > 0 ? [...lines, `and ${rest.toLocaleString("en")} more`] : lines;
+  return rest > 0 ? [...lines, `and ${numeral(rest)} more`] : lines;
 }
 
 /** Return an edge in one line: `price → total · AGGREGATION · sum(price) · job daily`. */
@@ -31,7 +32,8 @@ export function kindOf(view: View, edge: number): string[] {
   const { type, subtype, masking, opaque, guess, description } = view.transformations;
   const place = view.edges.transformation[edge];
   const stale = view.edges.stale[edge];
-  const words = [`${type[place]} ${subtype[place]}`];
+  const change = CHANGES[view.edges.change?.[edge] ?? 0];
+  const words = [...(change === "same" ? [] : [change]), `${type[place]} ${subtype[place]}`];
   if (masking[place]) words.push("masking");
   if (opaque[place]) words.push("opaque");
   if (guess[place]) words.push("guessed");

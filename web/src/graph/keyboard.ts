@@ -1,6 +1,8 @@
 /** Walking with the arrow keys: up and down between columns, left and right along edges. */
 
 import { listOf } from "../model/graph";
+import type { Hop } from "../model/state";
+import type { View } from "../model/view";
 import { columnName, kindOf } from "./describe";
 import type { Drawing } from "./drawing/drawing";
 import type { Followed } from "./useScene";
@@ -55,6 +57,13 @@ function inLayer({ scene, boxes }: Drawing, column: number, step: 1 | -1): Walk 
     .sort((a, b) => (boxes[a].top - boxes[b].top) * step)[0];
   if (beyond === undefined) return null;
   return { column: scene.cards[beyond].rows.at(step > 0 ? 0 : -1) as number, edge: -1 };
+}
+
+/** Return the hop that a key with Shift adds to a column; null for other keys, and where the store has no more. */
+export function hopBeyond({ columns }: View, column: number, key: string): Hop | null {
+  const direction = key === "ArrowLeft" ? "up" : key === "ArrowRight" ? "down" : null;
+  if (!direction || !(direction === "up" ? columns.moreUp : columns.moreDown)[column]) return null;
+  return { of: "column", id: columns.id[column], direction };
 }
 
 /** Return what a screen reader says of a column that was walked to. */

@@ -1,6 +1,7 @@
 /** The pointer: drags pan, the wheel zooms, two fingers do both; a still pointer finds the line it is on. */
 
 import { useEffect } from "preact/hooks";
+import { listOf } from "../model/graph";
 import type { Drawing } from "./drawing/drawing";
 import { showsColumns } from "./drawing/painter";
 import type { HoveredPlace } from "./parts/HoveredLine";
@@ -87,7 +88,7 @@ class Pointers {
   up(event: PointerEvent): void {
     if (!this.pressed.delete(event.pointerId) || this.dragged >= DRAG || event.type === "pointercancel") return;
     const line = this.lineAt(event);
-    if (line && this.drawing) this.onEdges(this.drawing.scene.strands[line.strand].edges);
+    if (line && this.drawing) this.onEdges([...listOf(this.drawing.scene.strands.edges, line.strand)]);
   }
 
   private pinch(moved: number, event: PointerEvent): void {

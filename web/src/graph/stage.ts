@@ -29,6 +29,8 @@ export class Stage {
   private lit: Lit | null = null;
   private shown: Frame | null = null;
   private inSight = "";
+  /** Whether the whole drawing was asked for, and nothing moved the camera since. */
+  private fits = false;
   private palette: Palette;
   private readonly painter = new PaintWorker((bitmap, frame) => this.present(bitmap, frame));
   private readonly bitmaps: ImageBitmapRenderingContext | null;
@@ -68,6 +70,7 @@ export class Stage {
 
   moveTo(camera: Camera): void {
     this.camera = camera;
+    this.fits = false;
     const { x, y, zoom } = camera;
     this.elements.world.style.transform = `translate(${-x * zoom}px, ${-y * zoom}px) scale(${zoom})`;
     this.placeBitmap();
@@ -86,7 +89,9 @@ export class Stage {
 
   /** See the whole drawing. */
   fit(): void {
-    if (this.drawing) this.moveTo(fitted(this.drawing.bounds, this.size));
+    if (!this.drawing) return;
+    this.moveTo(fitted(this.drawing.bounds, this.size));
+    this.fits = true;
   }
 
   reveal(rect: Rect): void {
@@ -141,7 +146,8 @@ export class Stage {
   private measure(): void {
     const { clientWidth, clientHeight } = this.elements.root;
     this.size = { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
-    this.moveTo(this.camera);
+    if (this.fits) this.fit();
+    else this.moveTo(this.camera);
   }
 
   private present(bitmap: ImageBitmap, frame: Frame): void {

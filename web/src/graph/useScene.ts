@@ -54,6 +54,9 @@ export function useDrawing(followed: Followed, state: GraphState, cardStates: Re
   return { drawing, tidy: () => setTidied(tidied + 1) };
 }
 
+/** How many drawings are drawn as they were before, when one comes back to them; the oldest are forgotten. */
+const MOST_PLACES = 24;
+
 function useLayout(scene: Scene, key: string, places: Map<string, Map<string, Place>>): Drawing | null {
   const [drawing, setDrawing] = useState<Drawing | null>(null);
   const worker = useRef<LayoutWorker | null>(null);
@@ -65,7 +68,9 @@ function useLayout(scene: Scene, key: string, places: Map<string, Map<string, Pl
     worker.current.layOut(request).then((layout) => {
       if (!current) return;
       const keys = boxKeys(scene);
+      places.delete(key);
       places.set(key, new Map(keys.map((box, place) => [box, { x: layout.x[place], y: layout.y[place] }])));
+      for (const oldest of places.keys()) if (places.size > MOST_PLACES) places.delete(oldest);
       setDrawing(drawingOf(scene, layout, request.pitch));
     });
     return () => {

@@ -61,5 +61,7 @@ export function outputDataset(view: View, edge: number): number {
 /** Return for each edge whether its subtype is shown. */
 export function shownEdges(view: View, hidden: ReadonlySet<Subtype>): Uint8Array {
   const shown = view.transformations.subtype.map((one) => !hidden.has(one));
-  return Uint8Array.from(view.edges.transformation, (one) => (shown[one] ? 1 : 0));
+  return new Uint8Array(view.edges.transformation.length).map((_, edge) =>
+    shown[view.edges.transformation[edge]] ? 1 : 0,
+  );
 }

@@ -1,6 +1,6 @@
 /** The path of a column: all columns before and after it, and the edges between. */
 
-import { type LineageGraph, listOf } from "./graph";
+import type { LineageGraph, Lists } from "./graph";
 
 export interface Path {
   /** The columns it starts from. */
@@ -28,41 +28,49 @@ export const ANY_DEPTH: Depth = { up: Number.POSITIVE_INFINITY, down: Number.POS
  */
 export function pathOf(graph: LineageGraph, start: readonly number[], shown: Uint8Array, depth = ANY_DEPTH): Path {
   const edges = new Uint8Array(shown.length);
+  const { input, output } = graph.view.edges;
+  const { inputsOf, outputsOf, rowEdgesOf, columnsOf } = graph;
   const up = walk(graph, start, depth.up, (column, reach) => {
     const follow = (edge: number) => {
       if (!shown[edge]) return;
       edges[edge] = 1;
-      reach(graph.view.edges.input[edge]);
+      reach(input[edge]);
     };
-    listOf(graph.inputsOf, column).forEach(follow);
-    listOf(graph.rowEdgesOf, graph.view.columns.dataset[column]).forEach(follow);
+    each(inputsOf, column, follow);
+    each(rowEdgesOf, graph.view.columns.dataset[column], follow);
   });
   const down = walk(graph, start, depth.down, (column, reach) => {
-    for (const edge of listOf(graph.outputsOf, column)) {
-      if (!shown[edge]) continue;
+    each(outputsOf, column, (edge) => {
+      if (!shown[edge]) return;
       edges[edge] = 1;
-      const output = graph.view.edges.output[edge];
-      if (output >= 0) reach(output);
-      else listOf(graph.columnsOf, -1 - output).forEach(reach);
-    }
+      if (output[edge] >= 0) reach(output[edge]);
+      else each(columnsOf, -1 - output[edge], reach);
+    });
   });
   return { start, up, down, edges };
+}
+
+/** Call a function with each item of a list; a part of an array, which `listOf` makes, costs more than most lists. */
+function each({ start, items }: Lists, key: number, act: (item: number) => void): void {
+  for (let place = start[key]; place < start[key + 1]; place++) act(items[place]);
 }
 
 type Visit = (column: number, reach: (next: number) => void) => void;
 
 function walk(graph: LineageGraph, start: readonly number[], depth: number, visit: Visit): Int32Array {
   const distance = new Int32Array(graph.view.columns.id.length).fill(-1);
-  const queue = [...start];
-  for (const column of start) distance[column] = 0;
-  for (let i = 0; i < queue.length; i++) {
-    const next = distance[queue[i]] + 1;
+  const queue = new Int32Array(distance.length);
+  let [end, next] = [0, 0];
+  const reach = (column: number) => {
+    if (distance[column] >= 0) return;
+    distance[column] = next;
+    queue[end++] = column;
+  };
+  start.forEach(reach);
+  for (let place = 0; place < end; place++) {
+    next = distance[queue[place]] + 1;
     if (next > depth) break;
-    visit(queue[i], (column) => {
-      if (distance[column] >= 0) return;
-      distance[column] = next;
-      queue.push(column);
-    });
+    visit(queue[place], reach);
   }
   return distance;
 }

@@ -21,6 +21,13 @@ export interface GraphState {
   readonly form: "graph" | "table";
 }
 
+/** One hop before or after a column, or before or after the columns of a dataset that the view has; by its id. */
+export interface Hop {
+  readonly of: "column" | "dataset";
+  readonly id: number;
+  readonly direction: "up" | "down";
+}
+
 export const FIRST_STATE: GraphState = {
   column: null,
   rest: "away",

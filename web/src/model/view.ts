@@ -91,6 +91,8 @@ export interface EdgeTable {
   readonly job: readonly number[];
   /** Place in `stale`, -1 for an edge that is current. */
   readonly stale: readonly number[];
+  /** Place in `CHANGES` of `merge.ts`, where the view compares two moments; the server sends no such views. */
+  readonly change?: readonly (0 | 1 | 2)[];
 }
 
 export interface Focus {

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { centred, fitted, revealed, seen, zoomed } from "../../src/graph/drawing/camera";
 import { boundsOf, distanceTo, middleOf, trace } from "../../src/graph/drawing/curves";
 import { litBy } from "../../src/graph/drawing/drawing";
-import { endingsApart, fitting, lastPart, shortened } from "../../src/graph/drawing/text";
+import { endingsApart, fitting, lastPart, shortened, wrapped } from "../../src/graph/drawing/text";
 import { pathOf } from "../../src/model/path";
-import { drawingFor } from "./drawings";
+import { drawingFor, edgesOf } from "./drawings";
 import { viewOf } from "./views";
 
 const view = viewOf("a.x > b.y", "b.y > c.z", "a.x > c.z", "c.z > a.x", "d.d > d.e");
@@ -13,12 +13,13 @@ const drawing = drawingFor(view);
 const size = { width: 800, height: 600 };
 
 test("a curve begins at the right of its input's row and ends at the left of its output's", () => {
-  drawing.scene.strands.forEach(({ from, to, fromY, toY }, strand) => {
+  const { count, from, to, fromY, toY } = drawing.scene.strands;
+  for (let strand = 0; strand < count; strand++) {
     const points = Array.from(drawing.strands.curve(strand).points);
-    const [start, end] = [drawing.boxes[from], drawing.boxes[to]];
-    expect(points.slice(0, 2)).toEqual([start.right, start.top + fromY]);
-    expect(points.slice(-2)).toEqual([end.left, end.top + toY]);
-  });
+    const [start, end] = [drawing.boxes[from[strand]], drawing.boxes[to[strand]]];
+    expect(points.slice(0, 2)).toEqual([start.right, start.top + fromY[strand]]);
+    expect(points.slice(-2)).toEqual([end.left, end.top + toY[strand]]);
+  }
 });
 
 test("the middle of a curve is on it, and its bounds hold all that is drawn", () => {
@@ -38,8 +39,9 @@ test("the middle of a curve is on it, and its bounds hold all that is drawn", ()
 });
 
 test("edges that close a cycle are marked and drawn below the boxes they pass", () => {
-  const back = drawing.scene.strands.flatMap((_, strand) => (drawing.strands.curve(strand).back ? [strand] : []));
-  expect(back.map((strand) => drawing.scene.strands[strand].edges)).toEqual([[3], [4]]);
+  const edges = edgesOf(drawing.scene.strands);
+  const back = edges.flatMap((_, strand) => (drawing.strands.curve(strand).back ? [strand] : []));
+  expect(back.map((strand) => edges[strand])).toEqual([[3], [4]]);
   const { y } = middleOf(drawing.strands.curve(back[1]));
   expect(y).toBeGreaterThan(drawing.boxes[3].bottom);
 });
@@ -113,4 +115,11 @@ test("datasets that differ have labels that differ", () => {
       expect(new Set(endingsApart({ name, namespace })).size).toBe(datasets.length);
     }),
   );
+});
+
+test("long names are broken where their parts are joined, and each line is cut", () => {
+  const context = { measureText: (text: string) => ({ width: text.length * 10 }) };
+  expect(wrapped(context, "bronze/web_site_orders", 90, 3)).toEqual(["bronze/", "web_site_", "orders"]);
+  expect(wrapped(context, "bronze/web_site_orders", 120, 2)).toEqual(["bronze/web_", "site_orders"]);
+  expect(wrapped(context, "bronze/orders", 60, 1)).toEqual(["bronz…"]);
 });

@@ -3,7 +3,8 @@
 import { type Drawing, drawingOf } from "../../src/graph/drawing/drawing";
 import { layOut } from "../../src/graph/layout/layout";
 import { type Place, requestOf, type Scene, type SceneOptions, sceneOf } from "../../src/graph/scene/scene";
-import { graphOf, shownEdges } from "../../src/model/graph";
+import type { Strands } from "../../src/graph/scene/strands";
+import { graphOf, listOf, shownEdges } from "../../src/model/graph";
 import { ANY_DEPTH, pathOf } from "../../src/model/path";
 import type { View } from "../../src/model/view";
 
@@ -31,4 +32,9 @@ export function followedFor(view: View, start?: number) {
   const shown = shownEdges(view, new Set());
   const path = start === undefined ? null : pathOf(graph, [start], shown);
   return { graph, shown, depth: ANY_DEPTH, path };
+}
+
+/** Return the places of the edges of each strand. */
+export function edgesOf({ count, edges }: Strands): number[][] {
+  return Array.from({ length: count }, (_, strand) => [...listOf(edges, strand)]);
 }

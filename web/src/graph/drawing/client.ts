@@ -3,7 +3,7 @@
 import { startWorker } from "../startWorker";
 import type { Drawing } from "./drawing";
 import type { Frame } from "./painter";
-import { datasetLabel, lastPart } from "./text";
+import { counted, datasetLabel, lastPart } from "./text";
 import type { Message } from "./worker";
 
 /** A bitmap and the frame that it shows. */
@@ -33,7 +33,8 @@ export class PaintWorker {
       ...scene.cards.map((card) => datasetLabel(datasets, card.dataset)),
       ...scene.jobs.map((job) => lastPart(jobs.name[job])),
     ];
-    this.post({ picture: { strands: strands.arrays, bundles: bundles.arrays, boxes, titles, bands } });
+    const counts = boxes.map((_, box) => (scene.cards[box] ? counted(scene.cards[box].columns.length, "column") : ""));
+    this.post({ picture: { strands: strands.arrays, bundles: bundles.arrays, boxes, titles, counts, bands } });
   }
 
   /** Paint a frame as soon as the one before is done; of several that wait the last. */

@@ -1,9 +1,5 @@
 /** Curves: level at ports and through the lanes of layers that are passed, Bézier curves between. */
 
-import type { Layout } from "../layout/request";
-import { CARD_WIDTH } from "../scene/cards";
-import type { Strand } from "../scene/strands";
-
 /** A rectangle of the drawing; lengths are pixels at zoom 1. */
 export interface Rect {
   readonly left: number;
@@ -22,30 +18,8 @@ export interface Curve {
   readonly back: boolean;
 }
 
-/** How far a curve that runs to the left reaches beyond its ends, and how far below boxes it runs. */
+/** How far a curve that runs to the left reaches beyond its ends. */
 const LOOP = 70;
-const BELOW = 14;
-
-/** Return the curve of a strand. `place` is that of the strand in the layout's links. */
-export function curveOf(strand: Strand, place: number, layout: Layout, boxes: readonly Rect[], pitch: number): Curve {
-  const [from, to] = [boxes[strand.from], boxes[strand.to]];
-  const back = layout.back[place] === 1;
-  const points = [from.right, from.top + strand.fromY];
-  const pair = layout.pair[place];
-  const bends = pair < 0 ? [] : layout.bendY.subarray(layout.bendStart[pair], layout.bendStart[pair + 1]);
-  bends.forEach((middle, step) => {
-    const y = middle + layout.bendOffset[place];
-    const left = from.left + (back ? -1 : 1) * (step + 1) * pitch;
-    if (back) points.push(left + CARD_WIDTH, y, left, y);
-    else points.push(left, y, left + CARD_WIDTH, y);
-  });
-  if (back && bends.length === 0) {
-    const y = Math.max(from.bottom, to.bottom) + BELOW;
-    points.push(from.right, y, to.left, y);
-  }
-  points.push(to.left, to.top + strand.toY);
-  return { points, back };
-}
 
 /** Return a rectangle around a curve. */
 export function boundsOf({ points, back }: Curve): Rect {

@@ -1,12 +1,14 @@
 /** The drawing: a scene whose boxes have places and whose strands are curves. */
 
+import { listOf, listsOf } from "../../model/graph";
 import type { Path } from "../../model/path";
 import type { Layout } from "../layout/request";
 import { CARD_WIDTH } from "../scene/cards";
 import type { Scene } from "../scene/scene";
-import { JOB_HEIGHT, type Strand } from "../scene/strands";
-import { curveOf, type Rect } from "./curves";
-import { Lines, lineArrays } from "./lines";
+import { type Ends, JOB_HEIGHT, type Strands } from "../scene/strands";
+import { STYLES } from "../scene/styles";
+import type { Rect } from "./curves";
+import { Lines, lineArrays, type Routes } from "./lines";
 
 export interface Drawing {
   readonly scene: Scene;
@@ -31,49 +33,62 @@ export function drawingOf(scene: Scene, layout: Layout, pitch: number): Drawing 
     const [left, top] = [layout.x[box], layout.y[box]];
     return { left, top, right: left + CARD_WIDTH, bottom: top + height };
   });
-  const curves = scene.strands.map((strand, place) => curveOf(strand, place, layout, boxes, pitch));
-  const styles = Uint8Array.from(scene.strands, (strand) => strand.style);
-  const { members, bundleOf } = pairsOf(scene.strands);
-  const middles = members.map((list) => curveOf(middleStrand(list, scene.strands), list[0], layout, boxes, pitch));
-  const heaviest = Uint8Array.from(members, (list) => heaviestStyle(list, scene.strands));
   const bands = bandsOf(scene, boxes);
+  const { strands } = scene;
+  const { ends, routes, bundleOf } = bundlesOf(strands, layout);
   return {
     scene,
     boxes,
-    strands: new Lines(lineArrays(curves, styles)),
-    bundles: new Lines(lineArrays(middles, heaviest)),
+    strands: new Lines(lineArrays(strands, layout, layout, boxes, pitch)),
+    bundles: new Lines(lineArrays(ends, routes, layout, boxes, pitch)),
     bundleOf,
     bands,
     bounds: around([...boxes, ...bands.map((band) => band.rect)]),
   };
 }
 
-function pairsOf(strands: readonly Strand[]): { members: number[][]; bundleOf: Int32Array } {
-  const places = new Map<string, number>();
-  const members: number[][] = [];
-  const bundleOf = Int32Array.from(strands, ({ from, to }, strand) => {
-    const key = `${from} ${to}`;
-    const place = places.get(key) ?? members.push([]) - 1;
-    places.set(key, place);
-    members[place].push(strand);
-    return place;
+/** Return one line for each pair of boxes, with the style of most of its edges, and the line of each strand. */
+function bundlesOf(strands: Strands, layout: Layout): { ends: Ends; routes: Routes; bundleOf: Int32Array } {
+  const pairs = layout.bendStart.length - 1;
+  const loops = new Map<number, number>(); // strands from a box to itself are of no pair
+  const bundleOf = layout.pair.map((pair, strand) => {
+    if (pair >= 0) return pair;
+    const box = strands.from[strand];
+    return loops.get(box) ?? (loops.set(box, pairs + loops.size).get(box) as number);
   });
-  return { members, bundleOf };
+  const count = pairs + loops.size;
+  const members = listsOf(bundleOf, count);
+  const first = new Int32Array(count).map((_, bundle) => members.items[members.start[bundle]]);
+  const mean = (heights: Float32Array) =>
+    new Float32Array(count).map((_, bundle) => {
+      const list = listOf(members, bundle);
+      return list.reduce((sum, strand) => sum + heights[strand], 0) / list.length;
+    });
+  return {
+    ends: {
+      from: first.map((strand) => strands.from[strand]),
+      to: first.map((strand) => strands.to[strand]),
+      fromY: mean(strands.fromY),
+      toY: mean(strands.toY),
+      style: new Uint8Array(count).map((_, bundle) => heaviestStyle(listOf(members, bundle), strands)),
+    },
+    routes: {
+      pair: first.map((strand) => layout.pair[strand]),
+      back: first.map((strand) => layout.back[strand]),
+      bendOffset: new Float32Array(count),
+    },
+    bundleOf,
+  };
 }
 
-function middleStrand(list: readonly number[], strands: readonly Strand[]): Strand {
-  const mean = (of: (strand: Strand) => number) => list.reduce((sum, one) => sum + of(strands[one]), 0) / list.length;
-  return { ...strands[list[0]], fromY: mean((one) => one.fromY), toY: mean((one) => one.toY) };
-}
-
-/** Return the style of most edges. */
-function heaviestStyle(list: readonly number[], strands: readonly Strand[]): number {
-  const weights = new Map<number, number>();
+function heaviestStyle(list: Int32Array, { style, edges }: Strands): number {
+  const weights = new Uint32Array(STYLES);
+  let heaviest = 0;
   for (const strand of list) {
-    const { style, edges } = strands[strand];
-    weights.set(style, (weights.get(style) ?? 0) + edges.length);
+    weights[style[strand]] += edges.start[strand + 1] - edges.start[strand];
+    if (weights[style[strand]] > weights[heaviest]) heaviest = style[strand];
   }
-  return [...weights].reduce((best, one) => (one[1] > best[1] ? one : best))[0];
+  return heaviest;
 }
 
 function bandsOf({ groups }: Scene, boxes: readonly Rect[]): Drawing["bands"] {
@@ -104,13 +119,19 @@ export interface Lit {
 
 /** Return what a path lights. */
 export function litBy(path: Path, { scene, bundleOf, bundles, boxes }: Drawing): Lit {
-  const strands = Uint8Array.from(scene.strands, ({ edges }) => (edges.some((edge) => path.edges[edge]) ? 1 : 0));
-  const lit = { strands, bundles: new Uint8Array(bundles.count), boxes: new Uint8Array(boxes.length) };
-  strands.forEach((one, strand) => {
-    if (!one) return;
-    lit.bundles[bundleOf[strand]] = 1;
-    lit.boxes[scene.strands[strand].from] = lit.boxes[scene.strands[strand].to] = 1;
-  });
+  const { from, to, edges, count } = scene.strands;
+  const lit = {
+    strands: new Uint8Array(count),
+    bundles: new Uint8Array(bundles.count),
+    boxes: new Uint8Array(boxes.length),
+  };
+  for (let strand = 0; strand < count; strand++) {
+    let place = edges.start[strand];
+    while (place < edges.start[strand + 1] && !path.edges[edges.items[place]]) place++;
+    if (place === edges.start[strand + 1]) continue;
+    lit.strands[strand] = lit.bundles[bundleOf[strand]] = 1;
+    lit.boxes[from[strand]] = lit.boxes[to[strand]] = 1;
+  }
   for (const column of path.start) {
     const box = scene.boxOf[scene.graph.view.columns.dataset[column]];
     if (box >= 0) lit.boxes[box] = 1;

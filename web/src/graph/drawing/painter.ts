@@ -6,7 +6,7 @@ import { type Curve, middleOf, overlap, type Rect, trace } from "./curves";
 import type { Lit } from "./drawing";
 import type { Lines } from "./lines";
 import type { Palette } from "./palette";
-import { fitting } from "./text";
+import { fitting, wrapped } from "./text";
 
 export type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
@@ -14,8 +14,9 @@ export interface Picture {
   readonly strands: Lines;
   readonly bundles: Lines;
   readonly boxes: readonly Rect[];
-  /** The title of each box. */
+  /** The title of each box, and below it how many columns it has; empty for jobs. */
   readonly titles: readonly string[];
+  readonly counts: readonly string[];
   readonly bands: readonly { readonly name: string; readonly rect: Rect }[];
 }
 
@@ -36,8 +37,10 @@ const DIMMED = 0.12;
  */
 const MOST_THICK = 400;
 const DASH_ZOOM = 0.2;
-/** How far a title runs beyond its box. */
-const TITLE_BEYOND = 80;
+/** The height of titles in pixels of the screen, and the narrowest box that has one. */
+const TITLE = 11.5;
+const NARROWEST = 42;
+const LINE_HEIGHT = 1.2;
 
 /** Return whether a zoom shows columns, and so each strand; else datasets and bundles. */
 export function showsColumns(zoom: number): boolean {
@@ -133,7 +136,10 @@ function paintMark(context: Context, mark: Style["mark"], curve: Curve, palette:
   context.beginPath();
   if (mark === "square") context.rect(x - 4, y - 4, 8, 8);
   else if (mark === "ring") context.arc(x, y, 4.5, 0, 2 * Math.PI);
-  else {
+  else if (mark === "plus" || mark === "minus") {
+    context.rect(x - 6, y - 2, 12, 4);
+    if (mark === "plus") context.rect(x - 2, y - 6, 4, 12);
+  } else {
     context.moveTo(x, y - 6);
     context.lineTo(x + 6, y);
     context.lineTo(x, y + 6);
@@ -156,11 +162,11 @@ function paintBand(context: Context, { name, rect }: Picture["bands"][number], {
   context.fillText(fitting(context, name, width - 16), rect.left + 8, rect.top + height + 4);
 }
 
-function paintBoxes(context: Context, { boxes, titles }: Picture, frame: Frame): void {
+function paintBoxes(context: Context, picture: Picture, frame: Frame): void {
   const { camera, size, palette, lit } = frame;
   const view = seen(camera, size);
   context.lineWidth = 1 / camera.zoom;
-  boxes.forEach((rect, box) => {
+  picture.boxes.forEach((rect, box) => {
     if (!overlap(rect, view)) return;
     const [width, height] = [rect.right - rect.left, rect.bottom - rect.top];
     context.globalAlpha = lit && !lit.boxes[box] ? 0.3 : 1;
@@ -168,16 +174,27 @@ function paintBoxes(context: Context, { boxes, titles }: Picture, frame: Frame):
     context.strokeStyle = lit?.boxes[box] ? palette.accent : palette.border;
     context.fillRect(rect.left, rect.top, width, height);
     context.strokeRect(rect.left, rect.top, width, height);
-    if (camera.zoom > 0.12) paintTitle(context, titles[box], rect, frame);
+    if (width * camera.zoom >= NARROWEST) paintTitle(context, picture, box, frame);
   });
   context.globalAlpha = 1;
 }
 
-function paintTitle(context: Context, title: string, rect: Rect, { camera, palette }: Frame): void {
-  const height = Math.min(rect.bottom - rect.top - 6, Math.max(15, 11 / camera.zoom), 56);
-  context.font = `600 ${height}px system-ui, sans-serif`;
+/** Paint the title of a box as large at every zoom, on as many lines as the box has room for, and its count below. */
+function paintTitle(context: Context, picture: Picture, box: number, { camera, palette }: Frame): void {
+  const { left, top, right, bottom } = picture.boxes[box];
+  const size = TITLE / camera.zoom;
+  const [width, step] = [right - left - size, size * LINE_HEIGHT];
+  const room = Math.max(1, Math.floor((bottom - top - size / 2) / step));
+  const count = picture.counts[box];
+  const counted = room > 1 && count !== "";
+  context.font = `600 ${size}px system-ui, sans-serif`;
   context.fillStyle = palette.text;
-  // A title may run on into the space between layers: cut to the card it would say less.
-  const width = rect.right - rect.left + TITLE_BEYOND;
-  context.fillText(fitting(context, title, width), rect.left + 8, rect.top + height + 2);
+  const lines = wrapped(context, picture.titles[box], width, Math.min(4, room - (counted ? 1 : 0)));
+  lines.forEach((line, place) => {
+    context.fillText(line, left + size / 2, top + step * (place + 1));
+  });
+  if (!counted) return;
+  context.font = `${size}px system-ui, sans-serif`;
+  context.fillStyle = palette.muted;
+  context.fillText(fitting(context, count, width), left + size / 2, top + step * (lines.length + 1));
 }

@@ -12,6 +12,8 @@ const NAMES = [
   "masking",
   "opaque",
   "stale",
+  "came",
+  "went",
 ] as const;
 
 export type Palette = Readonly<Record<(typeof NAMES)[number], string>>;

@@ -1,4 +1,4 @@
-/** Names as the drawing shows them. */
+/** Names and counts as the drawing shows them. */
 
 import type { DatasetTable } from "../../model/view";
 
@@ -42,8 +42,33 @@ export function shortened(name: string): string {
   return name.length <= LONGEST ? name : `${name.slice(0, LONGEST)}…`;
 }
 
+// One for all: to make one, as `toLocaleString` does for each number, takes as long as to render a card.
+const NUMBERS = new Intl.NumberFormat("en");
+
+/** Return a number with its thousands apart. */
+export function numeral(value: number): string {
+  return NUMBERS.format(value);
+}
+
+/** Return a count in words: `1 column`, `1,000 columns`. */
+export function counted(count: number, thing: string): string {
+  return `${numeral(count)} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 interface Measure {
   measureText(text: string): { readonly width: number };
+}
+
+/** Return a name as at most so many lines, broken behind the marks that join its parts; each line is cut to the width. */
+export function wrapped(context: Measure, text: string, width: number, most: number): string[] {
+  const lines = [""];
+  for (const part of shortened(text).split(/(?<=[/_.:\s-])/)) {
+    const line = lines[lines.length - 1];
+    const fits = context.measureText(line + part).width <= width;
+    if (fits || line === "" || lines.length === most) lines[lines.length - 1] = line + part;
+    else lines.push(part);
+  }
+  return lines.map((line) => fitting(context, line, width));
 }
 
 /** Return a text cut with an ellipsis to a width in pixels. */

@@ -23,7 +23,7 @@ export async function pngOf(drawing: Drawing, palette: Palette): Promise<Blob> {
   const context = canvas.getContext("2d");
   if (!context) throw new Error("The browser has no canvas to draw the picture on.");
   const camera = { x: bounds.left - MARGIN, y: bounds.top - MARGIN, zoom: 1 };
-  paint(context, { ...drawing, titles: [] }, { camera, size, ratio, palette, lit: null });
+  paint(context, { ...drawing, titles: [], counts: [] }, { camera, size, ratio, palette, lit: null });
   paintCards(context, drawing, palette);
   context.globalCompositeOperation = "destination-over";
   context.fillStyle = palette.canvas;

@@ -1,5 +1,6 @@
 /** The drawing as SVG and the view as Mermaid and JSON: texts that open elsewhere. */
 
+import { partOf } from "../../model/merge";
 import type { View } from "../../model/view";
 import { trace } from "../drawing/curves";
 import type { Drawing } from "../drawing/drawing";
@@ -18,7 +19,7 @@ export function svgOf(drawing: Drawing, palette: Palette): string {
   const { bounds, scene } = drawing;
   const [x, y] = [bounds.left - MARGIN, bounds.top - MARGIN];
   const [width, height] = [bounds.right - x + MARGIN, bounds.bottom - y + MARGIN];
-  const lines = scene.strands.map((_, strand) => lineOf(drawing, strand, palette));
+  const lines = Array.from({ length: scene.strands.count }, (_, strand) => lineOf(drawing, strand, palette));
   const boxes = drawing.boxes.map((_, box) => boxOf(drawing, box, palette));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13">`,
@@ -74,7 +75,7 @@ function escaped(value: string): string {
 /** Return the shown edges as a flowchart of Mermaid, a subgraph for each dataset. */
 export function mermaidOf({ scene }: Drawing): string {
   const { view } = scene.graph;
-  const edges = [...new Set(scene.strands.flatMap((strand) => strand.edges))].sort((a, b) => a - b);
+  const edges = [...new Set(scene.strands.edges.items)].sort((a, b) => a - b);
   const subgraphs = scene.cards.flatMap(({ dataset, columns }) => [
     `  subgraph d${dataset}["${quoted(view.datasets.name[dataset])}"]`,
     ...columns.map((column) => `    c${column}["${quoted(view.columns.field[column])}"]`),
@@ -95,30 +96,12 @@ function quoted(value: string): string {
 
 /** Return a View of the columns and edges that are shown alone. */
 export function shownView({ scene }: Drawing): View {
-  const { view } = scene.graph;
-  const edges = [...new Set(scene.strands.flatMap((strand) => strand.edges))].sort((a, b) => a - b);
+  const edges = [...new Set(scene.strands.edges.items)].sort((a, b) => a - b);
   const datasets = scene.cards.map((card) => card.dataset);
-  const columns = scene.cards.flatMap((card) => card.columns);
-  const newDataset = new Map(datasets.map((dataset, place) => [dataset, place]));
-  const newColumn = new Map(columns.map((column, place) => [column, place]));
-  const moved = (output: number) =>
-    output < 0 ? -1 - (newDataset.get(-1 - output) as number) : (newColumn.get(output) as number);
-  const picked = picker(columns, view.columns);
-  const pickedEdges = picker(edges, view.edges);
-  return {
-    ...view,
-    focus: { dataset: newDataset.get(view.focus.dataset) ?? 0, column: newColumn.get(view.focus.column) ?? -1 },
-    datasets: picker(datasets, view.datasets),
-    columns: { ...picked, dataset: picked.dataset.map((dataset) => newDataset.get(dataset) as number) },
-    edges: {
-      ...pickedEdges,
-      input: pickedEdges.input.map((input) => newColumn.get(input) as number),
-      output: pickedEdges.output.map(moved),
-    },
-  };
-}
-
-function picker<T extends object>(places: readonly number[], table: T): T {
-  const arrays = Object.entries(table) as [string, readonly unknown[]][];
-  return Object.fromEntries(arrays.map(([name, array]) => [name, places.map((place) => array[place])])) as T;
+  return partOf(
+    scene.graph.view,
+    datasets,
+    scene.cards.flatMap((card) => card.columns),
+    edges,
+  );
 }

@@ -1,7 +1,8 @@
 import { memo } from "preact/compat";
 import { type LineageGraph, listOf } from "../../model/graph";
+import type { Hop } from "../../model/state";
 import type { Rect } from "../drawing/curves";
-import { datasetLabel, shortened } from "../drawing/text";
+import { datasetLabel, numeral, shortened } from "../drawing/text";
 import { type Card, type CardState, countOf, PAGE_ROWS } from "../scene/cards";
 
 export interface CardActions {
@@ -9,7 +10,7 @@ export interface CardActions {
   preview(column: number | null): void;
   changeCard(dataset: number, state: CardState): void;
   readonly openDataset: ((dataset: number) => void) | null;
-  readonly expand: ((column: number, direction: "up" | "down") => void) | null;
+  readonly expand: ((dataset: number, hop: Hop) => void) | null;
 }
 
 export interface DatasetCardProps {
@@ -51,6 +52,7 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
           <bdi>{datasetLabel(datasets, card.dataset)}</bdi>
         </button>
         <CollapseButton {...props} />
+        <CardHops {...props} />
         <span class="hw-card-namespace">
           <bdi>{shortened(datasets.namespace[card.dataset])}</bdi>
         </span>
@@ -88,7 +90,7 @@ function ColumnRow(props: DatasetCardProps & { readonly column: number; readonly
   if (column === selected) classes.push("hw-selected");
   return (
     <div class={classes.join(" ")}>
-      <Hop {...props} direction="up" />
+      <ColumnHop {...props} direction="up" />
       <button
         type="button"
         class="hw-column"
@@ -103,38 +105,63 @@ function ColumnRow(props: DatasetCardProps & { readonly column: number; readonly
         <bdi class="hw-field">{shortened(field)}</bdi>
         <span class="hw-type">{shortened(columns.dataType[column] ?? "")}</span>
       </button>
-      <Hop {...props} direction="down" />
+      <ColumnHop {...props} direction="down" />
     </div>
   );
 }
 
+interface HopProps extends DatasetCardProps {
+  readonly column: number;
+  readonly direction: "up" | "down";
+}
+
 /** A button for the next hop where the store has more; else the mark of a root or a final use. */
-function Hop(props: DatasetCardProps & { readonly column: number; readonly direction: "up" | "down" }) {
-  const { graph, column, direction, actions } = props;
+function ColumnHop(props: HopProps) {
+  const { graph, card, column, direction, actions } = props;
   const { columns } = graph.view;
-  const up = direction === "up";
-  if ((up ? columns.moreUp : columns.moreDown)[column]) {
-    const more = up ? "before this column" : "after this column";
-    const title = actions.expand ? `Show one hop more ${more}` : `There is more ${more} than was saved`;
-    return (
-      <button
-        type="button"
-        tabIndex={-1}
-        class="hw-hop"
-        title={title}
-        disabled={!actions.expand}
-        onClick={() => actions.expand?.(column, direction)}
-      >
-        +
-      </button>
-    );
-  }
+  const hop: Hop = { of: "column", id: columns.id[column], direction };
+  if (moreOf(graph, direction)[column]) return <HopButton actions={actions} dataset={card.dataset} hop={hop} />;
   const last = isEnd(graph, column, direction);
-  const title = up ? "Root: made from no other column" : "Final use: no other column is made from it";
+  const title = direction === "up" ? "Root: made from no other column" : "Final use: no other column is made from it";
   return last ? (
     <span class={`hw-end hw-end-${direction}`} role="img" aria-label={title} title={title} />
   ) : (
     <span class="hw-end" />
+  );
+}
+
+/** The buttons for the next hop of all columns of a card. */
+function CardHops({ graph, card, actions }: DatasetCardProps) {
+  const id = graph.view.datasets.id[card.dataset];
+  return (
+    <>
+      {(["up", "down"] as const)
+        .filter((direction) => card.columns.some((column) => moreOf(graph, direction)[column]))
+        .map((direction) => (
+          <HopButton key={direction} actions={actions} dataset={card.dataset} hop={{ of: "dataset", id, direction }} />
+        ))}
+    </>
+  );
+}
+
+function moreOf({ view: { columns } }: LineageGraph, direction: "up" | "down"): readonly number[] {
+  return direction === "up" ? columns.moreUp : columns.moreDown;
+}
+
+function HopButton({ actions, dataset, hop }: { actions: CardActions; dataset: number; hop: Hop }) {
+  const side = hop.direction === "up" ? "before" : "after";
+  const more = `${side} ${hop.of === "column" ? "this column" : "these columns"}`;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      class={`hw-hop hw-hop-${hop.of} hw-hop-${hop.direction}`}
+      title={actions.expand ? `Show one hop more ${more}` : `There is more ${more} than was saved`}
+      disabled={!actions.expand}
+      onClick={() => actions.expand?.(dataset, hop)}
+    >
+      +
+    </button>
   );
 }
 
@@ -150,8 +177,7 @@ function CardFooter({ graph, card, actions }: DatasetCardProps) {
   const { state, dataset, matching } = card;
   const change = (changed: Partial<CardState>) => actions.changeCard(dataset, { ...state, ...changed });
   const width = graph.view.datasets.width[dataset];
-  const title =
-    width > card.columns.length ? `The dataset has ${width.toLocaleString("en")} columns in all` : undefined;
+  const title = width > card.columns.length ? `The dataset has ${numeral(width)} columns in all` : undefined;
   const last = (state.page + 1) * PAGE_ROWS >= matching.length;
   return (
     <footer class="hw-card-footer">

@@ -1,3 +1,4 @@
+import { listOf } from "../../model/graph";
 import { describeEdges } from "../describe";
 import { trace } from "../drawing/curves";
 import type { Drawing } from "../drawing/drawing";
@@ -20,14 +21,14 @@ export function HoveredLine({
   readonly hovered: HoveredPlace | null;
 }) {
   if (!hovered || hovered.strand >= drawing.strands.count) return null;
-  const { edges, style } = drawing.scene.strands[hovered.strand];
+  const { edges, style } = drawing.scene.strands;
   const pen = new SvgPen();
   trace(drawing.strands.curve(hovered.strand), pen);
-  const lines = describeEdges(drawing.scene.graph.view, edges);
+  const lines = describeEdges(drawing.scene.graph.view, [...listOf(edges, hovered.strand)]);
   return (
     <>
       <svg class="hw-hovered" aria-hidden="true">
-        <path d={pen.path} class={`hw-line-${LOOKS[style].color}`} />
+        <path d={pen.path} class={`hw-line-${LOOKS[style[hovered.strand]].color}`} />
       </svg>
       <div class="hw-tip" style={{ left: `${hovered.x + 12}px`, top: `${hovered.y + 12}px` }}>
         {lines.map((line) => (

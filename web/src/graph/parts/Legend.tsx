@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
 import { ROW_SUBTYPES, VALUE_SUBTYPES } from "../../model/state";
 import type { Subtype, View } from "../../model/view";
-import { GUESS, INDIRECT, LOOKS, MASKING, OPAQUE, STALE, type Style, styleOf } from "../scene/styles";
+import { numeral } from "../drawing/text";
+import { CAME, GUESS, INDIRECT, LOOKS, MASKING, OPAQUE, STALE, type Style, styleOf, WENT } from "../scene/styles";
 
 export interface LegendProps {
   readonly view: View;
@@ -14,6 +15,8 @@ const SPECIAL = [
   { bit: OPAQUE, label: "opaque" },
   { bit: GUESS, label: "guessed" },
   { bit: STALE, label: "possibly replaced" },
+  { bit: CAME, label: "came" },
+  { bit: WENT, label: "went" },
 ];
 
 /** The looks of edges, and the subtypes of the view to choose from, each with its number of edges. */
@@ -28,7 +31,7 @@ export function Legend({ view, hidden, onHidden }: LegendProps) {
         <label key={subtype} class="hw-legend-item">
           <input type="checkbox" checked={!hidden.includes(subtype)} onChange={() => toggle(subtype)} />
           <Sample look={LOOKS[style]} />
-          {subtype} <span class="hw-count">{counts.get(subtype)?.toLocaleString("en")}</span>
+          {subtype} <span class="hw-count">{numeral(counts.get(subtype) ?? 0)}</span>
         </label>
       ));
   return (
@@ -62,6 +65,8 @@ function Sample({ look }: { readonly look: Style }) {
       <line x1="1" y1="6" x2="33" y2="6" stroke-width={look.width} stroke-dasharray={look.dash.join(" ")} />
       {look.mark === "square" ? <rect x="13" y="2" width="8" height="8" /> : null}
       {look.mark === "ring" ? <circle cx="17" cy="6" r="4" class="hw-ring" /> : null}
+      {look.mark === "plus" ? <path d="M15.5 1h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z" /> : null}
+      {look.mark === "minus" ? <path d="M12 4.5h10v3h-10z" /> : null}
       {look.mark === "diamond" ? <path d="M17 0l6 6-6 6-6-6z" /> : null}
     </svg>
   );

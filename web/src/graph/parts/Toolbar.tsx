@@ -1,5 +1,6 @@
 import type { GraphState, Grouping } from "../../model/state";
 import type { Drawing } from "../drawing/drawing";
+import { counted, numeral } from "../drawing/text";
 import { ExportMenu } from "../export/ExportMenu";
 import type { Stage } from "../stage";
 
@@ -28,6 +29,7 @@ export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
       </label>
       <Toggle label="Table" on={!graph} onToggle={(on) => change({ form: on ? "table" : "graph" })} />
       <span class="hw-spring" />
+      {drawing ? <output class="hw-count">{shownOf(drawing)}</output> : null}
       {state.column === null ? null : (
         <button type="button" onClick={() => change({ column: null })} title="Show all of the view (Esc)">
           Show all
@@ -52,6 +54,15 @@ export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
       {drawing ? <ExportMenu drawing={drawing} state={state} /> : null}
     </div>
   );
+}
+
+/** Return in words how much of the view is shown: `2 of 7 datasets, 31 columns`. */
+function shownOf({ scene: { cards, graph } }: Drawing): string {
+  const count = (shown: number, all: number, thing: string) =>
+    shown < all ? `${numeral(shown)} of ${counted(all, thing)}` : counted(all, thing);
+  const columns = cards.reduce((sum, card) => sum + card.columns.length, 0);
+  const { datasets, columns: all } = graph.view;
+  return `${count(cards.length, datasets.id.length, "dataset")}, ${count(columns, all.id.length, "column")}`;
 }
 
 interface ToggleProps {

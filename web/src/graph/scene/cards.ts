@@ -1,6 +1,7 @@
 /** Cards: which columns of each dataset have a row, and how tall a card is. */
 
 import { type LineageGraph, listOf } from "../../model/graph";
+import { numeral } from "../drawing/text";
 
 export const CARD_WIDTH = 248;
 export const HEADER = 46;
@@ -37,9 +38,10 @@ export interface Card {
  * @param included 1 for the columns of the view that may have a row.
  */
 export function cardOf(graph: LineageGraph, dataset: number, included: Uint8Array, state: CardState): Card {
-  const columns = [...listOf(graph.columnsOf, dataset)].filter((column) => included[column]);
+  const columns = Array.from(listOf(graph.columnsOf, dataset).filter((column) => included[column]));
   const text = state.filter.toLowerCase();
-  const matching = columns.filter((column) => graph.view.columns.field[column].toLowerCase().includes(text));
+  const matches = (column: number) => graph.view.columns.field[column].toLowerCase().includes(text);
+  const matching = text ? columns.filter(matches) : columns;
   const page = Math.min(state.page, Math.max(0, Math.ceil(matching.length / PAGE_ROWS) - 1));
   const rows = state.collapsed ? [] : matching.slice(page * PAGE_ROWS, (page + 1) * PAGE_ROWS);
   const footer = rows.length < columns.length || state.filter !== "" ? FOOTER : 0;
@@ -68,5 +70,5 @@ export function rowMiddle(row: number): number {
 
 /** Return a card's count of columns in words: `12 of 1,000 shown`. */
 export function countOf({ rows, columns }: Card): string {
-  return `${rows.length.toLocaleString("en")} of ${columns.length.toLocaleString("en")} shown`;
+  return `${numeral(rows.length)} of ${numeral(columns.length)} shown`;
 }

@@ -5,7 +5,7 @@ import { onPath, type Path } from "../../model/path";
 import type { Grouping } from "../../model/state";
 import type { LayoutRequest } from "../layout/request";
 import { CARD_WIDTH, type Card, type CardState, cardOf, FIRST_CARD } from "./cards";
-import { type Boxes, JOB_HEIGHT, type Strand, strandsOf } from "./strands";
+import { type Boxes, JOB_HEIGHT, type Strands, strandsOf } from "./strands";
 
 /** The space between layers: room for curves that climb. */
 const LAYER_GAP = 152;
@@ -16,7 +16,7 @@ export interface Scene {
   readonly cards: readonly Card[];
   /** The boxes after them: places of jobs in the view. */
   readonly jobs: readonly number[];
-  readonly strands: readonly Strand[];
+  readonly strands: Strands;
   /** The box of each dataset of the view, -1 for one that is not shown. */
   readonly boxOf: Int32Array;
   /** The group of each box and the names of groups; null without groups. */
@@ -39,7 +39,7 @@ export function sceneOf(graph: LineageGraph, options: SceneOptions): Scene {
   const { view } = graph;
   const { path } = options;
   const drawn = path ? options.edges.map((one, edge) => one & path.edges[edge]) : options.edges;
-  const included = Uint8Array.from(view.columns.id, (_, column) => (!path || onPath(path, column) ? 1 : 0));
+  const included = new Uint8Array(view.columns.id.length).map((_, column) => (!path || onPath(path, column) ? 1 : 0));
   const shown = datasetsOf(graph, included, drawn);
   const cards = shown.map((dataset) => {
     const state = options.cardStates.get(view.datasets.id[dataset]) ?? FIRST_CARD;
@@ -110,10 +110,10 @@ export function requestOf(scene: Scene, places: ReadonlyMap<string, Place>): Lay
     groups: groups?.of ?? null,
     placedX: Float32Array.from(placed, (place) => place?.x ?? Number.NaN),
     placedY: Float32Array.from(placed, (place) => place?.y ?? Number.NaN),
-    from: Int32Array.from(strands, (strand) => strand.from),
-    fromY: Float32Array.from(strands, (strand) => strand.fromY),
-    to: Int32Array.from(strands, (strand) => strand.to),
-    toY: Float32Array.from(strands, (strand) => strand.toY),
+    from: strands.from,
+    fromY: strands.fromY,
+    to: strands.to,
+    toY: strands.toY,
     pitch: CARD_WIDTH + LAYER_GAP,
   };
 }

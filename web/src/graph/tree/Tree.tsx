@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { GraphState } from "../../model/state";
+import { numeral } from "../drawing/text";
 import type { Followed } from "../useScene";
 import { type TreeRow, treeRows } from "./rows";
 
@@ -79,7 +80,7 @@ export function Tree({ followed, state, onState, onEdges }: TreeProps) {
       </table>
       {rows.length > limit ? (
         <button type="button" onClick={() => setLimit(limit + MOST_ROWS)}>
-          {limit.toLocaleString("en")} of {rows.length.toLocaleString("en")} rows shown; show more
+          {numeral(limit)} of {numeral(rows.length)} rows shown; show more
         </button>
       ) : null}
     </div>

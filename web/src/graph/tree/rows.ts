@@ -3,7 +3,7 @@
 import { type LineageGraph, listOf } from "../../model/graph";
 import { onPath } from "../../model/path";
 import { columnName, kindOf } from "../describe";
-import { datasetLabel, lastPart, shortened } from "../drawing/text";
+import { counted, datasetLabel, lastPart, shortened } from "../drawing/text";
 import type { Followed } from "../useScene";
 
 export interface TreeRow {
@@ -52,7 +52,7 @@ function roots(followed: Followed): Node[] {
     const columns = [...listOf(graph.columnsOf, dataset)];
     const key = `dataset ${dataset}`;
     return {
-      ...plain(key, datasetLabel(view.datasets, dataset), `${columns.length.toLocaleString("en")} columns`),
+      ...plain(key, datasetLabel(view.datasets, dataset), counted(columns.length, "column")),
       expandable: columns.length > 0,
       children: () => columns.map((column) => columnNode(followed, column, `${key}/${column}`)),
     };
@@ -78,7 +78,7 @@ function sides(followed: Followed, column: number, key: string, trail: readonly 
   const side = (direction: Direction, label: string): Node => {
     const children = () => hops(followed, column, direction, `${key}/${direction}`, trail);
     const { length } = steps(followed, column, direction);
-    const how = `${length.toLocaleString("en")} ${length === 1 ? "column" : "columns"}`;
+    const how = counted(length, "column");
     return { ...plain(`${key}/${direction}`, `${name} ${label}`, how), expandable: length > 0, children };
   };
   return [side("up", "is made from"), side("down", "is used by")];

@@ -1,0 +1,78 @@
+"""A view that grows hop by hop, and two moments of one that are compared."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+from tests.server.page.browser import Visit, breaches
+from tests.server.page.test_graph import column
+
+STEP = "?namespace=lake&dataset=gold%2Frevenue&field=revenue&up=1&down=0"
+RATES = "?namespace=lake&dataset=gold%2Frates&field=rate"
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.locator(".hw-card", has_text=re.compile(name))
+
+
+def hop(within: Locator, title: str) -> Locator:
+    return within.get_by_role("button", name=title)
+
+
+def test_a_hop_more_is_shown_while_all_else_stays_where_it_is(visiting: Visit) -> None:
+    page = visiting.go(STEP)
+    expect(page.locator(".hw-card")).to_have_count(2)
+    revenue = column(page, "revenue", "revenue")
+    before = revenue.bounding_box()
+    hop(card(page, "orders"), "+").first.click()
+    expect(card(page, "raw/orders")).to_be_visible()
+    assert revenue.bounding_box() == before
+    expect(page.get_by_text("3 datasets, 3 columns")).to_be_visible()
+    page.reload()
+    expect(card(page, "raw/orders")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".hw-card")).to_have_count(2)
+
+
+def test_hops_lead_on_from_a_card_and_by_the_keyboard(visiting: Visit) -> None:
+    page = visiting.go(STEP)
+    column(page, "orders", "amount").focus()
+    page.keyboard.press("Shift+ArrowLeft")
+    expect(card(page, "raw/orders")).to_be_visible()
+    card(page, "silver/orders").get_by_title("Show one hop more after these columns").click()
+    expect(card(page, "salaries")).to_be_visible()
+    expect(column(page, "salaries", "salary")).to_be_visible()
+    card(page, "salaries").get_by_title("Show one hop more after this column").click()
+    expect(card(page, "bonus")).to_be_visible()
+    # Of the card's dataset nothing is added but what the column in the view leads to.
+    expect(card(page, "silver/orders").locator(".hw-column")).to_have_count(1)
+    assert re.search(r"hops=\d+u\.d\d+d\.\d+d", page.url)
+    assert breaches(page) == []
+
+
+def test_two_moments_are_compared_by_what_came_and_went(visiting: Visit) -> None:
+    page = visiting.go(RATES)
+    expect(page.locator(".hw-card")).to_have_count(2)
+    page.get_by_label("Compare with").select_option(index=1)
+    panel = page.get_by_role("complementary", name="What came and went")
+    came, went = (panel.locator("section", has=page.get_by_role("heading", name=name)) for name in ("Came", "Went"))
+    expect(panel.get_by_text("to now: 0 steps stayed.")).to_be_visible()
+    expect(came.get_by_role("button")).to_have_text(
+        re.compile(r"raw/rates.monthly → gold/rates.rate · came · DIRECT IDENTITY")
+    )
+    expect(went.get_by_role("button")).to_have_text(
+        re.compile(r"raw/rates.daily → gold/rates.rate · went · DIRECT IDENTITY")
+    )
+    expect(card(page, "raw/rates").locator(".hw-column")).to_have_count(2)
+    assert breaches(page) == []
+    went.get_by_role("button").click()
+    expect(page.get_by_role("complementary", name="Details of the step")).to_be_visible()
+    page.get_by_role("button", name="Close the details").click()
+    page.get_by_role("button", name="Close the comparison").click()
+    expect(card(page, "raw/rates").locator(".hw-column")).to_have_count(1)
+
+
+def test_all_of_a_column_that_was_not_there_yet_came(visiting: Visit) -> None:
+    page = visiting.go("?namespace=lake&dataset=gold%2Frevenue&field=revenue&compare=2026-01-01T00:01:30Z")
+    panel = page.get_by_role("complementary", name="What came and went")
+    expect(panel.get_by_text("orders.amount → revenue.revenue")).to_be_visible()
+    expect(panel.get_by_text("None.")).to_be_visible()

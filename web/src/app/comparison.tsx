@@ -1,0 +1,61 @@
+/** Two moments compared: the steps that came and went between them, as a list beside the graph. */
+
+import { describeEdge } from "../graph/describe";
+import { counted } from "../graph/drawing/text";
+import { CHANGES } from "../model/merge";
+import type { View } from "../model/view";
+import type { Address } from "./address";
+import type { Go } from "./hooks";
+import { edgeIds } from "./lineage";
+import { Moment } from "./names";
+
+interface ComparisonProps {
+  view: View;
+  address: Address;
+  go: Go;
+}
+
+/** How many steps of each kind are listed; the graph has all. */
+const MOST = 200;
+
+export function Comparison({ view, address, go }: ComparisonProps) {
+  const change = view.edges.change ?? [];
+  const places = change.map((_, edge) => edge);
+  const of = (name: (typeof CHANGES)[number]) => places.filter((edge) => CHANGES[change[edge]] === name);
+  const { asOf, compare } = address;
+  const [earlier, later] = asOf !== "" && compare > asOf ? [asOf, compare] : [compare, asOf];
+  const list = (title: string, edges: readonly number[]) => (
+    <section>
+      <h2 class="step">{title}</h2>
+      {edges.length === 0 && <p class="faint">None.</p>}
+      <ul class="changed">
+        {edges.slice(0, MOST).map((edge) => (
+          <li key={edge}>
+            <button type="button" class="quiet" onClick={() => go({ ...address, edge: edgeIds(view, [edge]) })}>
+              <bdi>{describeEdge(view, edge)}</bdi>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {edges.length > MOST && <p class="faint">and {counted(edges.length - MOST, "step")} more</p>}
+    </section>
+  );
+  return (
+    <aside class="panel" aria-label="What came and went">
+      <button
+        type="button"
+        class="quiet close"
+        onClick={() => go({ ...address, compare: "" })}
+        aria-label="Close the comparison"
+      >
+        ×
+      </button>
+      <p>
+        From <Moment at={earlier} /> to {later ? <Moment at={later} /> : "now"}: {counted(of("same").length, "step")}{" "}
+        stayed.
+      </p>
+      {list("Came", of("came"))}
+      {list("Went", of("went"))}
+    </aside>
+  );
+}
