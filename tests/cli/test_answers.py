@@ -106,6 +106,13 @@ def test_a_cut_is_reported_beside_the_answer(headwater: Callable[..., Result]) -
     assert '"truncated": [\n    "depth"\n  ]' in result.stdout
 
 
+def test_a_search_forgives_typing_errors_and_says_so(headwater: Callable[..., Result]) -> None:
+    result = headwater("search", "dealys")
+    assert [line.split() for line in result.stdout.splitlines()[1:]] == [["dataset", "file:/data/gold/delays", "name"]]
+    assert "Nothing has 'dealys': this is for 'delays'." in result.stderr
+    assert headwater("search", "xqzvw").stdout.splitlines()[1:] == []
+
+
 def test_a_root_says_that_it_is_one(headwater: Callable[..., Result]) -> None:
     assert "a root itself: no known job writes it" in headwater("roots", "dep_delay").stdout
 

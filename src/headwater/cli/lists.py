@@ -13,7 +13,7 @@ from headwater.cli.options import FormatOption, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
 from headwater.model import Job
 from headwater.redaction import redact
-from headwater.store import questions
+from headwater.store import Store, questions
 from headwater.store.questions import Column, Coverage, Covered, KnownDataset
 
 _TABULAR = (Format.TREE, Format.JSON, Format.CSV)
@@ -83,15 +83,14 @@ def search(
 ) -> None:
     """Search datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL with its words.
 
-    Every word of the text must be there, or a longer one that begins with it.
+    Every word of the text must be there, or a longer one that begins with it. Where nothing is found, words that no
+    name has are taken for typing errors of words that are like them.
     """
     with reading(store) as opened:
-        hits = questions.search(opened, text)
-        texts = questions.find_texts(opened, text, _TEXTS, after=questions.AFTER_NAMES).found
-    rows = [("dataset", str(one), "name", "") for one in hits.datasets]
-    rows += [("column", str(one), "name", "") for one in hits.columns]
-    rows += [("job", _job_name(one), "name", "") for one in hits.jobs]
-    rows += [(*_kind_and_name(one.about), one.place.value, redact(one.excerpt)) for one in texts]
+        rows = _found(opened, text)
+        if not rows and (other := questions.corrected(opened, text)) is not None:
+            rows = _found(opened, other)
+            note(f"Nothing has {text!r}: this is for {other!r}.")
     _print(("kind", "name", "in", "text"), rows, format_)
 
 
@@ -119,6 +118,15 @@ def coverage(
     levels = _FAILING | {Covered.OPAQUE} if fail_opaque else _FAILING if fail else frozenset[Covered]()
     if any(one.covered in levels for one in found):
         raise typer.Exit(1)
+
+
+def _found(store: Store, text: str) -> list[tuple[str, ...]]:
+    hits = questions.search(store, text)
+    rows: list[tuple[str, ...]] = [("dataset", str(one), "name", "") for one in hits.datasets]
+    rows += [("column", str(one), "name", "") for one in hits.columns]
+    rows += [("job", _job_name(one), "name", "") for one in hits.jobs]
+    texts = questions.find_texts(store, text, _TEXTS, after=questions.AFTER_NAMES).found
+    return rows + [(*_kind_and_name(one.about), one.place.value, redact(one.excerpt)) for one in texts]
 
 
 def _kind_and_name(about: KnownDataset | Column | Job) -> tuple[str, str]:

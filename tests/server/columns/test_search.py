@@ -239,3 +239,47 @@ def test_the_index_is_that_of_the_database(world: TestClient) -> None:
             written_out = question.compile(connection, compile_kwargs={"literal_binds": True})
             plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {written_out}").scalars())
             assert f"{table.name}_words" in plan
+
+
+TYPED = {
+    "nigthly": ("nightly", ["job nightly name"]),
+    "PEOPEL": ("people", ["dataset /people name"]),
+    "cots-center": ("cost-center", ["job weekly tag"]),
+    "weeklyy": ("weekly", ["job weekly name"]),
+}
+
+
+def test_typing_errors_are_forgiven_where_nothing_has_the_text(world: TestClient) -> None:
+    posted(world, [job("mails", output=written("crm.customerEmail", {"email": ["raw.email"]}), minute=4)])
+    for query, corrected in {"emial": "email", "eMial": "email", "emaill": "email", "crm.emial": "crm.email"}.items():
+        answer = world.get("/api/v2/columns", params={"q": query}).json()
+        assert answer["corrected"] == corrected
+        assert "email" in {one["field"] for one in answer["columns"]}
+    for query, (corrected, expected) in TYPED.items():
+        answer = world.get("/api/v2/search", params={"q": query}).json()
+        assert (answer["corrected"], found(world, query)) == (corrected, expected)
+    for query in ("email", "mail", "em", "xqzvw", "emial xqzvw"):
+        assert world.get("/api/v2/columns", params={"q": query}).json()["corrected"] is None
+
+
+def test_the_pages_of_a_corrected_search_go_on_with_it(served: TestClient) -> None:
+    posted(served, [job(f"j{n}", output=written(f"t{n}", {"customer": []}), minute=n) for n in range(4)])
+    first = served.get("/api/v2/columns?q=cutsomer&limit=3").json()
+    rest = served.get("/api/v2/columns", params={"q": "cutsomer", "limit": 3, "cursor": first["next"]}).json()
+    assert [one["name"] for one in first["columns"] + rest["columns"]] == ["/t0", "/t1", "/t2", "/t3"]
+    assert (first["corrected"], rest["corrected"], rest["next"]) == ("customer", "customer", None)
+
+
+def test_a_correction_is_never_a_name_that_may_not_be_seen(served: TestClient) -> None:
+    hidden = described("secret", "none", (("payroll", ""),), namespace="hr")
+    hidden["facets"]["schema"] = {"fields": [{"name": "salary", "type": "int"}]}
+    posted(served, [job("wages", namespace="hr", output=hidden), job("seal", namespace="sales", minute=1)])
+    queries = {"secert": "search", "payrol1": "search", "waegs": "search", "slaary": "columns"}
+    for query, route in queries.items():
+        assert served.get(f"/api/v2/{route}", params={"q": query}).json()["corrected"]
+    dependency = get_args(Reader)[1].dependency
+    served.app.dependency_overrides[dependency] = lambda: Caller("sales", Scope.READ, ("sales*",))  # type: ignore[attr-defined]
+    for query in queries:
+        for route, items in (("search", "results"), ("columns", "columns")):
+            answer = served.get(f"/api/v2/{route}", params={"q": query}).json()
+            assert answer == {items: [], "corrected": None, "next": None}

@@ -61,6 +61,15 @@ def test_tags_and_jobs_are_found_too(visiting: Visit) -> None:
     heading(page, "report")
 
 
+def test_typing_errors_are_forgiven_and_what_was_searched_is_shown(visiting: Visit) -> None:
+    page = visiting.go()
+    page.get_by_placeholder("Search columns").fill("emial")
+    expect(page.get_by_role("option", name=re.compile("silver.orders.email"))).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="this is for email")).to_be_visible()
+    page.keyboard.press("Enter")
+    heading(page, "email")
+
+
 def test_what_was_looked_at_and_pinned_is_offered_again(visiting: Visit) -> None:
     page = visiting.go(REVENUE)
     page.get_by_role("button", name="Pin").click()

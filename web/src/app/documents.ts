@@ -16,6 +16,8 @@ export interface FoundText extends Name {
 
 export interface TextPage {
   readonly results: readonly FoundText[];
+  /** The text that was searched instead, where nothing has the text of the request. */
+  readonly corrected: string | null;
   readonly next: string | null;
 }
 
@@ -25,6 +27,7 @@ export interface ColumnPage {
     readonly type: string;
     readonly match: string;
   })[];
+  readonly corrected: string | null;
   readonly next: string | null;
 }
 

@@ -73,6 +73,7 @@ export function Search({ go }: { go: Go }) {
         /
       </span>
       <div class="found" hidden={!open || (!options.length && !message)}>
+        {message && <p role="status">{message}</p>}
         <div id={id} role="listbox" aria-label="Found">
           {options.map((one, place) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the input's (ARIA 1.2, combobox)
@@ -94,7 +95,6 @@ export function Search({ go }: { go: Go }) {
             </div>
           ))}
         </div>
-        {message && <p role="status">{message}</p>}
       </div>
     </search>
   );
@@ -115,12 +115,19 @@ function useOptions(text: string, open: boolean): { options: readonly Option[]; 
   }
   const error = columns.error ?? texts.error;
   if (error) return { options: [], message: error.status === 401 ? "This server needs a key first." : error.message };
-  const named =
-    columns.data?.columns.filter((one) => one.match !== "dataset").map((one) => ofName(one, "column")) ?? [];
-  const options = [...named, ...(texts.data?.results ?? []).map(ofFound)];
+  const named = columns.data?.columns.filter((one) => one.match !== "dataset").map((one) => ofName(one, "column"));
+  const parts = [
+    { found: named ?? [], corrected: columns.data?.corrected },
+    { found: (texts.data?.results ?? []).map(ofFound), corrected: texts.data?.corrected },
+  ];
+  // Where one of the two has the text as it is, the other's typing errors are none.
+  const exact = parts.filter((one) => one.found.length > 0 && !one.corrected);
+  const options = (exact.length > 0 ? exact : parts).flatMap((one) => one.found);
   const whole = !columns.loading && !texts.loading && wanted === text.trim();
-  const none = `Nothing that you may see has ${text.trim()} in its name, tags or texts.`;
-  return { options, message: whole && !options.length ? none : "" };
+  const none = `Nothing that you may see has ${text.trim()} in its name, tags or texts`;
+  const instead = parts.find((one) => one.found.length > 0)?.corrected;
+  const message = options.length === 0 ? `${none}.` : exact.length === 0 ? `${none}; this is for ${instead}.` : "";
+  return { options, message: whole ? message : "" };
 }
 
 function ofName(name: Name, group: string): Option {

@@ -1,12 +1,13 @@
 """``columns``, ``search``, ``datasets``, ``versions``, ``coverage``: lists and what is missing in them."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Query, Response
 from pydantic import Field
 
-from headwater.answers.documents import of_column, of_coverage, of_dataset, of_found_text, of_versions
+from headwater.answers.documents import Document, of_column, of_coverage, of_dataset, of_found_text, of_versions
 from headwater.answers.spreadsheets import coverage_sheet
 from headwater.server.columns import list_schemas
 from headwater.server.columns.pages import cursor_of, page_after, place_of
@@ -25,7 +26,10 @@ from headwater.store.questions import (
     Coverage,
     Covered,
     DatasetQuery,
+    FoundColumns,
+    FoundTexts,
     ListedVersion,
+    corrected,
     coverage,
     dataset_page,
     find_columns,
@@ -36,6 +40,8 @@ from headwater.store.questions import (
 
 router = question_router()
 MOST = 1000
+
+Found = TypeVar("Found", FoundColumns, FoundTexts)
 
 
 class ListParameters(QueryParams):
@@ -103,23 +109,34 @@ def covered(query: Annotated[CoverageParameters, Query()], question: AskedQuesti
 
 
 def _columns(query: SearchParameters, question: Question) -> Reply:
-    rank, last = place_of(query.cursor, (int, int)) if query.cursor is not None else (0, 0)
-    found = find_columns(question.store, query.q, query.limit, after=(rank, last), sees=question.sees)
+    found, more = _forgiving(find_columns, query, question)
     shown = [
         of_column(question.redacted(one.column))
         | {"id": one.column.id, "type": one.column.type, "match": one.match.value}
         for one in found.found
     ]
-    return json_reply({"columns": shown, "next": cursor_of(found.next) if found.next is not None else None})
+    return json_reply({"columns": shown, **more})
 
 
 def _search(query: SearchParameters, question: Question) -> Reply:
-    stage, last = place_of(query.cursor, (int, int)) if query.cursor is not None else (0, 0)
-    page = find_texts(question.store, query.q, query.limit, after=(stage, last), sees=question.sees)
+    page, more = _forgiving(find_texts, query, question)
     # A text may name what is hidden, as descriptions of steps may.
     found = page.found if question.sees is None else tuple(replace(one, excerpt="") for one in page.found)
     shown = [of_found_text(question.redacted(one)) for one in found]
-    return json_reply({"results": shown, "next": cursor_of(page.next) if page.next is not None else None})
+    return json_reply({"results": shown, **more})
+
+
+def _forgiving(find: Callable[..., Found], query: SearchParameters, question: Question) -> tuple[Found, Document]:
+    """Return what a search finds, else what it finds without typing errors, and the end of the document of it."""
+    rank, last, text = place_of(query.cursor, (int, int, str)) if query.cursor is not None else (0, 0, query.q)
+    found: Found = find(question.store, text, query.limit, after=(rank, last), sees=question.sees)
+    if not found.found and query.cursor is None and (other := corrected(question.store, text, question.sees)):
+        again = find(question.store, other, query.limit, sees=question.sees)
+        if again.found:
+            found, text = again, other
+    place: tuple[int, int] | None = found.next
+    following = None if place is None else cursor_of([place[0], place[1], text])
+    return found, {"corrected": text if text != query.q else None, "next": following}
 
 
 def _datasets(query: DatasetsParameters, question: Question) -> Reply:

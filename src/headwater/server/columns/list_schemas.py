@@ -1,6 +1,6 @@
 """The schemas of differences, lists, coverage and changes, for the OpenAPI document."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,9 @@ from headwater.server.columns.schemas import (
 )
 from headwater.server.openapi import Schema, absent
 from headwater.store.questions import Covered, Match, Place
+
+_CORRECTED = Field(description="The text that was searched instead, where nothing has `q`; else null.")
+Corrected = Annotated[str | None, _CORRECTED]
 
 
 class TypedColumn(ColumnName):
@@ -82,6 +85,7 @@ class ColumnPage(Schema):
     """A page of columns."""
 
     columns: list[FoundColumn]
+    corrected: Corrected
     next: Next
 
 
@@ -117,6 +121,7 @@ class TextPage(Schema):
     """A page of results."""
 
     results: list[FoundText]
+    corrected: Corrected
     next: Next
 
 

@@ -46,6 +46,7 @@ from headwater.store.questions.lists.column_search import (
     dataset_page,
     find_columns,
 )
+from headwater.store.questions.lists.corrections import corrected
 from headwater.store.questions.lists.coverage import Coverage, Covered, coverage, worst_first
 from headwater.store.questions.lists.listing import (
     Hits,
@@ -130,6 +131,7 @@ __all__ = [
     "View",
     "changes_after",
     "compact_from",
+    "corrected",
     "coverage",
     "dataset_page",
     "datasets",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal, select, true
 
 from headwater.model import Job
 from headwater.openlineage.reading.events import NO_JOB
@@ -88,7 +88,7 @@ def _next_ids(connection: Connection, stage: _Stage, last: int, most: int) -> Se
 
 
 def _stages(connection: Connection, query: str, sees: Sees) -> Iterator[_Stage]:
-    datasets, fields, jobs = (_visible(connection, kind, sees) for kind in (_DATASET, _FIELD, _JOB))
+    datasets, fields, jobs = (visible_ids(connection, kind, sees) for kind in (_DATASET, _FIELD, _JOB))
     part = query.casefold().replace("/", ".")
     mine = select(_NAME.c.dataset_id).where(_NAME.c.folded.contains(part, autoescape=True))
     mine = mine.where(seen(connection, _NAME.c.namespace, sees))
@@ -121,7 +121,8 @@ def _once(question: Select[Any], before: list[ColumnElement[bool]], condition: C
     return found
 
 
-def _visible(connection: Connection, kind: Any, sees: Sees) -> Select[Any]:
+def visible_ids(connection: Connection, kind: Table, sees: Sees) -> Select[Any]:
+    """Return the question for the ids of datasets, fields or jobs that lists show to somebody."""
     if kind is _JOB:
         known = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
         return known.where(seen(connection, _JOB.c.namespace, sees))
