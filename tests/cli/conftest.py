@@ -57,7 +57,8 @@ EVENTS = [
             carrier=inputs(f"{FLIGHTS} carrier IDENTITY"),
             tail=inputs(f"{FLIGHTS} tailnum TRANSFORMATION masked opaque"),
             delay=inputs(f"{FLIGHTS} dep_delay TRANSFORMATION"),
-        ),
+        )
+        | {"tags": {"tags": [{"key": "sensitivity", "value": "internal", "source": "CATALOG", "field": "delay"}]}},
         headwater_coverage={
             "gaps": [{"kind": "opaque", "what": "mapInPandas", "why": "cannot be seen into", "output": SILVER}]
         },

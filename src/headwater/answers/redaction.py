@@ -96,7 +96,7 @@ class Redaction:
     def _visible(self, named: Dataset | KnownDataset) -> Dataset | None:
         """The first name of a dataset that may be seen."""
         if isinstance(named, KnownDataset):
-            return next((one for one in (named.dataset, *named.aliases) if not self._hides(one.namespace)), None)
+            return next((one for one in named.names if not self._hides(one.namespace)), None)
         if not self._hides(named.namespace):
             return named
         if named not in self._shown:
@@ -141,7 +141,7 @@ class _Answers:
         return value
 
     def _dataset(self, known: KnownDataset) -> KnownDataset:
-        seen = [one for one in (known.dataset, *known.aliases) if not self._redaction.hides(one)]
+        seen = [one for one in known.names if not self._redaction.hides(one)]
         name, *others = seen or [self._redaction.dataset(known.dataset)]
         return KnownDataset(name, tuple(others), known.id)
 

@@ -14,6 +14,7 @@ from headwater.store.catalog import tags
 from headwater.store.ingest.tags import FILE, Tagging, put_tags, tag_key
 from headwater.store.questions import Column, KnownDataset, names
 from headwater.store.questions.lookup.find import Name, find
+from headwater.store.read_model.visibility import Sees
 
 _TAGGING = schema.tagging
 Target = tuple[int, int]
@@ -79,10 +80,19 @@ def remove_tag(store: Store, name: Name, tag: str) -> bool:
     return there
 
 
-def tagged_names(store: Store) -> list[TaggedName]:
-    """Return every tag on a column or a dataset, by name."""
+def tagged_names(store: Store, name: Name | None = None, sees: Sees = None) -> list[TaggedName]:
+    """Return every tag on a column or a dataset, by name; or those on one column, or on a dataset and its columns.
+
+    Raises:
+        UnknownName, AmbiguousName: the name fits none, or several.
+    """
+    question = select(_TAGGING).where(_TAGGING.c.job_id == 0)
     with store.read() as connection:
-        rows = connection.execute(select(_TAGGING).where(_TAGGING.c.job_id == 0)).all()
+        if name is not None:
+            dataset, field = _target(find(connection, name, sees=sees))
+            question = question.where(_TAGGING.c.dataset_id == dataset)
+            question = question.where(_TAGGING.c.field_id == field) if field else question
+        rows = connection.execute(question).all()
         columns = names.columns(connection, {row.field_id for row in rows if row.field_id})
         datasets = names.datasets(connection, {row.dataset_id for row in rows})
     on = [columns[row.field_id] if row.field_id else datasets[row.dataset_id] for row in rows]

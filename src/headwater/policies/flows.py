@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job, Transformation
 from headwater.policies.assignments import Target, declared, tags_in_store
@@ -17,6 +18,8 @@ from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow, flow_from
+from headwater.store.read_model.visibility import Sees, described_fields
+from headwater.store.sql.rows import rows_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Flows:
         guess: whether runs that say nothing of columns are taken to have made every output from every input.
         influence: whether INDIRECT edges are followed too.
         as_of: a moment in microseconds since 1970, None for now; tags and breakers are those of now.
+        sees: whether tags on a dataset of a namespace count; None where all do.
     """
 
     connection: Connection
@@ -48,6 +52,7 @@ class Flows:
     guess: bool = True
     influence: bool = False
     as_of: int | None = None
+    sees: Sees = None
     _flows: dict[TagName, Flow] = field(default_factory=dict)
 
     @cached_property
@@ -58,9 +63,13 @@ class Flows:
     @cached_property
     def starts(self) -> Mapping[TagName, frozenset[int]]:
         """The columns with each tag, those of tagged datasets among them; none where a dataset has no known column."""
-        more, _ = declared(self.every, self.file)
+        more = declared(self.every, self.file)[0] if self.file.tags else {}
         targets = tags_in_store(self.connection, more)
-        return {tag: frozenset(self._columns(some)) for tag, some in targets.items()}
+        if self.sees is not None:
+            owners = names.datasets(self.connection, {dataset for some in targets.values() for dataset, _ in some})
+            seen = {id_ for id_, one in owners.items() if any(self.sees(name.namespace) for name in one.names)}
+            targets = {tag: {one for one in some if one[0] in seen} for tag, some in targets.items()}
+        return {tag: frozenset(self._columns(some)) for tag, some in targets.items() if some}
 
     @cached_property
     def tags(self) -> tuple[TagName, ...]:
@@ -93,14 +102,21 @@ class Flows:
         return frozenset(node for flow in flows for kind in kinds for node in flow.arrived[kind].now)
 
     def paths(
-        self, tag: TagName, kinds: Collection[Arriving], among: Collection[int] | None = None
+        self,
+        tag: TagName,
+        kinds: Collection[Arriving],
+        among: Collection[int] | None = None,
+        most: int | None = None,
     ) -> Iterator[TagPath]:
-        """Yield the arrivals of a tag by name, with their paths; at some columns, or at all that are listed."""
+        """Yield the arrivals of a tag by name, with their paths; at some columns, or at all that are listed.
+
+        Of each kind that arrives there are ``most``, those that are the fewest steps away.
+        """
         flow = self.of(tag)
         for kind in (one for one in Arriving if one in kinds):
             overruled = self.overruled(tag, kind)
-            nodes = [node for node in flow.reached(kind) if node not in overruled and self._listed(node)]
-            nodes = [node for node in nodes if among is None or node in among]
+            nodes = [node for node in flow.reached(kind) if node not in overruled and (among is None or node in among)]
+            nodes = self._listed(nodes)[:most]
             links = {node: flow.path(node, kind) for node in nodes}
             hops, columns = self._named({row for rows in links.values() for row in rows}, nodes)
             found = [TagPath(tag, columns[node], kind, tuple(hops[row] for row in links[node])) for node in nodes]
@@ -122,14 +138,23 @@ class Flows:
                 cuts[one] = self._masks(one.pattern.lower())
         return [one for one, cut in cuts.items() if not cut and self.today <= one.expires]
 
-    def _listed(self, node: int) -> bool:
-        dataset = -node if node < 0 else self.every.fields[node][0] if node in self.every.fields else 0
-        return dataset in self.every.datasets
+    def _listed(self, nodes: Collection[int]) -> list[int]:
+        """Return the columns that lists show, in their order."""
+        listed = set(self.connection.execute(names.listed(self.connection, select(schema.dataset.c.id))).scalars())
+        question = self._described.where
+        rows = rows_for(self.connection, nodes, lambda some: question(schema.field.c.id.in_(some)))
+        owners = {row.id: row.dataset_id for row in rows}
+        return [one for one in nodes if owners.get(one, -one) in listed]
 
     def _columns(self, targets: Collection[Target]) -> set[int]:
         whole = {dataset for dataset, field_id in targets if not field_id}
-        found = {field_id for _, field_id in targets if field_id}
-        return found | {id_ for id_, (dataset, _) in self.every.fields.items() if dataset in whole} if whole else found
+        question = self._described.where
+        rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
+        return {field_id for _, field_id in targets if field_id} | {row.id for row in rows}
+
+    @cached_property
+    def _described(self) -> Select[Any]:
+        return select(schema.field.c.id, schema.field.c.dataset_id).where(described_fields(self.connection))
 
     def _masked_into(self, tag: TagName) -> Iterator[int]:
         """Yield the columns with a masked form of a column whose tag becomes this one by masking."""
@@ -165,7 +190,8 @@ class Flows:
     ) -> tuple[dict[tuple[int, ...], Hop], Mapping[int, Column]]:
         ends = {end for row in rows for end in row[:2] if end > 0}
         columns = dict(names.columns(self.connection, {one for one in ends.union(nodes) if one > 0}))
-        columns |= {one: Column(self.every.datasets[-one], "*", id=one) for one in nodes if one < 0}
+        wholes = names.datasets(self.connection, {-one for one in nodes if one < 0})
+        columns |= {-id_: Column(dataset, "*", id=-id_) for id_, dataset in wholes.items()}
         links = [Link(*row) for row in rows]
         steps = dict.fromkeys((one.input, one.output, one.job) for one in links)
         hops = dict(zip(steps, named_hops(self.connection, links, columns, self._transformations), strict=True))

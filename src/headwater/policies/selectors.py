@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlalchemy import Connection, select
 
-from headwater.model import Dataset, Job
+from headwater.model import Job
 from headwater.model.name_keys import folded
 from headwater.store import schema
 from headwater.store.questions import names
@@ -96,5 +96,4 @@ class Names:
 
 
 def _texts(dataset: KnownDataset) -> list[str]:
-    every: list[Dataset] = [dataset.dataset, *dataset.aliases]
-    return [folded(one) for one in every]
+    return [folded(one) for one in dataset.names]

@@ -34,6 +34,9 @@ QUESTIONS = {
     "columns": ["q=delay&limit=3"],
     "datasets": ["q=gold"],
     "search": ["q=delays"],
+    "tags": ["column=silver/flights.delay"],
+    "tags/flow": ["tag=sensitivity&value=internal"],
+    "tags/arriving": ["column=gold.delays.avg_delay"],
     "versions": ["namespace=file&dataset=/data/silver/flights&limit=1"],
     "coverage": [""],
 }

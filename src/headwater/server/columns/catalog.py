@@ -87,7 +87,7 @@ def columns(query: Annotated[SearchParameters, Query()], question: AskedQuestion
 @router.get("/search", response_model=list_schemas.TextPage)
 def search(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Response:
     """Search datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL with its words."""
-    return question.respond(lambda: _search(query, question))
+    return question.respond(lambda: _search(query, question), of_events=False)
 
 
 @router.get("/datasets", response_model=list_schemas.DatasetPage)

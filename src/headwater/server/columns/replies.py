@@ -90,9 +90,14 @@ class Question:
             raise UnknownName("Nothing that you may see has that name.")
         return self.redaction.answer(answer)
 
-    def respond(self, make: Callable[[], Reply]) -> Response:
-        """Return the reply, or 304 when the caller has it already; errors name nothing that the caller may not see."""
-        if not self.caller.sees_all:
+    def respond(self, make: Callable[[], Reply], *, of_events: bool = True) -> Response:
+        """Return the reply, or 304 when the caller has it already; errors name nothing that the caller may not see.
+
+        Args:
+            make: makes the reply.
+            of_events: whether the reply changes with events alone; one that people change has an ETag of its content.
+        """
+        if not (of_events and self.caller.sees_all):
             # A tag of the whole store would change whenever anybody writes.
             reply = self._made(make)
             return self._sent(f'W/"{_digest(reply.content, reply.media, reply.truncated)}"', lambda: reply)

@@ -18,6 +18,11 @@ class KnownDataset:
     aliases: tuple[Dataset, ...] = ()
     id: int = field(default=0, compare=False)
 
+    @property
+    def names(self) -> tuple[Dataset, ...]:
+        """Every name of it, that which is shown first."""
+        return (self.dataset, *self.aliases)
+
     def __str__(self) -> str:
         return str(self.dataset)
 

@@ -85,12 +85,12 @@ def snapshot(connection: Connection, at: int | None = None, same: Mapping[Datase
     with_schema = {shown[id_] for id_ in described}
     ends = {name for edge in edges for name in edge if name.column != WHOLE and name.dataset not in with_schema}
     columns |= dict.fromkeys(ends, "")
-    known = {one: shown[id_] for id_, dataset in datasets.items() for one in (dataset.dataset, *dataset.aliases)}
+    known = {one: shown[id_] for id_, dataset in datasets.items() for one in dataset.names}
     return Snapshot(columns, edges, jobs, known)
 
 
 def _shown(dataset: KnownDataset, same: Mapping[Dataset, str]) -> str:
-    every = (dataset.dataset, *dataset.aliases)
+    every = dataset.names
     return next((same[one] for one in every if one in same), str(dataset))
 
 

@@ -110,7 +110,7 @@ def _coverage(row: Any, output: KnownDataset | None, gaps: list[Gap]) -> Coverag
 
 
 def _is_about(gap: Gap, output: KnownDataset) -> bool:
-    return not gap.output or any(fit(name, gap.output) is not None for name in (output.dataset, *output.aliases))
+    return not gap.output or any(fit(name, gap.output) is not None for name in output.names)
 
 
 def _covered(gaps: tuple[Gap, ...], *, has_lineage: bool) -> Covered:
