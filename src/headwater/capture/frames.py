@@ -1,7 +1,7 @@
 """The lineage of a DataFrame that has not run: for a notebook, a test, a review."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -206,7 +206,7 @@ def _settings(agent: Agent | None) -> ExtractSettings:
     return agent.settings if agent else ExtractSettings(extensions=installed_extensions())
 
 
-def _sorted(edges: frozenset[Dependency]) -> tuple[Dependency, ...]:
+def _sorted(edges: Iterable[Dependency]) -> tuple[Dependency, ...]:
     def order(edge: Dependency) -> tuple[bool, str, str, str]:
         return (not edge.transformation.direct, _kind(edge), str(edge.input.dataset), edge.input.name)
 

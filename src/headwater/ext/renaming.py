@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 from headwater.model import (
     ColumnLineage,
     Dataset,
     DatasetDescription,
     Dependency,
+    EdgesOfFunction,
     InputField,
     Output,
     Statement,
@@ -67,14 +69,20 @@ def _described(seen: DatasetDescription, names: Names) -> DatasetDescription:
 
 def renamed_lineage(lineage: ColumnLineage, names: Names) -> ColumnLineage:
     """The edges, from fields of the datasets under their new names."""
-    fields = {field: _edges(edges, names) for field, edges in lineage.fields.items()}
-    return ColumnLineage(fields, _edges(lineage.dataset, names))
+    if not names:
+        return lineage
 
+    @cache
+    def renamed(edges: frozenset[Dependency]) -> frozenset[Dependency]:
+        return frozenset([_edge(edge, names) for edge in edges])
 
-def _edges(edges: frozenset[Dependency], names: Names) -> frozenset[Dependency]:
-    if not any(edge.input.dataset in names for edge in edges):
-        return edges
-    return frozenset([_edge(edge, names) for edge in edges])
+    fields = {
+        field: EdgesOfFunction(renamed(edges.received), renamed(edges.own))
+        if isinstance(edges, EdgesOfFunction)
+        else renamed(frozenset(edges))
+        for field, edges in lineage.fields.items()
+    }
+    return ColumnLineage(fields, renamed(lineage.dataset))
 
 
 def _edge(edge: Dependency, names: Names) -> Dependency:

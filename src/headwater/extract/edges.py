@@ -1,10 +1,11 @@
 """From traces to column lineage."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Set
+from functools import cache
 from typing import TypeGuard
 
-from headwater.extract.trace import UNSEEN_ROWS, Path, Paths
-from headwater.model import ColumnLineage, Dependency, InputField, Transformation
+from headwater.extract.trace import UNSEEN_ROWS, Path, Paths, Received, expanded
+from headwater.model import ColumnLineage, Dependency, EdgesOfFunction, InputField, Transformation, parts
 
 
 def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> ColumnLineage:
@@ -12,27 +13,47 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
 
     A query may give several columns one name: that name then has the edges of all of them.
     """
-    fields: dict[str, frozenset[Dependency]] = {}
+    fields: dict[str, Set[Dependency]] = {}
     # Columns that one function fills share one set of paths, and so share one of edges.
-    shared: dict[Paths, frozenset[Dependency]] = {}
+    shared: dict[Paths, Set[Dependency]] = {}
+    received: dict[Paths, frozenset[Dependency]] = {}
     known: dict[Path, Dependency] = {}
     for name, paths in zip(names, traces, strict=True):
         if paths not in shared:
-            shared[paths] = _dependencies(paths, known)
+            shared[paths] = _edges(paths, received, known)
         found = shared[paths]
         fields[name] = fields[name] | found if name in fields else found
-    return ColumnLineage(fields, _uncovered(_dependencies(deciding, known), fields.values()))
+    return ColumnLineage(fields, _uncovered(_dependencies(expanded(deciding), known), fields.values()))
 
 
-def _uncovered(deciding: frozenset[Dependency], fields: Iterable[frozenset[Dependency]]) -> frozenset[Dependency]:
+def _edges(
+    paths: Paths, received: dict[Paths, frozenset[Dependency]], known: dict[Path, Dependency]
+) -> Set[Dependency]:
+    """The edges of a column; those of what functions receive are one set for all columns that have it."""
+    functions = frozenset([path for path in paths if isinstance(path[0], Received)])
+    if not functions:
+        return _dependencies(paths, known)
+    if functions not in received:
+        received[functions] = _dependencies(expanded(functions), known)
+    own = _dependencies(paths, known)
+    return EdgesOfFunction(received[functions], own) if own else received[functions]
+
+
+def _uncovered(deciding: frozenset[Dependency], fields: Collection[Set[Dependency]]) -> frozenset[Dependency]:
     """Without the rows that an opaque function chose, where other edges from the same input cover every field."""
     unseen = frozenset(edge for edge in deciding if edge.transformation.description == UNSEEN_ROWS.description)
     if not unseen:
         return deciding
-    told = frozenset(edge.input for edge in deciding - unseen)
-    on_fields = [frozenset(edge.input for edge in edges) for edges in dict.fromkeys(fields)]
-    told = told.union(frozenset.intersection(*on_fields)) if on_fields else told
-    return deciding - frozenset(edge for edge in unseen if edge.input in told)
+    bare = frozenset(edge.input for edge in unseen) - {edge.input for edge in deciding - unseen}
+
+    @cache
+    def left(edges: frozenset[Dependency]) -> frozenset[InputField]:
+        return bare - {edge.input for edge in edges}
+
+    each = [parts(edges) for edges in fields]
+    uncovered = [left(first) - {edge.input for part in others for edge in part} for first, *others in each]
+    needed = frozenset[InputField]().union(*uncovered) if each else bare
+    return deciding - frozenset(edge for edge in unseen if edge.input not in needed)
 
 
 def _dependencies(paths: Paths, known: dict[Path, Dependency]) -> frozenset[Dependency]:

@@ -17,7 +17,20 @@ from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import merge_columns, row_dependencies, scope_of
 from headwater.extract.replaced_rows import as_described
 from headwater.extract.scope import Attribute, Extraction, Rows, Scope, attribute
-from headwater.extract.trace import NOTHING, OPAQUE, SAME, UNSEEN_ROWS, Paths, Trace, flat, merge, source, step, union
+from headwater.extract.trace import (
+    NOTHING,
+    OPAQUE,
+    SAME,
+    UNSEEN_ROWS,
+    Paths,
+    Trace,
+    flat,
+    merge,
+    received,
+    source,
+    step,
+    union,
+)
 from headwater.extract.written import mode, query
 from headwater.model import Dataset, DatasetDescription, InputField, Output, SchemaField
 from headwater.plan import Operator
@@ -113,19 +126,19 @@ class _AnsweredRows:
         names = {} if others or own else _by_name(shown.output, answers)
         read = [self._read(one, names) for one in answers.inputs]
         beside = step(OPAQUE, union((*map(_everything, read), *map(_fields, answers.inputs))))
-        received = union((step(OPAQUE, union(map(all_columns, (*sides, shown)))), beside))
+        everything = union((received(union(map(all_columns, (*sides, shown)))), beside))
         below = _known(scope_of(sides, self._extraction).columns)
         decided = union((shown.deciding, row_dependencies(read)))
         rows = Rows(shown.output, _beside(own.columns if own else below, read), decided)
         if answers.dependencies is not None:
-            unseen = step(UNSEEN_ROWS, received) if answers.unseen_rows and sides else NOTHING
+            unseen = step(UNSEEN_ROWS, everything) if answers.unseen_rows and sides else NOTHING
             scope = Scope(_beside(merge_columns(below, _without(own, answers.dependencies)), read), self._extraction)
-            made, every_row = depend(answers.dependencies, scope, received, self._node)
+            made, every_row = depend(answers.dependencies, scope, everything, self._node)
             found = Rows(rows.output, {**rows.columns, **made}, union((decided, every_row, unseen)))
-            return self._complete(found, received)
+            return self._complete(found, everything)
         if own:
             return self._unanswered(rows, beside) if answers.inputs else rows
-        return self._unanswered(rows, received) if others and rows.output else self._complete(rows, received)
+        return self._unanswered(rows, everything) if others and rows.output else self._complete(rows, everything)
 
     def _read(self, relation: InputRelation, by_name: Mapping[int, str]) -> Rows:
         """The columns that a relation adds to those below, by their exprIds, and what decides on its rows."""
@@ -154,23 +167,23 @@ class _AnsweredRows:
             self._extraction.datasets[with_added(described, relation.added)] = None
         return Rows((), merge_columns(columns, _known(rows.columns)), rows.deciding)
 
-    def _complete(self, rows: Rows, received: Paths) -> Rows:
+    def _complete(self, rows: Rows, everything: Paths) -> Rows:
         """The rows with conservative edges for the columns that nothing is known of, and a gap that names them."""
         missing = [column for column in rows.output if column.expr_id not in rows.columns]
         if not missing:
             return rows
         names = _listed([column.name for column in missing])
         self._report(self._node, f"nobody told what {names} is made of: {_counts(self._answers)}")
-        conservative = dict.fromkeys((column.expr_id for column in missing), received)
+        conservative = dict.fromkeys((column.expr_id for column in missing), everything)
         return Rows(rows.output, {**rows.columns, **conservative}, rows.deciding)
 
-    def _unanswered(self, rows: Rows, received: Paths) -> Rows:
+    def _unanswered(self, rows: Rows, everything: Paths) -> Rows:
         """The rows where no answer is about the columns of an operator that reads others: any may be made of any."""
         self._report(self._node, f"nobody told what its columns are made of: {_counts(self._answers)}")
         columns: dict[int, Trace] = {
-            c.expr_id: merge((rows.columns.get(c.expr_id, NOTHING), received)) for c in rows.output
+            c.expr_id: merge((rows.columns.get(c.expr_id, NOTHING), everything)) for c in rows.output
         }
-        return Rows(rows.output, {**rows.columns, **columns}, union((rows.deciding, step(UNSEEN_ROWS, received))))
+        return Rows(rows.output, {**rows.columns, **columns}, union((rows.deciding, step(UNSEEN_ROWS, everything))))
 
     def _report(self, node: Operator, why: str) -> None:
         self._extraction.report("operator", node.name, why)

@@ -4,6 +4,7 @@ A trace is a set of paths (source, transformation), a struct of traces, or the e
 a leaf that was packed can be taken out again without its neighbours.
 A source is an input field, or a placeholder for a column that only an outer scope knows:
 an outer reference of a correlated subquery, a column of the recursion it stands in, a common expression.
+The many columns that a function receives are one source together.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -56,7 +57,15 @@ class Placeholder:
     parts: tuple[Part, ...] = ()
 
 
-Path = tuple[InputField | Placeholder, Transformation]
+@dataclass(frozen=True, slots=True, eq=False)
+class Received:
+    """The paths of all that a function receives, as one source, so that each column it fills has one path."""
+
+    paths: "Paths"
+
+
+Source = InputField | Placeholder | Received
+Path = tuple[Source, Transformation]
 Paths = frozenset[Path]
 
 NOTHING: Paths = frozenset()
@@ -115,9 +124,25 @@ def _after(outer: Transformation) -> _After:
     return _After(outer)
 
 
-def source(field: InputField | Placeholder) -> Paths:
+def source(field: Source) -> Paths:
     """The trace of a column that is that field, unchanged."""
     return frozenset({(field, SAME)})
+
+
+def received(paths: Paths) -> Paths:
+    """The paths of what a function makes of all it receives; many are one source, unless some are replaced later."""
+    found = step(OPAQUE, expanded(paths))
+    later = any(isinstance(origin, Placeholder) or how.description == CORRELATED.description for origin, how in found)
+    return found if later or len(found) < _MANY_PATHS else source(Received(found))
+
+
+def expanded(paths: Paths) -> Paths:
+    """The paths with those of each function in the place of the one source that stands for them."""
+    together = [(origin.paths, how) for origin, how in paths if isinstance(origin, Received)]
+    if not together:
+        return paths
+    single = frozenset(path for path in paths if not isinstance(path[0], Received))
+    return union((single, *(_stepped(how, many) for many, how in together)))
 
 
 def step(transformation: Step, trace: Trace) -> Paths:
@@ -141,7 +166,7 @@ def described(text: str, paths: Paths) -> Paths:
     return frozenset(((origin, Transformation(how.subtype, how.masking, how.opaque, text, how.guess)),))
 
 
-# Each column of a wide function has all that it received: one set for those that are computed alike.
+# Many columns may be computed of one wide value: one set for those that are computed alike.
 _often_stepped = lru_cache(maxsize=8)(_stepped)
 
 

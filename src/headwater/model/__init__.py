@@ -18,11 +18,13 @@ from headwater.model.lineage import (
     IDENTITY,
     ColumnLineage,
     Dependency,
+    EdgesOfFunction,
     InputField,
     Subtype,
     Transformation,
     TransformationType,
     compose,
+    parts,
 )
 from headwater.model.run import Engine, Job, Run, RunMoment, RunState
 from headwater.model.statement import Gap, Output, Statement
@@ -34,6 +36,7 @@ __all__ = [
     "Dataset",
     "DatasetDescription",
     "Dependency",
+    "EdgesOfFunction",
     "Engine",
     "Facet",
     "FieldChange",
@@ -56,4 +59,5 @@ __all__ = [
     "TransformationType",
     "compose",
     "endings_apart",
+    "parts",
 ]

@@ -3,10 +3,11 @@
 The closed sets are those of the OpenLineage ``columnLineage`` facet 1-2-0.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 
 from headwater.model.dataset import Dataset
@@ -134,6 +135,31 @@ class Dependency:
     transformation: Transformation
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgesOfFunction(Set[Dependency]):
+    """The edges of a field from all that a function receives, which are one set for all its fields, and its own."""
+
+    received: frozenset[Dependency]
+    own: frozenset[Dependency]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "own", self.own - self.received)
+
+    def __contains__(self, edge: object) -> bool:
+        return edge in self.own or edge in self.received
+
+    def __iter__(self) -> Iterator[Dependency]:
+        return chain(self.own, self.received)
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.received)
+
+    @classmethod
+    def _from_iterable(cls, edges: Iterable[Dependency]) -> frozenset[Dependency]:  # type: ignore[override]
+        """The result of ``&``, ``|`` and ``-``."""
+        return frozenset(edges)
+
+
 @dataclass(frozen=True)
 class ColumnLineage:
     """The lineage of one output dataset.
@@ -142,7 +168,7 @@ class ColumnLineage:
     ``dataset`` holds what touches every column alike (FILTER, JOIN, GROUP_BY, SORT).
     """
 
-    fields: Mapping[str, frozenset[Dependency]] = field(default_factory=lambda: MappingProxyType({}))
+    fields: Mapping[str, Set[Dependency]] = field(default_factory=lambda: MappingProxyType({}))
     dataset: frozenset[Dependency] = frozenset()
 
     @cached_property
@@ -171,6 +197,11 @@ class ColumnLineage:
 
     def _dependencies(self) -> Iterator[Dependency]:
         """The dependencies of each set once: fields that a function fills from the same columns share theirs."""
-        for inputs in dict.fromkeys(self.fields.values()):
+        for inputs in dict.fromkeys(part for edges in self.fields.values() for part in parts(edges)):
             yield from inputs
         yield from self.dataset
+
+
+def parts(edges: Set[Dependency]) -> tuple[frozenset[Dependency], ...]:
+    """The edges of a field as sets of which other fields may have the same: those of a function apart."""
+    return (edges.received, edges.own) if isinstance(edges, EdgesOfFunction) else (frozenset(edges),)

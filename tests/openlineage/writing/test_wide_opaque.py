@@ -2,12 +2,14 @@
 
 import json
 import tracemalloc
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headwater.ext.renaming import renamed_lineage
 from headwater.extract.edges import lineage
 from headwater.extract.trace import (
     AGGREGATED,
@@ -16,6 +18,8 @@ from headwater.extract.trace import (
     OPAQUE,
     TRANSFORMED,
     UNSEEN_ROWS,
+    Paths,
+    received,
     source,
     step,
     union,
@@ -46,10 +50,10 @@ TARGET = Dataset("file", "/lake/target")
 
 def opaque(columns: int, *, also: str = "") -> ColumnLineage:
     """The lineage of ``mapInPandas`` over so many columns into as many, and of a constant beside them."""
-    received = step(OPAQUE, union(source(InputField(SOURCE, f"c{number}")) for number in range(columns)))
+    made = received(union(source(InputField(SOURCE, f"c{number}")) for number in range(columns)))
     names = [f"d{number}" for number in range(columns)]
-    traces = [received] * columns
-    return lineage([*names, *filter(None, [also])], [*traces, *[NOTHING] * bool(also)], step(UNSEEN_ROWS, received))
+    traces = [made] * columns
+    return lineage([*names, *filter(None, [also])], [*traces, *[NOTHING] * bool(also)], step(UNSEEN_ROWS, made))
 
 
 def event(found: ColumnLineage, **settings: Any) -> str:
@@ -93,16 +97,43 @@ def test_below_the_bound_each_field_has_its_edges() -> None:
     assert "dataset" not in parts
 
 
-def mixed(columns: int, how: str) -> ColumnLineage:
+def mixed(columns: int, how: str, function: Callable[[Paths], Paths] = received) -> ColumnLineage:
     """The lineage of what is made of each column of such a function: ``how`` it is computed, beside another table's."""
-    received = step(OPAQUE, union(source(InputField(SOURCE, f"c{number}")) for number in range(columns)))
+    filled = function(union(source(InputField(SOURCE, f"c{number}")) for number in range(columns)))
     own = [source(InputField(Dataset("file", "/lake/other"), f"o{number}")) for number in range(columns)]
-    made = {
-        "aggregated": lambda one: step(AGGREGATED, received),
-        "added": lambda one: step(TRANSFORMED, union((received, one))),
-        "compared": lambda one: union((step(CONDITION, received), one)),
+    made: Callable[[Paths], Paths] = {
+        "aggregated": lambda one: step(AGGREGATED, filled),
+        "added": lambda one: step(TRANSFORMED, union((filled, one))),
+        "added to what it received": lambda one: union((filled, source(InputField(SOURCE, "c0")), step(OPAQUE, one))),
+        "compared": lambda one: union((step(CONDITION, filled), one)),
+        "received by another": lambda one: function(union((step(AGGREGATED, filled), one))),
     }[how]
-    return lineage([f"d{number}" for number in range(columns)], [made(one) for one in own], NOTHING)
+    names = [f"d{number}" for number in range(columns)]
+    return lineage(names, [made(one) for one in own], step(UNSEEN_ROWS, filled))
+
+
+HOW = ("aggregated", "added", "added to what it received", "compared", "received by another")
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("columns", [5, 150])
+def test_one_source_for_all_that_a_function_receives_leads_to_the_edges_of_each(columns: int, how: str) -> None:
+    one_by_one = mixed(columns, how, lambda paths: step(OPAQUE, paths))
+    together = mixed(columns, how)
+    assert together == one_by_one
+    assert together.sources == one_by_one.sources
+    assert {*together.transformations} == {*one_by_one.transformations}
+    other = {Dataset("file", "/lake/other"): Dataset("s3://lake", "other")}
+    assert renamed_lineage(together, other) == renamed_lineage(one_by_one, other)
+
+
+@pytest.mark.parametrize("how", ["added", "compared"])
+def test_it_grows_with_the_columns_and_not_with_their_square(how: str) -> None:
+    tracemalloc.start()
+    event(mixed(1_500, how))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 12_000 * 1_500
 
 
 @pytest.mark.parametrize("how", ["aggregated", "added", "compared"])

@@ -9,7 +9,7 @@ from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import Visitors, row_dependencies, row_effects, scope_of
 from headwater.extract.operators.watermarks import columns_of, without_late
 from headwater.extract.scope import Extraction, Rows, attribute
-from headwater.extract.trace import GROUP_BY, OPAQUE, UNSEEN_ROWS, Paths, Trace, flat, merge, step, union
+from headwater.extract.trace import GROUP_BY, UNSEEN_ROWS, Paths, Trace, flat, merge, received, step, union
 from headwater.plan import Expression, Operator
 
 
@@ -40,11 +40,11 @@ def cogrouped(node: Operator, children: tuple[Rows, ...], extraction: Extraction
 def stateful(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``groupBy(k).transformWithStateInPandas``: the second child, if any, are the rows that the state begins with."""
     extraction.report("opaque", _function(node), f"{node.name} runs a function that cannot be looked into")
-    received = step(OPAQUE, union(map(all_columns, children)))
+    made = received(union(map(all_columns, children)))
     output = tuple(map(attribute, output_of(node)))
     length = node.values.get("groupingAttributesLen", 0)
     keys = step(GROUP_BY, union(flat(children[0].column(place)) for place in range(length)))
-    rows = Rows(output, {column.expr_id: received for column in output}, union((row_dependencies(children), keys)))
+    rows = Rows(output, {column.expr_id: made for column in output}, union((row_dependencies(children), keys)))
     return without_late(node, rows, columns_of(children), extraction)
 
 
@@ -60,14 +60,13 @@ def unknown(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
 
 
 def _opaque(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    received = step(OPAQUE, _received(node, children, extraction))
+    made = received(_arguments(node, children, extraction))
     known = scope_of(children, extraction).columns
     output = tuple(map(attribute, output_of(node)))
     columns: dict[int, Trace] = {
-        column.expr_id: merge((known[column.expr_id], received)) if column.expr_id in known else received
-        for column in output
+        column.expr_id: merge((known[column.expr_id], made)) if column.expr_id in known else made for column in output
     }
-    return Rows(output, columns, union((row_dependencies(children), step(UNSEEN_ROWS, received))))
+    return Rows(output, columns, union((row_dependencies(children), step(UNSEEN_ROWS, made))))
 
 
 def output_of(node: Operator) -> tuple[Expression, ...]:
@@ -75,7 +74,7 @@ def output_of(node: Operator) -> tuple[Expression, ...]:
     return next((found for name in ("output", "outputAttrs") if (found := node.expressions(name))), ())
 
 
-def _received(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Paths:
+def _arguments(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Paths:
     """The columns that a Python function gets are the children of ``functionExpr``; else all there are."""
     function = node.expression("functionExpr")
     if function is None or not function.children:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.scope import Extraction, Rows, Scope
-from headwater.extract.trace import FILTER, NOTHING, Paths, flat, step, union
+from headwater.extract.trace import FILTER, NOTHING, Paths, expanded, flat, step, union
 from headwater.plan import Operator
 
 _STREAMS = ("StreamingRelation", "StreamingRelationV2")
@@ -29,8 +29,8 @@ def without_late(node: Operator, rows: Rows, shown: Iterable[Paths], extraction:
     """
     if not extraction.watermarks:
         return rows
-    origins = {origin for paths in shown for origin, _ in paths}
-    known = {origin for origin, _ in rows.deciding}
+    origins = {origin for paths in frozenset(shown) for origin, _ in expanded(paths)}
+    known = {origin for origin, _ in expanded(rows.deciding)}
     times = union(extraction.watermarks.get(below, NOTHING) for below in _below(node))
     late = step(FILTER, frozenset(path for path in times if path[0] in origins - known))
     return Rows(rows.output, rows.columns, union((rows.deciding, late)))

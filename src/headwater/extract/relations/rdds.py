@@ -7,7 +7,7 @@ from headwater.extract.origins import Origin, batch_of, collected_as, has_variab
 from headwater.extract.relations import naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
-from headwater.extract.trace import NOTHING, OPAQUE, Paths, step, union
+from headwater.extract.trace import NOTHING, OPAQUE, Paths, received, union
 from headwater.model import InputField, SchemaField
 from headwater.plan import Operator
 
@@ -65,8 +65,8 @@ def _made_of(known: Origin, output: tuple[Attribute, ...], what: str, why: str, 
     """Each column depends on every column of what was collected."""
     _note(known, extraction)
     extraction.report("opaque", what, why)
-    received = step(OPAQUE, known.everything)
-    return Rows(output, {column.expr_id: received for column in output}, known.deciding)
+    made = received(known.everything)
+    return Rows(output, {column.expr_id: made for column in output}, known.deciding)
 
 
 def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction) -> Rows:
@@ -81,8 +81,8 @@ def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction)
     if len(origins) < len(facts.get("known", ())):
         extraction.report("budget", "RDD", "what its rows were made of was forgotten, as there are too many RDDs")
     _report_others(facts, extraction)
-    received = step(OPAQUE, union(seen))
-    return Rows(output, {c.expr_id: received for c in output}, union(origin.deciding for origin in origins))
+    made = received(union(seen))
+    return Rows(output, {c.expr_id: made for c in output}, union(origin.deciding for origin in origins))
 
 
 def _known(rdd: int, extraction: Extraction) -> Origin | None:

@@ -7,7 +7,7 @@ from functools import cache
 import attr
 from openlineage.client.generated import column_lineage_dataset as wire
 
-from headwater.model import ColumnLineage, Dependency, Gap, InputField, Output, Subtype, Transformation
+from headwater.model import ColumnLineage, Dependency, EdgesOfFunction, Gap, InputField, Output, Subtype, Transformation
 from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact_literals
 
@@ -70,8 +70,8 @@ def _without_products(lineage: ColumnLineage, settings: FacetSettings) -> tuple[
 
     That is exact where they lead to every field and are DIRECT; else more is covered, which is marked and noted.
     """
-    parts = _opaque_parts(lineage)
-    sharing = Counter(parts[edges] for edges in lineage.fields.values())
+    split = _opaque_apart(lineage)
+    sharing = Counter(opaque for opaque, _ in split.values())
     many = {opaque for opaque, columns in sharing.items() if len(opaque) * columns > _MOST_PAIRS}
     if not many:
         return lineage, []
@@ -88,20 +88,24 @@ def _without_products(lineage: ColumnLineage, settings: FacetSettings) -> tuple[
         notes.append(
             ("edges", f"A function fills {count} of {len(lineage.fields)} columns: its inputs stand for the dataset.")
         )
-    left = {edges: edges - opaque if opaque in many else edges for edges, opaque in parts.items()}
-    fields = {name: left[edges] for name, edges in lineage.fields.items()}
+    fields = {name: own if opaque in many else lineage.fields[name] for name, (opaque, own) in split.items()}
     on_all = lineage.dataset | everywhere | {Dependency(column, _COARSE) for column in coarse}
     return ColumnLineage(fields, on_all), notes
 
 
-def _opaque_parts(lineage: ColumnLineage) -> dict[frozenset[Dependency], frozenset[Dependency]]:
-    """The opaque edges among those of each field; equal ones are one object, for there may be very many."""
-    seen: dict[frozenset[Dependency], frozenset[Dependency]] = {}
-    parts = {}
-    for edges in dict.fromkeys(lineage.fields.values()):
+def _opaque_apart(lineage: ColumnLineage) -> dict[str, tuple[frozenset[Dependency], frozenset[Dependency]]]:
+    """The opaque edges of each field and its others; equal opaque ones are one object, for there may be very many."""
+    shared: dict[frozenset[Dependency], frozenset[Dependency]] = {}
+
+    @cache
+    def apart(edges: frozenset[Dependency]) -> tuple[frozenset[Dependency], frozenset[Dependency]]:
         opaque = frozenset([edge for edge in edges if edge.transformation.opaque])
-        parts[edges] = seen.setdefault(opaque, opaque)
-    return parts
+        return shared.setdefault(opaque, opaque), edges - opaque
+
+    return {
+        name: (edges.received, edges.own) if isinstance(edges, EdgesOfFunction) else apart(frozenset(edges))
+        for name, edges in lineage.fields.items()
+    }
 
 
 def _size(lineage: ColumnLineage) -> int:
