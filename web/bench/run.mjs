@@ -1,6 +1,6 @@
 // Draws the same view in the page's graph and in @xyflow/react, in one run of a headless Chromium, and prints a table.
 // Each figure also goes to the error stream as soon as it is measured.
-// Usage: node bench/run.mjs [--datasets 2000] [--columns 25] [--edges 50000]
+// Usage: node bench/run.mjs [--datasets 2000] [--columns 25] [--edges 50000] [--alone], without @xyflow/react
 
 import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     datasets: { type: "string", default: "2000" },
     columns: { type: "string", default: "25" },
     edges: { type: "string", default: "50000" },
+    alone: { type: "boolean", default: false },
   },
 });
 const CONFIG = new URL("vite.config.ts", import.meta.url).pathname;
@@ -208,7 +209,8 @@ measured.ours = new Map([
   ...(await lighting(browser, url)),
   ...(await memory(browser, url)),
 ]);
-measured.xyflow = new Map([...(await frames(browser, url, "xyflow")), ...(await wide(browser, url, "xyflow"))]);
+const xyflow = async () => [...(await frames(browser, url, "xyflow")), ...(await wide(browser, url, "xyflow"))];
+measured.xyflow = new Map(values.alone ? [] : await xyflow());
 measured.ours.set("the whole page gzipped, kB", bundle());
 await browser.close();
 await server.close();

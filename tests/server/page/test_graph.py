@@ -115,6 +115,20 @@ def test_dragging_and_the_wheel_move_the_cards(visiting: Visit) -> None:
     assert zoomed["width"] > moved["width"]
 
 
+def test_names_can_be_read_on_small_cards(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    name = column(page, "silver/orders", "amount").locator(".hw-field")
+    expect(name).to_be_visible()
+    scale = "e => e.getBoundingClientRect().width / e.offsetWidth"
+    zooms = []
+    while (zoom := page.locator(".hw-card").first.evaluate(scale)) >= 0.7:
+        zooms.append(zoom)
+        assert name.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") * zoom > 8.9
+        page.get_by_role("button", name="Zoom out").click()
+    assert name.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") * zoom > 8.9
+    assert zooms
+
+
 def test_all_four_exports_are_saved(visiting: Visit, tmp_path: Path) -> None:
     page = visiting.go(AMOUNT)
     expect(column(page, "silver/orders", "amount")).to_be_visible()

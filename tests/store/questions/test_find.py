@@ -45,6 +45,22 @@ def test_any_ending_will_do(shelf: Store, name: str) -> None:
     assert column(shelf, name) == "file:/data/gold/delays.avg_delay"
 
 
+NESTED = "array<struct<sku:string,tax:struct<rate:double>>>"
+
+
+@pytest.mark.parametrize("name", ["baskets.items.sku", "items.tax.rate", "lake/baskets.ITEMS.Tax", "baskets.items"])
+def test_a_field_within_a_column_stands_for_the_column(store: Store, words: Any, name: str) -> None:
+    baskets = words.written("lake/baskets", {"items": []})
+    baskets["facets"]["schema"]["fields"][0]["type"] = NESTED
+    store.ingest([words.run_event("j", baskets)])
+    assert column(store, name) == "file:/lake/baskets.items"
+    with store.read() as connection:
+        exact = find.Exact("file", "/lake/baskets", "items.tax.rate")
+        assert str(find.find(connection, exact)) == str(find.find(connection, name)) == "file:/lake/baskets.items"
+    with pytest.raises(UnknownName):
+        column(store, "baskets.items.price")
+
+
 def test_a_part_in_backticks_is_taken_as_it_stands(shelf: Store) -> None:
     quoted = "`" + ODD.replace("`", "``") + "`"
     assert column(shelf, f"gold.delays.{quoted}") == f"file:/data/gold/delays.{ODD}"

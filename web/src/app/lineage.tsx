@@ -140,12 +140,14 @@ const LIMITS = {
   time: "The server ran out of time.",
 } as const;
 
-/** Say which limits cut a view. */
+/** Say which limits cut a view; a depth that was asked for is none. */
 export function Truncated({ view }: { view: View }) {
-  if (!view.truncated.length) return null;
+  const asked = view.depth.up !== null || view.depth.down !== null;
+  const limits = view.truncated.filter((one) => one !== "depth" || !asked);
+  if (!limits.length) return null;
   return (
     <p class="notice" role="status">
-      Not all of it is shown. {view.truncated.map((one) => LIMITS[one]).join(" ")}
+      Not all of it is shown. {limits.map((one) => LIMITS[one]).join(" ")}
     </p>
   );
 }

@@ -130,15 +130,13 @@ function Moments({ dataset, address, go }: { dataset: Name; address: Address; go
         />
       </label>
       {address.page === "lineage" && moments.length > 0 && <Compare moments={moments} address={address} go={go} />}
-      {address.asOf ? (
+      {address.asOf && (
         <span class="then">
           <Moment at={address.asOf} />{" "}
           <button type="button" onClick={() => show("")}>
             Show now
           </button>
         </span>
-      ) : (
-        <span>now</span>
       )}
     </div>
   );

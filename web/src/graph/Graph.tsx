@@ -5,7 +5,7 @@ import { type Path, pathOf } from "../model/path";
 import type { GraphState, Hop } from "../model/state";
 import type { View } from "../model/view";
 import type { Rect } from "./drawing/curves";
-import { type Drawing, litBy } from "./drawing/drawing";
+import { around, type Drawing, litBy } from "./drawing/drawing";
 import { announcement, hopBeyond, type Walk, walk } from "./keyboard";
 import { Cards } from "./parts/Cards";
 import type { CardActions } from "./parts/DatasetCard";
@@ -15,6 +15,7 @@ import { Minimap } from "./parts/Minimap";
 import { Toolbar } from "./parts/Toolbar";
 import { usePointer } from "./pointer";
 import { type CardState, cardStateWith } from "./scene/cards";
+import { boxKeys } from "./scene/scene";
 import { Stage } from "./stage";
 import { Tree } from "./tree/Tree";
 import "./graph.css";
@@ -39,7 +40,7 @@ export function Graph(props: GraphProps) {
   const [cardStates, setCardStates] = useState<ReadonlyMap<number, CardState>>(new Map());
   const { drawing, tidy } = useDrawing(followed, state, cardStates);
   const stage = useRef<Stage | null>(null);
-  const anchor = useRef(view.datasets.id[view.focus.dataset]);
+  const anchor = useRef<Anchor>({ dataset: view.datasets.id[view.focus.dataset], hop: false });
   const change = (changed: Partial<GraphState>) => onState({ ...state, ...changed });
   return (
     <div class="hw-graph">
@@ -57,14 +58,19 @@ export function Graph(props: GraphProps) {
 /** How long the pointer rests on a column before its path is lit, in ms: on the way across cards nothing flickers. */
 const PREVIEW_DELAY = 120;
 
+/** The dataset that was acted on last, by its id: its card stays where it is, and what it led to is brought into sight. */
+interface Anchor {
+  readonly dataset: number;
+  readonly hop: boolean;
+}
+
 interface CanvasProps extends GraphProps {
   readonly followed: ReturnType<typeof useFollowed>;
   readonly drawing: Drawing | null;
   readonly cardStates: ReadonlyMap<number, CardState>;
   setCardStates(states: ReadonlyMap<number, CardState>): void;
   readonly stage: { current: Stage | null };
-  /** Id of the dataset that was acted on last: its card stays where it is on the screen. */
-  readonly anchor: { current: number };
+  readonly anchor: { current: Anchor };
 }
 
 function Canvas(props: CanvasProps) {
@@ -175,7 +181,7 @@ function useActions(
       select: (column) => {
         const { view, state, onState, anchor } = latest.current;
         const id = view.columns.id[column];
-        anchor.current = view.datasets.id[view.columns.dataset[column]];
+        anchor.current = { dataset: view.datasets.id[view.columns.dataset[column]], hop: false };
         setPreview(null);
         setActive(column);
         onState({ ...state, column: state.column === id ? null : id });
@@ -183,14 +189,14 @@ function useActions(
       preview: setPreview,
       changeCard: (dataset, card) => {
         const { view, cardStates, setCardStates, anchor } = latest.current;
-        anchor.current = view.datasets.id[dataset];
+        anchor.current = { dataset: view.datasets.id[dataset], hop: false };
         setCardStates(new Map(cardStates).set(view.datasets.id[dataset], card));
       },
       openDataset: opens ? (dataset) => latest.current.onDataset?.(dataset) : null,
       expand: expands
         ? (dataset, hop) => {
             const { view, anchor, onExpand } = latest.current;
-            anchor.current = view.datasets.id[dataset];
+            anchor.current = { dataset: view.datasets.id[dataset], hop: true };
             onExpand?.(hop);
           }
         : null,
@@ -200,7 +206,7 @@ function useActions(
 }
 
 /** Keep a stage for the elements, and show each drawing on it. */
-function useStage(stage: { current: Stage | null }, drawing: Drawing | null, anchor: { current: number }) {
+function useStage(stage: { current: Stage | null }, drawing: Drawing | null, anchor: { current: Anchor }) {
   const elements = { canvas: useRef<HTMLCanvasElement>(null), world: useRef<HTMLDivElement>(null) };
   const [boxes, setBoxes] = useState<readonly number[]>([]);
   const before = useRef<Drawing | null>(null);
@@ -218,7 +224,13 @@ function useStage(stage: { current: Stage | null }, drawing: Drawing | null, anc
   }, []);
   useEffect(() => {
     if (!drawing) return;
-    stage.current?.show(drawing, null, before.current && anchorOf(before.current, drawing, anchor.current));
+    const { dataset, hop } = anchor.current;
+    const moved = before.current && anchorOf(before.current, drawing, dataset);
+    stage.current?.show(drawing, null, moved);
+    if (hop && before.current && moved) {
+      stage.current?.glideTo(around([...addedBoxes(before.current, drawing), moved.after]));
+      anchor.current = { dataset, hop: false };
+    }
     before.current = drawing;
   }, [drawing]);
   return { elements, boxes };
@@ -244,6 +256,12 @@ function anchorOf(before: Drawing, after: Drawing, id: number): { before: Rect; 
   const [from, to] = [rects(before), rects(after)];
   const shown = from.findIndex((rect, place) => rect && to[place]);
   return shown < 0 ? null : { before: from[shown], after: to[shown] };
+}
+
+/** Return where the cards are that a drawing has and the one before had not. */
+function addedBoxes(before: Drawing, { scene, boxes }: Drawing): Rect[] {
+  const keys = new Set(boxKeys(before.scene));
+  return boxKeys(scene).flatMap((key, box) => (keys.has(key) ? [] : [boxes[box]]));
 }
 
 /** Show a column's row, turning its card to the page that has it, and put the keyboard's focus there. */

@@ -13,6 +13,9 @@ const BEYOND = 0.25;
 const CARD_MARGIN = 240;
 /** Below this zoom a whole drawing cannot be read: it opens at the focus. */
 const READABLE_ZOOM = 0.4;
+/** Below this zoom cards have larger letters. */
+const FAR_ZOOM = 0.75;
+const GLIDE = 250; // milliseconds
 
 export interface StageElements {
   readonly root: HTMLElement;
@@ -31,6 +34,8 @@ export class Stage {
   private inSight = "";
   /** Whether the whole drawing was asked for, and nothing moved the camera since. */
   private fits = false;
+  /** The move that is under way; the next move ends it. */
+  private glide: ((now: number) => void) | null = null;
   private palette: Palette;
   private readonly painter = new PaintWorker((bitmap, frame) => this.present(bitmap, frame));
   private readonly bitmaps: ImageBitmapRenderingContext | null;
@@ -69,10 +74,31 @@ export class Stage {
   }
 
   moveTo(camera: Camera): void {
+    this.glide = null;
+    this.see(camera);
+  }
+
+  /** See a rectangle, moving as little as that takes, in so many frames that the eye can follow. */
+  glideTo(rect: Rect): void {
+    const [from, to] = [this.camera, revealed(this.camera, rect, this.size)];
+    const start = performance.now();
+    const glide = (now: number) => {
+      if (this.glide !== glide) return;
+      const part = Math.min(1, Math.max(0, (now - start) / GLIDE));
+      this.see({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part, zoom: from.zoom });
+      if (part < 1) requestAnimationFrame(glide);
+    };
+    this.glide = glide;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.moveTo(to);
+    else requestAnimationFrame(glide);
+  }
+
+  private see(camera: Camera): void {
     this.camera = camera;
     this.fits = false;
     const { x, y, zoom } = camera;
     this.elements.world.style.transform = `translate(${-x * zoom}px, ${-y * zoom}px) scale(${zoom})`;
+    this.elements.world.toggleAttribute("data-far", zoom < FAR_ZOOM);
     this.placeBitmap();
     if (!this.covered()) this.repaint();
     this.findBoxes();

@@ -5,12 +5,13 @@ for what is in a map (SchemaDatasetFacet 1-2-0, ``fields``).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
 
 _DEEPEST = 50
+_UNNAMED = ("_element", "value")
 _COLLECTION = re.compile(r"(struct|array|map)<(.*)>", re.DOTALL)
 
 
@@ -37,6 +38,24 @@ def nested_fields(kind: str, depth: int = 0) -> tuple[SchemaDatasetFacetFields, 
         return tuple(_field(name, of, depth) for name, _, of in named) or None
     names = ("_element",) if match[1] == "array" else ("key", "value")
     return tuple(map(_field, names, parts, [depth] * len(names))) if len(parts) == len(names) else None
+
+
+def has_field_within(kind: str | None, path: Sequence[str]) -> bool:
+    """Whether a type has a field by that path; elements and values are not named in it, and case does not count.
+
+    >>> has_field_within("array<struct<sku:string,tax:struct<rate:double>>>", ["tax", "Rate"])
+    True
+    >>> has_field_within("struct<sku:string>", ["price"])
+    False
+    """
+    if not path or not kind:
+        return not path
+    return any(
+        has_field_within(one.type, path[1:])
+        if one.name.casefold() == path[0].casefold()
+        else one.name in _UNNAMED and has_field_within(one.type, path)
+        for one in nested_fields(kind) or ()
+    )
 
 
 def _field(name: str, kind: str, depth: int) -> SchemaDatasetFacetFields:

@@ -190,8 +190,10 @@ function paintTitle(context: Context, picture: Picture, box: number, { camera, p
   context.font = `600 ${size}px system-ui, sans-serif`;
   context.fillStyle = palette.text;
   const lines = wrapped(context, picture.titles[box], width, Math.min(4, room - (counted ? 1 : 0)));
+  // A low box has its title in the middle: below its upper side there would be too little room.
+  const first = room > 1 ? top + step : (top + bottom) / 2 + 0.36 * size;
   lines.forEach((line, place) => {
-    context.fillText(line, left + size / 2, top + step * (place + 1));
+    context.fillText(line, left + size / 2, first + step * place);
   });
   if (!counted) return;
   context.font = `${size}px system-ui, sans-serif`;

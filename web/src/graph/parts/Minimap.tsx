@@ -12,17 +12,25 @@ export interface MinimapProps {
 
 const SIZE: Size = { width: 180, height: 120 };
 
-/** All boxes small, with a frame around what is seen; a press or a drag moves the camera there. */
+/**
+ * All boxes small, with a frame around what is seen; a press or a drag moves the camera there. It is away while all is
+ * seen, so that it covers nothing.
+ */
 export function Minimap({ drawing, stage }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
+  const root = useRef<HTMLDivElement>(null);
   const map = fitted(drawing.bounds, SIZE, 4);
   useEffect(() => {
     if (canvas.current) paintMap(canvas.current, drawing, map);
     const { current } = stage;
     if (!current) return;
     // Not by state: it moves with each frame of a drag.
-    current.onCamera = () => placeFrame(frame.current, seen(current.camera, current.size), map);
+    current.onCamera = () => {
+      const view = seen(current.camera, current.size);
+      placeFrame(frame.current, view, map);
+      if (root.current) root.current.hidden = within(drawing.bounds, view);
+    };
     current.onCamera();
     return () => {
       current.onCamera = null;
@@ -36,10 +44,16 @@ export function Minimap({ drawing, stage }: MinimapProps) {
     stage.current?.centre({ left: x, right: x, top: y, bottom: y });
   };
   return (
-    <div class="hw-minimap" aria-hidden="true" onPointerDown={go} onPointerMove={go}>
+    <div ref={root} class="hw-minimap" aria-hidden="true" onPointerDown={go} onPointerMove={go}>
       <canvas ref={canvas} width={SIZE.width * 2} height={SIZE.height * 2} />
       <div ref={frame} class="hw-minimap-frame" />
     </div>
+  );
+}
+
+function within(inner: Rect, outer: Rect): boolean {
+  return (
+    inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top && inner.bottom <= outer.bottom
   );
 }
 

@@ -11,6 +11,7 @@ from headwater.model import Dataset
 from headwater.model.field_names import former_name, place_of
 from headwater.model.name_keys import key_of
 from headwater.model.time import FOREVER
+from headwater.openlineage.writing.nested_fields import has_field_within
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
@@ -18,6 +19,7 @@ from headwater.store.questions.lookup.typed_names import (
     ENDING,
     FOLDED_ENDING,
     FOLDED_WHOLE,
+    MOST_WITHIN,
     Typed,
     fit,
     like,
@@ -50,7 +52,8 @@ Name = str | Exact
 def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Column | KnownDataset:
     """The dataset or column of that whole name, now or at a moment; a symlink is a name too.
 
-    A column may be spelled in another case, where only one column of the dataset has the name.
+    A column may be spelled in another case, where only one column of the dataset has the name. A field within a
+    column of a nested type stands for the column.
 
     Raises:
         UnknownName: there is none.
@@ -59,9 +62,11 @@ def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Co
     if not name.field:
         return dataset
     columns = names.columns_of(connection, dataset, at)
-    place = place_of([column.name for column in columns], name.field)
-    if place is not None:
-        return columns[place]
+    pieces = name.field.split(".")
+    for end in range(len(pieces), 0, -1)[: MOST_WITHIN + 1]:
+        place = place_of([column.name for column in columns], ".".join(pieces[:end]))
+        if place is not None and has_field_within(columns[place].type, pieces[end:]):
+            return columns[place]
     raise UnknownName(f"Dataset {_shown(name)} has no column {name.field[:200]!r}.{_near(columns, name.field)}")
 
 
@@ -103,7 +108,8 @@ def find_column(connection: Connection, name: Name, at: int | None = None, sees:
     Parts are parted by ``.`` or ``/``; a part in backticks is taken as it stands. A whole name goes before
     an ending, equal case before other case, and a dataset's symlinks count as its names. Names are those of a
     moment (microseconds since 1970), or of now; then a name that nothing has any more is found as well. Names in
-    namespaces that may not be asked for are as if they were not there.
+    namespaces that may not be asked for are as if they were not there. A field within a column of a nested type
+    (``orders.items.price``) stands for the column, where lineage knows none of that name.
 
     Raises:
         UnknownName: there is none; the message lists near ones.
@@ -112,6 +118,7 @@ def find_column(connection: Connection, name: Name, at: int | None = None, sees:
     if isinstance(name, Exact):
         return _column(find(connection, name, at, sees))
     found = names.columns(connection, _best(_columns(connection, typed(name), at, sees)), at)
+    found = found or _columns_around(connection, typed(name), at, sees)
     return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
 
 
@@ -126,7 +133,18 @@ def find(connection: Connection, name: Name, at: int | None = None, sees: Sees =
     found: dict[int, Column | KnownDataset] = {}
     found |= names.columns(connection, _best(columns, best), at)
     found |= {-key: value for key, value in names.datasets(connection, _best(datasets, best), at).items()}
+    found = found or {**_columns_around(connection, typed(name), at, sees)}
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset or column", found)
+
+
+def _columns_around(connection: Connection, name: Typed, at: int | None, sees: Sees) -> dict[int, Column]:
+    """The columns in whose type a name's last parts are a field."""
+    for column, path in name.fields_within():
+        known = names.columns(connection, _columns(connection, column, at, sees), at)
+        around = {key: one for key, one in known.items() if has_field_within(one.type, path)}
+        if around:
+            return around
+    return {}
 
 
 def _column(found: Column | KnownDataset) -> Column:

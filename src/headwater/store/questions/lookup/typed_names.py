@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 
 from sqlalchemy import Connection, func, select
 
@@ -13,6 +14,10 @@ from headwater.store import schema
 
 _PIECE = re.compile(r"`(?P<quoted>(?:[^`]|``)+)`|(?P<separator>[./])|(?P<plain>[^`./]+|`)")
 _BOUNDARIES = "./:"
+
+_MOST_PARTS = 100  # of a name that is looked up in parts; a longer one is none that somebody typed
+MOST_WITHIN = 5
+"""The depth of fields within a column that can be named: each takes a look-up."""
 
 WHOLE, ENDING, FOLDED_WHOLE, FOLDED_ENDING = range(4)
 """How well a name fits, best first; folded is without regard to case and kind of separator."""
@@ -28,6 +33,18 @@ class Typed:
     def splits(self) -> Iterator[tuple[str, str]]:
         """Every way to take it as a dataset and a field; the shortest field first."""
         return ((self.text[:cut], self.text[cut + 1 :]) for cut in reversed(self.cuts) if 0 < cut < len(self.text) - 1)
+
+    def fields_within(self) -> Iterator[tuple["Typed", list[str]]]:
+        """The ways to take it as a column and a path of at most five fields within, the shortest path first.
+
+        >>> [(column.text, path) for column, path in typed("orders.items.price").fields_within()]
+        [('orders.items', ['price']), ('orders', ['items', 'price'])]
+        """
+        if len(self.cuts) > _MOST_PARTS:
+            return
+        for place in reversed(range(len(self.cuts))[-MOST_WITHIN:]):
+            cuts = (*self.cuts[place:], len(self.text))
+            yield Typed(self.text[: cuts[0]], self.cuts[:place]), [self.text[a + 1 : b] for a, b in pairwise(cuts)]
 
 
 def typed(name: str) -> Typed:
