@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.archive.batches import apply_batch, restore
 from headwater.archive.builds import Archive, Progress, read
@@ -119,7 +118,10 @@ def _run(stream: DataFrame, apply: Callable[[DataFrame, int], None], checkpoint:
     writer = stream.writeStream.foreachBatch(guarded).option("checkpointLocation", checkpoint)
     query = (writer.trigger(processingTime=follow) if follow else writer.trigger(availableNow=True)).start()
     try:
-        _wait(query)
+        # Wait for the end of a stream in Python: a signal during a call of Py4J would break the connection
+        while query.isActive:
+            time.sleep(_POLL)
+        query.awaitTermination()
     except KeyboardInterrupt:
         if follow is None:
             raise
@@ -132,10 +134,3 @@ def _run(stream: DataFrame, apply: Callable[[DataFrame, int], None], checkpoint:
         ) from None
     finally:
         query.stop()
-
-
-def _wait(query: StreamingQuery) -> None:
-    """Wait for the end of a stream in Python: a signal during a call of Py4J would break the connection."""
-    while query.isActive:
-        time.sleep(_POLL)
-    query.awaitTermination()

@@ -79,14 +79,10 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
 
     form = format and format.value
     if follow:
-        _end_by_signals()
+        # Let SIGTERM end the stream as Ctrl-C does; and Ctrl-C without PySpark, whose handler calls the JVM
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, signal.default_int_handler)
     _summary(update_tables(spark, source, into, format=form, follow=interval, checkpoints=checkpoints, progress=note))
-
-
-def _end_by_signals() -> None:
-    """Let SIGTERM end the stream as Ctrl-C does; and Ctrl-C without PySpark, whose handler calls the JVM."""
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.default_int_handler)
 
 
 def _interval(typed: str) -> str:

@@ -1,7 +1,7 @@
 """``headwater check``: a policy against the lineage of a store."""
 
 from contextlib import ExitStack
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -74,8 +74,4 @@ def _checked(policy: Path, store: str | None, against: str | None, baseline: Pat
     with ExitStack() as stack:
         opened = stack.enter_context(reading(store))
         other = stack.enter_context(reading(against)) if against is not None else None
-        return check_policy(opened, rules, _today(), against=other, baseline=known)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
+        return check_policy(opened, rules, datetime.now(UTC).date(), against=other, baseline=known)

@@ -38,18 +38,14 @@ def extensions(
 
 def _row(one: Found) -> Sequence[str]:
     assert one.extension is not None
-    return (one.name, one.extension.version, _origin(one), ", ".join(_hooks(one)))
+    # The hooks and how many there are of each, as in `operators 2`
+    counts = [(hook, len(getattr(one.extension, hook))) for hook in (one.extension.hooks if one.extension else ())]
+    return (one.name, one.extension.version, _origin(one), ", ".join([f"{hook} {count}" for hook, count in counts]))
 
 
 def _origin(one: Found) -> str:
     package = f"{one.distribution} {one.distribution_version}, " if one.distribution else ""
     return f"{package}{one.source} {one.target}".strip()
-
-
-def _hooks(one: Found) -> list[str]:
-    """The hooks and how many there are of each, as in ``operators 2``."""
-    counts = [(hook, len(getattr(one.extension, hook))) for hook in (one.extension.hooks if one.extension else ())]
-    return [f"{hook} {count}" for hook, count in counts]
 
 
 def _record(one: Found) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from headwater.errors import SettingError
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaError, Message
+    from confluent_kafka import Message
 
 SCHEME = "kafka://"
 _AT_ONCE = 500
@@ -73,17 +73,14 @@ class Topic:
         found = []
         for message in messages:
             if (fault := message.error()) is not None:
-                self._must_be_the_end(fault)
+                if fault.name() != "_PARTITION_EOF":
+                    raise SettingError(f"{self} cannot be read: {fault.str()}.")
                 ended.add(message.partition() or 0)
                 continue
             ended.discard(message.partition() or 0)
             if (text := message.value()) is not None:  # a deletion, in a topic that is compacted
                 found.append((f"{self._name}, partition {message.partition()}, offset {message.offset()}", text))
         return found
-
-    def _must_be_the_end(self, fault: "KafkaError") -> None:
-        if fault.name() != "_PARTITION_EOF":
-            raise SettingError(f"{self} cannot be read: {fault.str()}.")
 
     def _check(self) -> None:
         from confluent_kafka import KafkaException

@@ -70,7 +70,10 @@ class _Drawing:
             yield from self._rows(node)
             yield from ((column, self._name(column)) for column in self._columns.get(node, ()))
         for far, hops in self._onward.get(node, {}).items():
-            yield far, self._step(far, hops)
+            several = [PathTransformation(one) for hop in hops for one in hop.transformations]
+            jobs = via(dict.fromkeys(hop.job for hop in hops))
+            parts = (self._name(far), styled_transformations(several), styled_expressions(several), jobs)
+            yield far, Text("  ").join(part for part in parts if part.plain)
         if isinstance(node, Column) and node.dataset != self._graph.start:
             yield from self._rows(node.dataset)
         if not self._up and isinstance(node, Rows):
@@ -81,12 +84,6 @@ class _Drawing:
         rows = Rows(dataset)
         if self._up and rows in self._onward:
             yield rows, self._name(rows)
-
-    def _step(self, far: Node, hops: list[Hop]) -> Text:
-        several = [PathTransformation(one) for hop in hops for one in hop.transformations]
-        jobs = via(dict.fromkeys(hop.job for hop in hops))
-        parts = (self._name(far), styled_transformations(several), styled_expressions(several), jobs)
-        return Text("  ").join(part for part in parts if part.plain)
 
     def _name(self, node: Node) -> Text:
         if isinstance(node, Rows):

@@ -60,11 +60,8 @@ class Audit:
         finally:
             self._inside = False
         if reason is not None and site:
-            self._refuse(site, event, reason)
-
-    def _refuse(self, site: str, event: str, reason: str) -> None:
-        self._findings.refuse(site, event, reason)
-        raise DryRunError(f"{event} is refused in a dry run: {reason} (at {site}).")
+            self._findings.refuse(site, event, reason)
+            raise DryRunError(f"{event} is refused in a dry run: {reason} (at {site}).")
 
 
 _Check = Callable[[Sequence[Any], str], str | None]

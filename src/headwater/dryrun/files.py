@@ -63,7 +63,7 @@ class Files:
             if schema is not None:
                 reader.schema(schema)
         elif known is not None and not _exists(reader._spark, path):
-            _make_folder(reader._spark, path)
+            _file_system(reader._spark, path).mkdirs(reader._spark._jvm.org.apache.hadoop.fs.Path(path))
             reader.schema(known.lines.replace("\n", ","))
             self._findings.answer(place(), "read", f"a schema that is known of {path}, which is not there")
 
@@ -139,10 +139,6 @@ def _paths(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
 
 def _exists(session: Any, path: str) -> bool:
     return bool(_file_system(session, path).exists(session._jvm.org.apache.hadoop.fs.Path(path)))
-
-
-def _make_folder(session: Any, path: str) -> None:
-    _file_system(session, path).mkdirs(session._jvm.org.apache.hadoop.fs.Path(path))
 
 
 def _file_system(session: Any, path: str) -> Any:

@@ -47,7 +47,10 @@ def checked(value: object, kind: type[_T] | Any) -> _T | Any:
     if kind in (Operator, Expression):
         return _node(value, kind)
     if is_dataclass(kind):
-        return _record(value, kind)
+        if type(value) is not kind:
+            raise ExtensionError(f"it gave {_shown(value)}; expected {_named(kind)}")
+        made: Any = kind
+        return made(**{name: checked(getattr(value, name), annotation) for name, annotation in _fields(made)})
     exact = isinstance(value, kind) if issubclass(kind, Enum) else type(value) is kind
     if not exact or (isinstance(value, str) and len(value) > MOST_TEXT):
         raise ExtensionError(f"it gave {_shown(value)}; expected {_named(kind)}")
@@ -106,13 +109,6 @@ def _mapping(value: object, key: Any, kind: Any) -> Mapping[Any, Any]:
         raise ExtensionError(f"it gave {_shown(value)}; expected a mapping of {_named(key)} to {_named(kind)}")
     pairs = checked(value.items(), tuple[tuple[key, kind], ...])
     return MappingProxyType(dict(pairs))
-
-
-def _record(value: object, kind: Any) -> Any:
-    if type(value) is not kind:
-        raise ExtensionError(f"it gave {_shown(value)}; expected {_named(kind)}")
-    made: Any = kind
-    return made(**{name: checked(getattr(value, name), annotation) for name, annotation in _fields(made)})
 
 
 @lru_cache(maxsize=64)

@@ -106,20 +106,16 @@ def _edges(archive: Tables, at: datetime | None) -> DataFrame:
 
 def _roots(reached: DataFrame, edges: Edges) -> DataFrame:
     """The roots among fields, with ``cycle``; all fields upstream of these are among them."""
-    ends = _without_steps(reached, edges)
+    # The fields that no edge leads to, nor one to their dataset
+    made = edges.of_fields.select(sf.col("output_field_id").alias("field_id")).distinct()
+    written = edges.of_datasets.select(sf.col("output_dataset_id").alias("dataset_id")).distinct()
+    ends = reached.join(made, "field_id", "left_anti").join(written, "dataset_id", "left_anti").select(*reached.columns)
     sources = ends.withColumn("cycle", sf.lit(False))
     in_cycles = _root_cycles(reached, ends, edges)
     if not in_cycles:
         return sources
     members = reached.sparkSession.createDataFrame([(one,) for one in in_cycles], "field_id string")
     return sources.unionByName(reached.join(members, "field_id").withColumn("cycle", sf.lit(True)))
-
-
-def _without_steps(reached: DataFrame, edges: Edges) -> DataFrame:
-    """The fields that no edge leads to, nor one to their dataset."""
-    made = edges.of_fields.select(sf.col("output_field_id").alias("field_id")).distinct()
-    written = edges.of_datasets.select(sf.col("output_dataset_id").alias("dataset_id")).distinct()
-    return reached.join(made, "field_id", "left_anti").join(written, "dataset_id", "left_anti").select(*reached.columns)
 
 
 def _root_cycles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[str]:

@@ -310,14 +310,11 @@ class Agent:
             self._lose_jvm(gone)
             self._stopping.wait()
             return False
-        self._take(found or [])
-        return found is not None
-
-    def _take(self, found: list[ExecutionRow]) -> None:
-        for row in found:
+        for row in found or []:
             with guarded("working out the lineage of a statement"):
                 for moment in list(self._executions.moments(row)):
                     self._deliver(moment)
+        return found is not None
 
     def _deliver(self, moment: RunMoment) -> None:
         with guarded("reporting a run"):

@@ -32,17 +32,14 @@ class EarlierWrites:
         if replaces is None:
             return output
         if replaces is ReplacedRows.ALL or output.restores:
-            self._forget(dataset)
+            # Drop what was written to a dataset: none of it is left, or what a version had that is restored
+            for key in [key for key in self._lineages if key[1] == dataset]:
+                del self._lineages[key]
         if output.restores is not None:
             return output
         before = self._lineages.get((job, dataset))
         self._lineages[job, dataset] = output.lineage if before is None else _union(before, output.lineage)
         return output if before is None or _covers(output.lineage, before) else replace(output, earlier=before)
-
-    def _forget(self, dataset: Dataset) -> None:
-        """Drop what was written to a dataset: none of it is left, or what a version had that is restored."""
-        for key in [key for key in self._lineages if key[1] == dataset]:
-            del self._lineages[key]
 
 
 def _union(one: ColumnLineage, other: ColumnLineage) -> ColumnLineage:

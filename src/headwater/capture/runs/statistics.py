@@ -27,17 +27,15 @@ def _written(output: Output, row: ExecutionRow) -> Output:
     description = replace(output.description, statistics=row.written)
     if row.commit:
         report = Facet("icebergCommitReport", row.commit, "output")
+        # The counts of a commit of Iceberg; a summary leaves out what is zero (`SnapshotSummary`)
+        counts = json.loads(row.commit)["commitMetrics"]
+        names = ("addedRecords", "addedFilesSizeInBytes", "addedDataFiles")
         description = replace(
-            description, statistics=_committed(row.commit), facets=(*output.description.facets, report)
+            description,
+            statistics=Statistics(*(counts.get(name, 0) for name in names)),
+            facets=(*output.description.facets, report),
         )
     return replace(output, description=description)
-
-
-def _committed(report: str) -> Statistics:
-    """The counts of a commit of Iceberg; a summary leaves out what is zero (``SnapshotSummary``)."""
-    counts = json.loads(report)["commitMetrics"]
-    names = ("addedRecords", "addedFilesSizeInBytes", "addedDataFiles")
-    return Statistics(*(counts.get(name, 0) for name in names))
 
 
 def _by_input(inputs: Sequence[DatasetDescription], scans: Iterable[Scan]) -> dict[Dataset, list[Scan]]:

@@ -52,7 +52,9 @@ class Assignments:
     def take(self, row: ExecutionRow) -> None:
         """Note the start or the end of an assignment, or a script's query."""
         if row.kind == "query":
-            self._read(row)
+            if row.plan is not None:
+                found = loop_query(row.plan, self.settings, self.origins)
+                self._queries.appendleft(_Query(row.plan.session.get("id"), found))
             return
         if row.plan is not None:
             self._open[row.id] = self._assigned(row.plan)
@@ -65,11 +67,6 @@ class Assignments:
         self.origins.remember(key, value)
         if isinstance(key, tuple) and (value.everything or value.gaps):
             self.origins.remember((VARIABLES, key[1]), Origin(()))
-
-    def _read(self, row: ExecutionRow) -> None:
-        if row.plan is not None:
-            found = loop_query(row.plan, self.settings, self.origins)
-            self._queries.appendleft(_Query(row.plan.session.get("id"), found))
 
     def _assigned(self, plan: Plan) -> Assigned:
         found = assignments(plan, self.settings, self.origins)

@@ -59,7 +59,11 @@ def read_expression(sql: str, table: Dataset, masking: frozenset[str]) -> Result
 
 def _read(parsed: exp.Expr, dialect: Dialect, reading: Reading) -> tuple[Result, tuple[Dataset, ...], tuple[str, ...]]:
     tree = normalize_identifiers(parsed, dialect=dialect)
-    _call_definitions_alike(tree)
+    # Names of WITH in the case of their definition, where the database minds no case but the parser does
+    names = {cte.alias.lower(): cte.alias for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        if not table.db and isinstance(table.this, exp.Identifier) and table.name.lower() in names:
+            table.this.set("this", names[table.name.lower()])
     root = build_scope(qualify_tables(tree, dialect=dialect))
     if root is None:
         raise PlanError(f"A query was expected behind JDBC, but {tree.key.upper()} was met; use dbtable or query.")
@@ -79,11 +83,3 @@ def _dataset(url: str, table: exp.Table) -> Dataset | None:
     if not isinstance(table.this, exp.Identifier):
         return None
     return jdbc_table(url, [part for part in (table.catalog, table.db, table.name) if part])
-
-
-def _call_definitions_alike(tree: exp.Expr) -> None:
-    """Names of WITH in the case of their definition, where the database minds no case but the parser does."""
-    names = {cte.alias.lower(): cte.alias for cte in tree.find_all(exp.CTE)}
-    for table in tree.find_all(exp.Table):
-        if not table.db and isinstance(table.this, exp.Identifier) and table.name.lower() in names:
-            table.this.set("this", names[table.name.lower()])

@@ -114,18 +114,14 @@ def _window(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
     parts = [*(node.args.get("partition_by") or ())]
     if order := node.args.get("order"):
         parts.append(order)
-    named = _named_window(node, scope)
+    # The window of the WINDOW clause that `OVER w` refers to
+    alias = node.args.get("alias")
+    windows = scope.expression.args.get("windows") or ()
+    named = next((window for window in windows if alias and window.name == alias.name), None)
     if named is not None:
         parts += named.args.get("partition_by") or ()
         parts += [named.args["order"]] if named.args.get("order") else []
     return union((trace(node.this, scope, reading), step(WINDOW, _all(parts, scope, reading))))
-
-
-def _named_window(node: exp.Expr, scope: Scope) -> exp.Expr | None:
-    """The window of the WINDOW clause that ``OVER w`` refers to."""
-    alias = node.args.get("alias")
-    windows = scope.expression.args.get("windows") or ()
-    return next((window for window in windows if alias and window.name == alias.name), None)
 
 
 def _case(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:

@@ -70,7 +70,10 @@ class Reading:
         if isinstance(query, exp.UDTF):
             return self.result(scope.subquery_scopes[0]) if scope.subquery_scopes else self._generator(scope)
         if isinstance(query, exp.Subquery):
-            return self._wrapped(scope)
+            # A query in parentheses with an ORDER BY or LIMIT of its own
+            inner = [self.result(child) for child in scope.derived_table_scopes]
+            columns = inner[0].columns if inner else ()
+            return Result(columns, union((clauses.deciding(scope, self), *(one.deciding for one in inner))))
         return Result(tuple(self._columns(scope)), clauses.deciding(scope, self))
 
     def _generator(self, scope: Scope) -> Result:
@@ -81,12 +84,6 @@ class Reading:
         if unnest is not None and isinstance(place := unnest.args.get("offset"), exp.Identifier):
             names.append(place.name)
         return Result(tuple((name, step(TRANSFORMED, arguments)) for name in names), step(FILTER, arguments))
-
-    def _wrapped(self, scope: Scope) -> Result:
-        """A query in parentheses with an ORDER BY or LIMIT of its own."""
-        inner = [self.result(child) for child in scope.derived_table_scopes]
-        columns = inner[0].columns if inner else ()
-        return Result(columns, union((clauses.deciding(scope, self), *(one.deciding for one in inner))))
 
     def _columns(self, scope: Scope) -> Iterator[Column]:
         for item in clauses.selects(scope):

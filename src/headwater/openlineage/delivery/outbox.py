@@ -72,7 +72,10 @@ class Outbox:
         with self._condition:
             error = self._spool.keep(line)
             if error is not None:
-                self._hold(line, error)
+                if sum(len(held) for held, _ in list(self._unkept)) + len(line) > _MOST_IN_MEMORY:
+                    self._spool.lose(error)
+                else:
+                    self._unkept.append((line, error))
             self._want()
 
     def wait(self, deadline: float) -> bool:
@@ -107,12 +110,6 @@ class Outbox:
         if not ended:
             self._spool.drop_acknowledged()
         return ended and self._empty
-
-    def _hold(self, line: str, error: OSError) -> None:
-        if sum(len(held) for held, _ in list(self._unkept)) + len(line) > _MOST_IN_MEMORY:
-            self._spool.lose(error)
-        else:
-            self._unkept.append((line, error))
 
     def _want(self) -> None:
         """Wake the thread; where none can be started (the interpreter ends), what is on disk stays there."""
@@ -181,7 +178,10 @@ class Outbox:
         if sent.fate is Fate.UNAVAILABLE:
             self._sleep(sent.reason)
         else:
-            self._wake()
+            if self._away:
+                _log.info("Lineage events can go to %s again; those that were kept follow.", self.name)
+            self._away = False
+            self._rest, self._awake_at = self._shortest_rest, 0.0
         self._delivered += sent.fate is Fate.DELIVERED
         self._rejected += sent.fate is Fate.REJECTED
         if sent.fate is Fate.REJECTED:
@@ -194,9 +194,3 @@ class Outbox:
         self._away = True
         self._awake_at = time.monotonic() + self._rest
         self._rest = min(self._rest * 2, _LONGEST_REST)
-
-    def _wake(self) -> None:
-        if self._away:
-            _log.info("Lineage events can go to %s again; those that were kept follow.", self.name)
-        self._away = False
-        self._rest, self._awake_at = self._shortest_rest, 0.0

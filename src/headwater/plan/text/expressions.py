@@ -4,8 +4,6 @@ The text is not made to be read back: literals stand without quotes. What is rea
 there are and what stands around them; a text that cannot be followed becomes ``Unreadable``, with every column in it.
 """
 
-from collections.abc import Sequence
-
 from headwater.plan.text.columns import Columns, attribute, unreadable
 from headwater.plan.text.functions import CASTS
 from headwater.plan.text.nodes import combined, function, literal
@@ -88,7 +86,9 @@ class _Reader(Cursor):
             if plain and (token.text in (",", ")", "]", *ends) or (self._open_end and token.text == "AS")):
                 break
             if plain and token.text == "AS":
-                self._skip_alias()
+                # `f(x#1) AS name#2` inside another expression: it is known by its place
+                while self.next().kind not in ("id", "attribute"):
+                    pass
             elif plain and token.text in _LOGIC:
                 self.place += 1
                 parts.append(combined(terms, words))
@@ -111,7 +111,9 @@ class _Reader(Cursor):
         if token.kind == "attribute":
             return attribute(token, self._columns)
         if token.kind == "subquery":
-            return self._subquery(token)
+            plan = self._columns.plans.get(token.expr_id)
+            name = _SUBQUERIES.get(token.text, "FunctionTableSubqueryArgumentExpression")
+            return Expression(name, (), {"plan": plan} if plan else {})
         if token.text == "(":
             return self._tuple(")")
         if token.text == "[":
@@ -136,11 +138,6 @@ class _Reader(Cursor):
         words.append(token.text)
         return None
 
-    def _subquery(self, token: Token) -> Expression:
-        plan = self._columns.plans.get(token.expr_id)
-        name = _SUBQUERIES.get(token.text, "FunctionTableSubqueryArgumentExpression")
-        return Expression(name, (), {"plan": plan} if plan else {})
-
     def _tuple(self, closing: str) -> Expression:
         items = self._items(closing)
         return items[0] if len(items) == 1 else Expression("Several", tuple(items))
@@ -158,11 +155,6 @@ class _Reader(Cursor):
         self._open_end = outside
         return items
 
-    def _skip_alias(self) -> None:
-        """``f(x#1) AS name#2`` inside another expression: it is known by its place."""
-        while self.next().kind not in ("id", "attribute"):
-            pass
-
     def _call(self, name: str) -> Expression:
         if name in CASTS:
             return self._cast()
@@ -172,14 +164,11 @@ class _Reader(Cursor):
         begun = self.tokens[self.place].start
         arguments = self._items(")")
         if name in ("named_struct", "struct"):
-            return self._struct(begun, arguments)
+            texts = split(self.text[begun : self.last.start], self._columns.names)
+            if len(texts) != len(arguments) or len(texts) % 2:
+                return function("named_struct", arguments)
+            return Expression("CreateNamedStruct", tuple(arguments), {}, {"names": tuple(texts[::2])})
         return function(name, arguments)
-
-    def _struct(self, begun: int, arguments: Sequence[Expression]) -> Expression:
-        texts = split(self.text[begun : self.last.start], self._columns.names)
-        if len(texts) != len(arguments) or len(texts) % 2:
-            return function("named_struct", arguments)
-        return Expression("CreateNamedStruct", tuple(arguments), {}, {"names": tuple(texts[::2])})
 
     def _cast(self) -> Expression:
         outside, self._open_end = self._open_end, False

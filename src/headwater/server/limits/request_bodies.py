@@ -128,7 +128,9 @@ class _RequestBody:
         now = asyncio.get_running_loop().time()
         if self._began is None:
             self._began = now
-            self._require_acceptable()
+            if self._encoding not in ("identity", "gzip"):
+                raise HTTPException(415, f"The Content-Encoding is {self._encoding[:50]!r}: expected gzip, or none.")
+            self._require_size(self._length)
         try:
             async with asyncio.timeout_at(self._began + GRACE + self._arrived / SLOWEST):
                 message = await self._source()
@@ -142,11 +144,6 @@ class _RequestBody:
         self._arrived += len(message.get("body", b""))
         self._require_size(self._arrived)
         return message
-
-    def _require_acceptable(self) -> None:
-        if self._encoding not in ("identity", "gzip"):
-            raise HTTPException(415, f"The Content-Encoding is {self._encoding[:50]!r}: expected gzip, or none.")
-        self._require_size(self._length)
 
     def _require_size(self, size: int) -> None:
         if size > self.limit:

@@ -48,18 +48,16 @@ def graph(
     )
     with server.seen_by(caller).read() as connection:
         node = nodes.find(connection, node_id, sight(caller))
-        _check(node, node_id, with_downstream)
+        if node.kind == "run":
+            raise HTTPException(
+                400, f"Unsupported NodeId: {node_id[:100]!r}: expected one of a dataset, a field or a job."
+            )
+        if node.version is not None and with_downstream:
+            raise HTTPException(400, "Node version cannot be specified when withDownstream is true")
         fields, moment = _start(connection, node) or missing("Node", node_id)
         found = column_graph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
         shown = _Nodes(found, redaction_of(caller, connection), versioned=node.version is not None).nodes()
     return Json({"graph": shown}, headers=truncation(found.truncated))
-
-
-def _check(node: Node, node_id: str, with_downstream: bool) -> None:
-    if node.kind == "run":
-        raise HTTPException(400, f"Unsupported NodeId: {node_id[:100]!r}: expected one of a dataset, a field or a job.")
-    if node.version is not None and with_downstream:
-        raise HTTPException(400, "Node version cannot be specified when withDownstream is true")
 
 
 def _start(connection: Connection, node: Node) -> Start | None:

@@ -89,14 +89,10 @@ def _find(connection: Connection, kind: str, rest: str) -> Node | None:
     if kind == "run":
         return Node(kind, run=rest)
     if kind == "job":
-        return _find_job(connection, rest)
+        jobs = [Job(*pair) for pair in _pairs(rest)]
+        ids = name_ids.job_ids(connection, jobs)
+        return next((Node("job", job=one, id=ids[one]) for one in jobs if one in ids), None)
     return _find_dataset(connection, rest) if kind == "dataset" else _find_field(connection, rest)
-
-
-def _find_job(connection: Connection, rest: str) -> Node | None:
-    jobs = [Job(*pair) for pair in _pairs(rest)]
-    ids = name_ids.job_ids(connection, jobs)
-    return next((Node("job", job=one, id=ids[one]) for one in jobs if one in ids), None)
 
 
 def _find_dataset(connection: Connection, rest: str) -> Node | None:

@@ -34,7 +34,8 @@ class RequestMetrics:
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})
-        response = _Response(send, _request_id(scope))
+        header = Headers(scope=scope).get("x-request-id", "")
+        response = _Response(send, header if _ID.fullmatch(header) else uuid.uuid4().hex)
         try:
             await self._app(scope, receive, response.send)
         except ClientDisconnect:
@@ -75,11 +76,6 @@ class _Response:
             self.status = message["status"]
             MutableHeaders(scope=message)["X-Request-ID"] = self.id
         await self.forward(message)
-
-
-def _request_id(scope: Scope) -> str:
-    header = Headers(scope=scope).get("x-request-id", "")
-    return header if _ID.fullmatch(header) else uuid.uuid4().hex
 
 
 def _route(scope: Scope) -> str:

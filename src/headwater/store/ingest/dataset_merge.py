@@ -27,7 +27,10 @@ def merge_datasets(ids: IdResolver, stays: int, goes: int) -> None:
     if goes in ids.merged_with_renames:
         ids.merged_with_renames = (ids.merged_with_renames - {goes}) | {stays}
     _merge_runs(ids, stays, goes)
-    _merge_renames(ids, stays, goes)
+    for rename in ids.fields.renames(goes):
+        ids.fields.rename(stays, rename)
+    table = schema.field_rename
+    ids.connection.execute(delete(table).where(table.c.dataset_id == goes))
     _merge_attributes(ids, stays, goes)
     _merge_tags(ids, stays, goes)
     _merge_facets(ids, stays, goes)
@@ -51,13 +54,6 @@ def _with_fields(ids: IdResolver, stays: int, goes: int) -> set[int]:
     """The dataset that stays, when it or the other has fields already: they may be other ones after joining."""
     present = ids.connection.execute(select(_FIELD.c.id).where(_FIELD.c.dataset_id.in_((stays, goes))).limit(1))
     return {stays} if present.first() else set()
-
-
-def _merge_renames(ids: IdResolver, stays: int, goes: int) -> None:
-    for rename in ids.fields.renames(goes):
-        ids.fields.rename(stays, rename)
-    table = schema.field_rename
-    ids.connection.execute(delete(table).where(table.c.dataset_id == goes))
 
 
 def _merge_runs(ids: IdResolver, stays: int, goes: int) -> None:

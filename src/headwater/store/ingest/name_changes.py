@@ -25,7 +25,9 @@ def resolve_names(ids: IdResolver, events: Sequence[Event]) -> None:
     if any(event.renames for event in events):
         formers = [_former(ids, output, at) for output, at in changes]
         for output, at in changes:
-            _end(ids, output, at)
+            for change in output.description.names:
+                for ended in filter(None, (change.former, change.present)):
+                    end(ids, ended, at)
         for former, (output, at) in zip(formers, changes, strict=True):
             _begin(ids, former, output, at)
         return
@@ -80,12 +82,6 @@ def _former(ids: IdResolver, output: WrittenDataset, at: int) -> Dataset:
     former = former_of.get(described.dataset, described.dataset)
     dataset_id(ids, former, at - 1, [Symlink(change.former) for change in described.names])
     return former
-
-
-def _end(ids: IdResolver, output: WrittenDataset, at: int) -> None:
-    for change in output.description.names:
-        for ended in filter(None, (change.former, change.present)):
-            end(ids, ended, at)
 
 
 def _begin(ids: IdResolver, former: Dataset, output: WrittenDataset, at: int) -> None:

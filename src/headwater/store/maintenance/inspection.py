@@ -48,7 +48,9 @@ def inspect(url: str | None) -> StoreInfo:
     if revision != REVISIONS[-1]:
         return StoreInfo(place, kind, revision, size)
     with open_store(url, create=False, read_only=True) as store, store.read() as connection:
-        return StoreInfo(place, kind, revision, size, _rows(connection), *_times(connection))
+        at = schema.event.c.at
+        earliest, latest = connection.execute(select(func.min(at), func.max(at))).one()
+        return StoreInfo(place, kind, revision, size, _rows(connection), earliest, latest)
 
 
 def _revision_and_size(url: str) -> tuple[str, int]:
@@ -63,9 +65,3 @@ def _revision_and_size(url: str) -> tuple[str, int]:
 def _rows(connection: Connection) -> tuple[tuple[str, int], ...]:
     questions = {table.name: select(func.count()).select_from(table) for table in _COUNTED}
     return tuple((name, int(connection.execute(question).scalar_one())) for name, question in questions.items())
-
-
-def _times(connection: Connection) -> tuple[int | None, int | None]:
-    at = schema.event.c.at
-    earliest, latest = connection.execute(select(func.min(at), func.max(at))).one()
-    return earliest, latest

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Insert, Table, Update
 from sqlalchemy.types import TypeEngine
 
-from headwater.store.sql.database import BoundValues, Database, Rows, Upsert
+from headwater.store.sql.database import BoundValues, Rows, Upsert
 from headwater.store.sql.databases import database_of
 
 __all__ = ["Addition", "BoundValues", "Change", "Upsert", "add_rows", "new_ids"]
@@ -45,12 +45,9 @@ class Addition:
         """Add rows with values in the order of the columns; none has the key of another."""
         database = database_of(connection)
         if database.dialect not in self._statements:
-            self._statements[database.dialect] = self._statement(database)
+            types = {name: self.table.c[name].type for name in self.columns}
+            self._statements[database.dialect] = self.on_conflict(database.insert(self.table, types))
         database.execute_rows(connection, self._statements[database.dialect], self.columns, rows)
-
-    def _statement(self, database: Database) -> Insert:
-        types = {name: self.table.c[name].type for name in self.columns}
-        return self.on_conflict(database.insert(self.table, types))
 
 
 def new_ids(connection: Connection, table: Table, count: int, last: int = 0) -> Sequence[int]:

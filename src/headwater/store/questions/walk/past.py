@@ -52,7 +52,9 @@ class PastLinks:
         """The past links behind some links of now, or behind past ones that this gave before."""
         links = [row for row in dict.fromkeys(rows) if row[0] > 0]
         owners = self._owners({node for row in links for node in row[:2] if node > 0})
-        self._look_up_ends(set(owners.values()))
+        new = [one for one in set(owners.values()) if one not in self._ends]
+        found = latest_replacements(self._connection, new) if new and presence(self._connection).replacements else {}
+        self._ends |= {one: found.get(one) for one in new}
         links = [row for row in links if self._ends[owners[row[0]]] is not None]
         if not links:
             return []
@@ -63,11 +65,6 @@ class PastLinks:
             if end is not None and end.at > read.start and grown != known:
                 wanted[row[0]] = self._read[row[0]] = grown
         return self._found(wanted, owners) if wanted else []
-
-    def _look_up_ends(self, datasets: Collection[int]) -> None:
-        new = [one for one in datasets if one not in self._ends]
-        found = latest_replacements(self._connection, new) if new and presence(self._connection).replacements else {}
-        self._ends |= {one: found.get(one) for one in new}
 
     def _intervals(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Interval]]:
         """When the input of each link was read: by the last run where it replaced all rows, else by all of them."""

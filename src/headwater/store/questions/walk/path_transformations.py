@@ -164,7 +164,8 @@ def only_indirect(
     up = direction is Direction.UP
     after = Arrivals(start, Steps(closure, direction), paths, direction).indirect()
     indirect = [link for link in closure.links if not paths[link.transformation].direct]
-    before = reachable((_near(link, up=up) for link in indirect), Steps(closure, _other(direction)).successors)
+    other = Direction.DOWN if direction is Direction.UP else Direction.UP
+    before = reachable((_near(link, up=up) for link in indirect), Steps(closure, other).successors)
     kept = [
         link
         for link in closure.links
@@ -177,7 +178,3 @@ def only_indirect(
 
 def _near(link: Link, *, up: bool) -> int:
     return link.output if up else link.input
-
-
-def _other(direction: Direction) -> Direction:
-    return Direction.DOWN if direction is Direction.UP else Direction.UP
