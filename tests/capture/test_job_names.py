@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.capture.rows import ExecutionRow
-from headwater.capture.runs.earlier_writes import EarlierWrites
-from headwater.capture.runs.executions import Executions
+from headwater.capture.runs.executions import EarlierWrites, Executions
 from headwater.capture.runs.job_names import JobNamer
 from headwater.extract import Origin, Stream
 from headwater.model import (

@@ -4,8 +4,8 @@ import pyspark
 import pytest
 
 from headwater.capture.connect.actions import action, reads
+from headwater.capture.connect.functions import with_literals
 from headwater.capture.connect.merges import merge_clauses, merge_query
-from headwater.capture.connect.parameters import with_literals
 from headwater.capture.connect.plans import ExplainedPlan
 from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
 from headwater.errors import PlanError

@@ -13,10 +13,9 @@ from fastapi.testclient import TestClient
 
 from headwater.cli.main import app
 from headwater.server import create_app
-from headwater.server.environment import settings_from
 from headwater.server.operations import logs
 from headwater.server.process import LAST_ANSWERS, checked
-from headwater.server.settings import SETTINGS
+from headwater.server.settings import SETTINGS, settings_from
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 

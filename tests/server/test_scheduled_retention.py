@@ -15,10 +15,9 @@ from tests.store.conftest import url as url  # noqa: PLC0414
 
 from headwater.errors import SettingError
 from headwater.server import ServerSettings, create_app
-from headwater.server.environment import settings_from
-from headwater.server.settings import duration
+from headwater.server.settings import duration, settings_from
 from headwater.store import Store, open_store
-from headwater.store.maintenance.copy_rows import is_empty
+from headwater.store.maintenance.backup import is_empty
 from headwater.store.maintenance.retention import begin_scheduled, prune
 
 HOUR = 3_600_000_000

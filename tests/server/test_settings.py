@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 from headwater.cli import serve
 from headwater.cli.main import app
 from headwater.errors import SettingError
-from headwater.server.environment import environment_of, settings_from
-from headwater.server.settings import SETTINGS, ServerSettings
+from headwater.server.settings import SETTINGS, ServerSettings, environment_of, settings_from
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "server.md"
 ROWS = re.compile(r"(?<=\| option \| default \| meaning \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from headwater.server.intake.write_lock import WriteLock
+from headwater.server.intake.queue import WriteLock
 
 _HOLDS = """
 import sys, time
 from pathlib import Path
-from headwater.server.intake.write_lock import WriteLock
+from headwater.server.intake.queue import WriteLock
 with WriteLock(Path(sys.argv[1])).hold(5):
     print("mine", flush=True)
     time.sleep(60)

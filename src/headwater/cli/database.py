@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from headwater.cli import times
+from headwater.cli import options
 from headwater.cli.options import StoreOption
 from headwater.cli.output import aligned, note, print_lines
 from headwater.model.time import SECOND, now
@@ -67,7 +67,7 @@ def prune(
     store: StoreOption = None,
 ) -> None:
     """Remove old runs, their events and ended edges; nothing that current lineage needs. Servers may run meanwhile."""
-    cut = now() - times.seconds(keep) * SECOND
+    cut = now() - options.seconds(keep) * SECOND
     with open_store(store, create=False) as opened:
         pruned = would_prune(opened, cut) if dry_run else prune_store(opened, cut)
         print_lines([_pruned_line(pruned, "would be removed" if dry_run else "removed", cut)])
@@ -90,7 +90,7 @@ def forget(
 
 def _pruned_line(pruned: Pruned, verb: str, cut: int) -> str:
     rows = f"{pruned.runs:,} runs, {pruned.events:,} events, {pruned.edges:,} edges of the past"
-    return f"{rows} from before {times.shown(cut)} {verb}"
+    return f"{rows} from before {options.shown(cut)} {verb}"
 
 
 def _lines(found: StoreInfo) -> list[Text]:
@@ -98,5 +98,5 @@ def _lines(found: StoreInfo) -> list[Text]:
     rows = [("store", found.place), ("kind", found.kind), ("schema", schema), ("size", f"{found.size:,} bytes")]
     rows += [(name.replace("_", " "), f"{count:,}") for name, count in found.rows]
     if found.latest is not None:
-        rows.append(("events", f"{times.shown(found.earliest)} to {times.shown(found.latest)}"))
+        rows.append(("events", f"{options.shown(found.earliest)} to {options.shown(found.latest)}"))
     return aligned([[Text(name, style="dim"), Text(value)] for name, value in rows])

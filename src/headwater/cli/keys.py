@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli import times
+from headwater.cli import options
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, table
 from headwater.model.time import now
@@ -34,7 +34,7 @@ def create(
     store: StoreOption = None,
 ) -> None:
     """Create a key and print it: it cannot be shown again."""
-    valid = times.seconds(expires) if expires is not None else None
+    valid = options.seconds(expires) if expires is not None else None
     with open_store(store) as opened:
         key, token = keyring.issue(opened, name, scope.value, namespace or ("*",), valid)
     print_lines([token])
@@ -47,7 +47,7 @@ def list_(store: StoreOption = None) -> None:
     with reading(store) as opened:
         found = keyring.issued(opened)
     rows = [
-        (key.id, key.name, key.scope, " ".join(key.namespaces), times.shown(key.expires_at), _state(key))
+        (key.id, key.name, key.scope, " ".join(key.namespaces), options.shown(key.expires_at), _state(key))
         for key in found
     ]
     print_lines(table(("ID", "NAME", "SCOPE", "NAMESPACES", "EXPIRES", "STATE"), rows) if rows else [])
@@ -66,5 +66,5 @@ def revoke(
 
 def _state(key: keyring.Key) -> str:
     if key.revoked_at is not None:
-        return f"revoked {times.shown(key.revoked_at)}"
+        return f"revoked {options.shown(key.revoked_at)}"
     return "valid" if key.valid(now()) else "expired"

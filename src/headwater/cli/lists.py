@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headwater.answers.labels import readable
 from headwater.answers.spreadsheets import coverage_sheet, csv_lines
-from headwater.cli import times
+from headwater.cli import options
 from headwater.cli.options import FormatOption, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
 from headwater.model import Job
@@ -48,7 +48,7 @@ def jobs(store: StoreOption = None, format_: FormatOption = Format.TREE) -> None
     """List every job with its latest run, the most recent first."""
     with reading(store) as opened:
         listed = questions.jobs(opened)
-    rows = [(one.job.namespace, one.job.name, one.type, one.runs, one.state, times.shown(one.at)) for one in listed]
+    rows = [(one.job.namespace, one.job.name, one.type, one.runs, one.state, options.shown(one.at)) for one in listed]
     _print(("namespace", "name", "type", "runs", "state", "at"), rows, format_)
 
 
@@ -66,8 +66,8 @@ def runs(
             one.id,
             one.job.name,
             one.state,
-            times.shown(one.started_at),
-            times.shown(one.ended_at),
+            options.shown(one.started_at),
+            options.shown(one.ended_at),
             one.engine,
             one.error and redact(one.error),
         )

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headwater.answers.documents import of_column, of_dataset
 from headwater.answers.labels import readable
-from headwater.cli import times
+from headwater.cli import options
 from headwater.cli.options import FormatOption, StoreOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, refuse, table, tree_lines
 from headwater.errors import UnknownName
@@ -68,13 +68,13 @@ def list_(
             json_lines(
                 [
                     (of_column(one.on) if isinstance(one.on, Column) else of_dataset(one.on))
-                    | {"tag": one.tag.tag, "value": one.tag.value, "source": one.source, "at": times.shown(one.at)}
+                    | {"tag": one.tag.tag, "value": one.tag.value, "source": one.source, "at": options.shown(one.at)}
                     for one in found
                 ]
             )
         )
     elif found:
-        rows = [(readable(str(one.on)), str(one.tag), one.source, times.shown(one.at)) for one in found]
+        rows = [(readable(str(one.on)), str(one.tag), one.source, options.shown(one.at)) for one in found]
         print_lines(table(("name", "tag", "source", "since"), rows))
     else:
         note("Nothing found.")

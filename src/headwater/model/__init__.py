@@ -26,8 +26,7 @@ from headwater.model.lineage import (
     compose,
     parts,
 )
-from headwater.model.run import Engine, Job, Run, RunMoment, RunState
-from headwater.model.statement import Gap, Output, Statement
+from headwater.model.run import Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
 
 __all__ = [
     "IDENTITY",

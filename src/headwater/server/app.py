@@ -11,8 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from headwater.server import columns, events, health, marquez, openapi, page, problems
 from headwater.server.auth.authentication import Authentication
 from headwater.server.auth.proxies import HostCheck, TrustedProxies, host_patterns, proxy_networks
-from headwater.server.intake.queue import Intake
-from headwater.server.intake.write_lock import WriteLock
+from headwater.server.intake.queue import Intake, WriteLock
 from headwater.server.limits.deadline import Deadline
 from headwater.server.limits.memory_budget import MemoryBudget
 from headwater.server.limits.rates import RateLimit

@@ -11,8 +11,7 @@ from starlette.exceptions import HTTPException
 from headwater.errors import EventError
 from headwater.openlineage.reading import Event, event_of, in_parts, packed, read_json
 from headwater.openlineage.reading.shapes import require_shape
-from headwater.server.auth.access import Caller
-from headwater.server.auth.write_permissions import require_own, with_grant
+from headwater.server.auth.access import Caller, require_own, with_grant
 from headwater.server.openapi import Schema
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import TheServer, Writer

@@ -21,12 +21,11 @@ from fastapi import FastAPI
 from headwater.errors import SettingError
 from headwater.server.app import create_app
 from headwater.server.auth.proxies import host_patterns, proxy_networks
-from headwater.server.environment import environment_of, settings_from
 from headwater.server.limits.connections import BoundedProtocol, allow_files
 from headwater.server.limits.memory_budget import share_one_heap
 from headwater.server.operations import logs
 from headwater.server.operations.metrics import SHARED_FOLDER
-from headwater.server.settings import LOOPBACK, ServerSettings
+from headwater.server.settings import LOOPBACK, ServerSettings, environment_of, settings_from
 from headwater.store import open_store, store_url
 from headwater.store.graph.index import require_arrays
 from headwater.store.ingest.pipeline import collect_seldom

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.model import Dataset
-from headwater.openlineage.naming.jdbc import jdbc_dataset, jdbc_source
+from headwater.openlineage.naming.jdbc_url import jdbc_dataset, jdbc_source
 
 TABLES = [
     ("jdbc:postgresql://h/db", "t", "postgres://h:5432", "db.public.t"),

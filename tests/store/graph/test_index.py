@@ -16,8 +16,7 @@ from headwater.store import Store, open_store, schema
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.index.log import MOST
 from headwater.store.graph.index.memory import EdgeIndex
-from headwater.store.maintenance.backup import back_up, restore
-from headwater.store.maintenance.copy_rows import empty
+from headwater.store.maintenance.backup import back_up, empty, restore
 from headwater.store.questions import Bounds, Direction, EdgeType
 from headwater.store.questions.walk.closure import Closure, reach, walk
 

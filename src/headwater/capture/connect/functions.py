@@ -1,14 +1,21 @@
-"""The SQL functions of a server: DESCRIBE has the body of each, EXPLAIN what it is made of."""
+"""Texts of a server: SQL functions, generated columns, and parameters of statements.
+
+DESCRIBE has the body of each SQL function, EXPLAIN what it is made of. The columns that a Delta table works out itself
+are in no description: the plan of an UPDATE has the value of every column of the table. A server of Spark 3.5 explains
+no statement with parameters, so they are written into its text as literals.
+"""
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, repeat
 from typing import Any
 
 import sqlglot
 
 from headwater.capture.connect.row_changes import DIALECT
-from headwater.plan.text import Body, analyzed_plan, body_of, calls_in
+from headwater.extract import column_lineage
+from headwater.plan.text import Body, TextFacts, analyzed_plan, body_of, calls_in, decode_text, updated_values
 
 _FUNCTION = re.compile(r"\bfunction\b", re.IGNORECASE)
 _USAGE = "Usage: "
@@ -79,3 +86,89 @@ def _query(name: str, described: Mapping[str, str]) -> str:
     parameters = ", ".join(f"CAST(NULL AS {kind}) AS `{name}`" for name, kind in columns)
     kind, alias = described["sqlFunction.returnType"], name.rpartition(".")[2]
     return f"SELECT CAST(({body}) AS {kind}) AS x FROM (SELECT {parameters}) AS `{alias}`"
+
+
+_MAY_GENERATE = re.compile(r"delta\.feature\.generatedColumns=supported|delta\.minWriterVersion=[456]\b")
+
+
+def may_generate(properties: str) -> bool:
+    """Whether the text of a table's properties says that its columns may be generated."""
+    return _MAY_GENERATE.search(properties) is not None
+
+
+def generated_columns(
+    name: str, types: Mapping[str, str], explained: Callable[[str], str]
+) -> Mapping[str, list[Mapping[str, Any]]]:
+    """The inputs of each generated column of a table: columns of the same row, and how.
+
+    An UPDATE hides how the column that it sets is generated: two are explained, so that each is seen in one of them.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for column in tuple(types)[:2]:
+        text = analyzed_plan(explained(f"UPDATE {name} SET `{column}` = `{column}`"))
+        values, columns = updated_values(text)
+        for made, value in values.items():
+            if not re.fullmatch(rf"{re.escape(made)}#\d+L?", value):
+                found[made] = list(_origins(made, value, columns, types))
+    return found
+
+
+def _origins(name: str, value: str, columns: str, types: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+    text = f"Project [{value} AS {name}#0]\n+- Relation row[{columns}]"
+    lineage, _ = column_lineage(decode_text(text, TextFacts({"row": {"types": types}})))
+    for edge in lineage.fields[name]:
+        how = edge.transformation
+        yield {
+            "column": edge.input.name,
+            "subtype": how.subtype.value,
+            "masking": how.masking,
+            "opaque": how.opaque,
+        }
+
+
+_WORDS = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|:(?P<name>[A-Za-z_]\w*)|(?P<mark>\?)",
+    re.DOTALL,
+)
+_NUMBERS = ("byte", "short", "integer", "long")
+
+
+def with_literals(relation: Any) -> Any:
+    """The relation of a statement with its parameters in the text.
+
+    Of a kind of value that lineage does not ask for there stands NULL.
+    """
+    found = type(relation)()
+    found.CopyFrom(relation)
+    found.sql.query = "".join(_parts(relation.sql))
+    found.sql.ClearField("args")
+    found.sql.ClearField("pos_args")
+    return found
+
+
+def _parts(statement: Any) -> Iterator[str]:
+    """The text piece by piece; strings, names in backticks and comments as they are."""
+    begun = 0
+    values = chain(map(_literal, statement.pos_args), repeat("NULL"))
+    for word in _WORDS.finditer(statement.query):
+        yield statement.query[begun : word.start()]
+        begun = word.end()
+        if word["name"] and word["name"] in statement.args:
+            yield _literal(statement.args[word["name"]])
+        else:
+            yield next(values) if word["mark"] and statement.pos_args else word[0]
+    yield statement.query[begun:]
+
+
+def _literal(value: Any) -> str:
+    kind = value.WhichOneof("literal_type")
+    if kind in _NUMBERS:
+        return str(getattr(value, kind))
+    if kind == "boolean":
+        return str(value.boolean).upper()
+    if kind == "double":
+        return f"{value.double!r}D"
+    if kind == "string":
+        escaped = value.string.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+    return "NULL"

@@ -7,9 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from headwater.capture.connect.actions import has_rows, reads
-from headwater.capture.connect.functions import SqlFunctions
-from headwater.capture.connect.generated import generated_columns, may_generate
-from headwater.capture.connect.parameters import with_literals
+from headwater.capture.connect.functions import SqlFunctions, generated_columns, may_generate, with_literals
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts, analyzed_plan, schema_types, tables_of
 

@@ -10,7 +10,7 @@ from headwater.errors import PlanError
 from headwater.extract.queries.result import Result
 from headwater.extract.queries.scopes import Reading
 from headwater.model import Dataset
-from headwater.openlineage.naming.jdbc import engine_of, jdbc_table
+from headwater.openlineage.naming.jdbc_url import engine_of, jdbc_table
 
 # By the scheme of the engine's namespaces; others are read as standard SQL.
 _DIALECTS = {

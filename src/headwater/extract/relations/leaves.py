@@ -12,7 +12,7 @@ from headwater.extract.relations.positions import read_names
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
 from headwater.extract.trace import NOTHING, SAME, TRANSFORMED, Paths, step, union
 from headwater.model import DatasetDescription, InputField, SchemaField
-from headwater.openlineage.naming.jdbc import jdbc_source
+from headwater.openlineage.naming.jdbc_url import jdbc_source
 from headwater.plan import Operator
 
 _OWN_NAMES: Mapping[str, str] = MappingProxyType({})

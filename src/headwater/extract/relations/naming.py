@@ -16,14 +16,15 @@ from headwater.extract.relations.connector_names import (
 )
 from headwater.extract.scope import Extraction
 from headwater.model import Dataset, DatasetDescription, Symlink
-from headwater.openlineage.naming.jdbc import jdbc_table
-from headwater.openlineage.naming.kafka import kafka_namespace, kafka_topics
+from headwater.openlineage.naming.jdbc_url import jdbc_table
 from headwater.openlineage.naming.locations import (
     SESSION_CATALOG,
     Catalog,
     catalog_dataset,
     jdbc_dataset,
     jdbc_source,
+    kafka_namespace,
+    kafka_topics,
     path_dataset,
 )
 from headwater.openlineage.naming.trimming import trim

@@ -21,8 +21,13 @@ from openlineage.client.transport.kafka import KafkaTransport
 from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from headwater.errors import EventError, SettingError
-from headwater.openlineage.delivery.http_back_end import answer_text, is_final, require_acknowledgement, status_of
-from headwater.openlineage.delivery.kafka_back_end import require_kafka_acknowledgement
+from headwater.openlineage.delivery.back_ends import (
+    answer_text,
+    is_final,
+    require_acknowledgement,
+    require_kafka_acknowledgement,
+    status_of,
+)
 from headwater.openlineage.delivery.spool import Fate, Sent
 from headwater.openlineage.writing.events import read_event
 from headwater.redaction import redact

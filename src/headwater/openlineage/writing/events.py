@@ -34,8 +34,7 @@ from headwater.model import (
     RunMoment,
     Statement,
 )
-from headwater.openlineage.writing.column_lineage import column_lineage_facet
-from headwater.openlineage.writing.explicit_lineage import explicit_lineage_facet
+from headwater.openlineage.writing.column_lineage import column_lineage_facet, explicit_lineage_facet
 from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets
 from headwater.openlineage.writing.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 from headwater.openlineage.writing.run_facets import input_facets, output_facets

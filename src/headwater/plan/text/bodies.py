@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater.plan.text.functions import CASTS, CLASSES, UNREAD
 from headwater.plan.text.lines import Line, tree
+from headwater.plan.text.nodes import CASTS, CLASSES, UNREAD
 from headwater.plan.text.operator_text import items
 from headwater.plan.text.tokens import split
 

@@ -5,8 +5,7 @@ there are and what stands around them; a text that cannot be followed becomes ``
 """
 
 from headwater.plan.text.columns import Columns, attribute, unreadable
-from headwater.plan.text.functions import CASTS
-from headwater.plan.text.nodes import combined, function, literal
+from headwater.plan.text.nodes import CASTS, combined, function, literal
 from headwater.plan.text.tokens import Cursor, Token, Unreadable, split
 from headwater.plan.tree import Expression
 

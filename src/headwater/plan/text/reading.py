@@ -9,8 +9,8 @@ from headwater.errors import PlanError
 from headwater.plan.text.bodies import Inlining
 from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
-from headwater.plan.text.functions import UNREAD
 from headwater.plan.text.lines import Line, tree
+from headwater.plan.text.nodes import UNREAD
 from headwater.plan.text.operator_text import OperatorText
 from headwater.plan.text.operators import READERS, output_of, unread
 from headwater.plan.text.relations import LEAVES, TextFacts

@@ -15,8 +15,7 @@ from headwater.policies.assignments import TaggedName, add_tag, remove_tag, tagg
 from headwater.policies.documents import of_tag_path
 from headwater.policies.flows import Flows
 from headwater.policies.tag_file import TagName
-from headwater.server.auth.access import Scope
-from headwater.server.auth.write_permissions import require_namespace
+from headwater.server.auth.access import Scope, require_namespace
 from headwater.server.columns.query_params import NameParams, QueryParams
 from headwater.server.columns.replies import AskedQuestion, Question, Reply, json_reply, question_router
 from headwater.server.columns.schemas import ColumnName, DatasetName, Hop, Start

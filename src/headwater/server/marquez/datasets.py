@@ -9,13 +9,11 @@ from headwater.model import Dataset
 from headwater.model.field_names import place_of
 from headwater.model.time import now
 from headwater.openlineage.writing.json_events import of_run
-from headwater.server.auth.access import Caller
-from headwater.server.auth.write_permissions import require_namespace
+from headwater.server.auth.access import Caller, require_namespace
 from headwater.server.marquez import documents, event_builders, schemas
-from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.answers import Json, NamedRoute, missing
 from headwater.server.marquez.bodies import DatasetBody
 from headwater.server.marquez.namespaces import known_namespace
-from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, redaction_of, sight, uuid_of
 from headwater.server.marquez.runs import known_run
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer

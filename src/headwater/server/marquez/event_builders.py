@@ -7,8 +7,7 @@ from headwater.model import Dataset, Job
 from headwater.openlineage.reading import event_of
 from headwater.openlineage.reading.grants import granted
 from headwater.openlineage.writing import json_events
-from headwater.server.auth.access import Caller
-from headwater.server.auth.write_permissions import require_own, with_grant
+from headwater.server.auth.access import Caller, require_own, with_grant
 from headwater.server.marquez.bodies import DatasetBody, DatasetName, JobBody, RunBody
 from headwater.server.server import Server
 from headwater.store.catalog.runs import StoredRun

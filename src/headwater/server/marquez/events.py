@@ -7,8 +7,7 @@ from fastapi import APIRouter, Query
 from headwater.openlineage.identifiers import GRANT
 from headwater.server.auth.access import Caller
 from headwater.server.marquez import graph_schemas
-from headwater.server.marquez.answers import Json
-from headwater.server.marquez.paths import NamedRoute
+from headwater.server.marquez.answers import Json, NamedRoute
 from headwater.server.marquez.query_params import ThePage, moment_of, redaction_of, sight
 from headwater.server.server import Reader, TheStore
 from headwater.store import Store

@@ -9,14 +9,12 @@ from sqlalchemy import Connection
 from headwater.answers.redaction import Redaction
 from headwater.model import Job
 from headwater.model.time import now
-from headwater.server.auth.access import Caller
-from headwater.server.auth.write_permissions import require_namespace
+from headwater.server.auth.access import Caller, require_namespace
 from headwater.server.marquez import documents, event_builders, schemas
-from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.answers import Json, NamedRoute, missing
 from headwater.server.marquez.bodies import JobBody
 from headwater.server.marquez.documents import Document
 from headwater.server.marquez.namespaces import known_namespace
-from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, redaction_of, sight, uuid_of
 from headwater.server.marquez.runs import known_job
 from headwater.server.server import Admin, Reader, TheServer, TheStore, Writer

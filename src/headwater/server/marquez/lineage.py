@@ -16,7 +16,7 @@ from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.marquez.runs import known_run
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer, TheStore
-from headwater.store.catalog import datasets, facets, field_lineage, job_graph, jobs, runs
+from headwater.store.catalog import datasets, events, field_lineage, job_graph, jobs, runs
 from headwater.store.catalog.datasets import StoredDataset
 from headwater.store.catalog.job_graph import JobGraph
 from headwater.store.catalog.job_versions import job_uuid
@@ -72,7 +72,7 @@ class _Nodes:
         self._graph, self._redaction = graph, redaction
         self._jobs = jobs.outlines(connection, graph.jobs)
         self._datasets = datasets.outlines(connection, graph.datasets)
-        self._facets = facets.of_jobs(connection, graph.jobs)
+        self._facets = events.of_jobs(connection, graph.jobs)
         newest = runs.newest(connection, graph.jobs, 1)
         stored = runs.outlines(connection, [one for some in newest.values() for one in some])
         self._runs = {job: stored[some[0]] for job, some in newest.items()}

@@ -4,13 +4,11 @@ from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from headwater.model.time import now
-from headwater.server.auth.access import Caller
-from headwater.server.auth.write_permissions import require_namespace
+from headwater.server.auth.access import Caller, require_namespace
 from headwater.server.marquez import schemas
-from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.answers import Json, NamedRoute, missing
 from headwater.server.marquez.bodies import NamespaceBody
 from headwater.server.marquez.documents import Document, instant
-from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, sight
 from headwater.server.server import Admin, Reader, TheStore, Writer
 from headwater.store.catalog import namespaces

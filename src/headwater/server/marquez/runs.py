@@ -12,10 +12,9 @@ from headwater.model.time import now
 from headwater.openlineage.writing.json_events import run_event
 from headwater.server.auth.access import Caller
 from headwater.server.marquez import documents, event_builders, schemas
-from headwater.server.marquez.answers import Json, missing
+from headwater.server.marquez.answers import Json, NamedRoute, missing
 from headwater.server.marquez.bodies import RunBody
 from headwater.server.marquez.namespaces import known_namespace
-from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, moment_of, redaction_of
 from headwater.server.server import Reader, TheServer, TheStore, Writer
 from headwater.store import Store

@@ -9,9 +9,8 @@ from headwater.model import Dataset, Job
 from headwater.model.time import microseconds_of
 from headwater.openlineage.reading.json_values import text
 from headwater.server.marquez import graph_schemas, nodes
-from headwater.server.marquez.answers import Json
+from headwater.server.marquez.answers import Json, NamedRoute
 from headwater.server.marquez.documents import Document, instant
-from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import MOST, sight
 from headwater.server.server import Reader, TheStore
 from headwater.store.catalog import name_search

@@ -2,12 +2,11 @@
 
 from fastapi import APIRouter
 
-from headwater.server.auth.write_permissions import require_every_namespace
+from headwater.server.auth.access import require_every_namespace
 from headwater.server.marquez import schemas
-from headwater.server.marquez.answers import Json
+from headwater.server.marquez.answers import Json, NamedRoute
 from headwater.server.marquez.bodies import TagBody
 from headwater.server.marquez.documents import Document
-from headwater.server.marquez.paths import NamedRoute
 from headwater.server.marquez.query_params import ThePage, sight
 from headwater.server.server import Reader, TheStore, Writer
 from headwater.store.catalog import tags

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 from headwater.openlineage.reading.json_values import records, text
 from headwater.openlineage.reading.merged_facets import Facets
 from headwater.store import schema
-from headwater.store.catalog import facets, field_lineage, moments, tags
+from headwater.store.catalog import events, field_lineage, moments, tags
 from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset
@@ -61,7 +61,7 @@ def listing(connection: Connection, namespace: str, page: Page) -> Listing[Store
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredDataset]:
     """Datasets by id with all their parts."""
-    of_events, lineage = facets.of_datasets(connection, ids), field_lineage.of_datasets(connection, ids)
+    of_events, lineage = events.of_datasets(connection, ids), field_lineage.of_datasets(connection, ids)
     return {
         one: replace(
             dataset,

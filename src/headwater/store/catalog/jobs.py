@@ -11,7 +11,7 @@ from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.openlineage.reading.merged_facets import Facets
 from headwater.store import schema
-from headwater.store.catalog import facets, job_versions, moments, run_datasets, runs, tags
+from headwater.store.catalog import events, job_versions, moments, run_datasets, runs, tags
 from headwater.store.catalog.job_versions import job_version
 from headwater.store.catalog.run_datasets import RunDatasets
 from headwater.store.catalog.runs import StoredRun
@@ -76,7 +76,7 @@ def shown(question: Select[Any]) -> Select[Any]:
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredJob]:
     """Jobs by id with everything that is known of them."""
-    told, newest = facets.of_jobs(connection, ids), runs.newest(connection, ids, NEWEST)
+    told, newest = events.of_jobs(connection, ids), runs.newest(connection, ids, NEWEST)
     first = runs.whole(connection, [some[0] for some in newest.values()])
     kept = runs.outlines(connection, [one for some in newest.values() for one in some[1:]]) | first
     return {

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, func, insert, literal, select, union_
 from headwater.model.name_keys import key_of
 from headwater.openlineage.reading.merged_facets import source_url
 from headwater.store import schema
-from headwater.store.catalog import facets
+from headwater.store.catalog import events
 from headwater.store.read_model.pages import Listing, Page, paged, seen
 from headwater.store.read_model.visibility import Sees, described_datasets
 
@@ -85,7 +85,7 @@ def _undescribed(named: Any, *, every: bool = False) -> Select[Any]:
 
 def _sources(connection: Connection, rows: Sequence[Any]) -> tuple[Source, ...]:
     """Sources that nobody described, by the dataSource facet of a dataset."""
-    of_datasets = facets.of_datasets(connection, [row.dataset for row in rows if row.dataset])
+    of_datasets = events.of_datasets(connection, [row.dataset for row in rows if row.dataset])
     return tuple(
         Source(
             row.name,

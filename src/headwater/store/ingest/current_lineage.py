@@ -18,9 +18,18 @@ from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import LineageWriter, RunLineage
 from headwater.store.ingest.name_changes import moment_of
 from headwater.store.ingest.read import Batch
-from headwater.store.ingest.replacements import Replacement, Run, jobs_of, stored_replacements
-from headwater.store.ingest.restorations import Restoration, earlier_writers, later_restorations, restored_edges
-from headwater.store.ingest.retraction import retract_lineage, retract_replacements
+from headwater.store.ingest.replacements import (
+    Replacement,
+    Restoration,
+    Run,
+    earlier_writers,
+    jobs_of,
+    later_restorations,
+    restored_edges,
+    retract_lineage,
+    retract_replacements,
+    stored_replacements,
+)
 from headwater.store.ingest.run_lineage import (
     LineageEvent,
     add_fields,

@@ -8,7 +8,7 @@ from headwater.model.time import BEGINNING
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import CURRENT, WRITTEN, DatedSchema, spelled
 from headwater.store.ingest.ids import IdResolver
-from headwater.store.ingest.retraction import pairs_of_dataset, retract_lineage, retract_replacements
+from headwater.store.ingest.replacements import pairs_of_dataset, retract_lineage, retract_replacements
 from headwater.store.ingest.tags import FACET, PEOPLE, FacetTags, Tagging, put_tags
 from headwater.store.ingest.write import write_change
 

@@ -14,8 +14,7 @@ from headwater.store import schema
 from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.write import write_fields
-from headwater.store.sql.bulk import new_ids
-from headwater.store.sql.rows import Lookup
+from headwater.store.sql.rows import Lookup, new_ids
 
 
 @dataclass(slots=True)

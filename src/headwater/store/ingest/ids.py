@@ -12,8 +12,7 @@ from headwater.store import schema
 from headwater.store.ingest.field_ids import FieldIds
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.write import write
-from headwater.store.sql.bulk import add_rows, new_ids
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.rows import add_rows, new_ids, rows_for
 
 _NAME = schema.dataset_name.c
 _KEY = bindparam("the_key", type_=LargeBinary())

@@ -24,8 +24,7 @@ from headwater.store.ingest.replacements import (
     with_writer,
     writers_since,
 )
-from headwater.store.sql.bulk import add_rows
-from headwater.store.sql.rows import pairs_for
+from headwater.store.sql.rows import add_rows, pairs_for
 
 _LINEAGE = schema.lineage
 _ROW = ("job_id", "output_id", "run_id", "at", "digest")

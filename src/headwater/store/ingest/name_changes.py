@@ -10,7 +10,7 @@ from headwater.openlineage.reading.dataset_facets import twins_of
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
 from headwater.store import schema
 from headwater.store.ingest.ids import IdResolver
-from headwater.store.ingest.retraction import pairs_of_dataset
+from headwater.store.ingest.replacements import pairs_of_dataset
 from headwater.store.ingest.symlinks import claim, dataset_id, end, name_by_location
 
 _EVENT = schema.event.c

@@ -7,11 +7,9 @@ from sqlalchemy import Connection
 
 from headwater.openlineage.reading.events import Event
 from headwater.store.ingest.current_lineage import recompute_current_lineage
-from headwater.store.ingest.lookups import absent_events, look_up
 from headwater.store.ingest.read import read_batch
-from headwater.store.ingest.resolve import resolve
-from headwater.store.ingest.run_summary import update_run_summaries
-from headwater.store.ingest.write import write
+from headwater.store.ingest.resolve import absent_events, look_up, resolve
+from headwater.store.ingest.write import update_run_summaries, write
 
 _NEW_OBJECTS = 500_000  # more than the events that wait to be written; Python's own 700 are less than one
 

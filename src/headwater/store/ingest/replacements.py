@@ -2,20 +2,24 @@
 
 Lineage holds until the next run of its job, or until another run has replaced all rows of the output. Runs go by when
 they ended; of equal times by their ids. A stream that still runs may write again after everything.
+
+A restored version has the lineage that held when the run which made it had ended. Where that run cannot be found, all
+lineage that the dataset ever had may hold again.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, FromClause, Select, and_, bindparam, or_, select
+from sqlalchemy import BigInteger, Connection, FromClause, Select, and_, bindparam, delete, or_, select, union
 
 from headwater.errors import SettingError
 from headwater.model.time import FOREVER
 from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from headwater.store import schema
-from headwater.store.sql.bulk import add_rows
-from headwater.store.sql.rows import Lookup, pairs_for, rows_for
+from headwater.store.graph.index.log import Pair, note
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Edge, Scope, Tables
+from headwater.store.sql.rows import Lookup, add_rows, pairs_for, rows_for
 
 BELIEVE_OVERWRITE = "HEADWATER_BELIEVE_OVERWRITE"
 """The variable of the environment that says whether OVERWRITE of other producers replaces all rows."""
@@ -170,3 +174,97 @@ def jobs_of(connection: Connection, dataset: int) -> list[int]:
     """The jobs that have lineage of a dataset."""
     question = select(_LINEAGE.job_id).where(_LINEAGE.output_id == dataset).distinct()
     return list(connection.execute(question).scalars())
+
+
+_ANY = select(_REPLACEMENT.c.run_id).where(_REPLACEMENT.c.restores).limit(1)
+_RESTORATIONS = select(_REPLACEMENT.c.dataset_id, _REPLACEMENT.c.run_id, _REPLACEMENT.c.at).where(
+    _REPLACEMENT.c.restores
+)
+
+Restoration = tuple[int, int]
+"""A run that restored (first), and the dataset."""
+
+
+def later_restorations(
+    connection: Connection, changed: Mapping[int, int], looked_at: Collection[int]
+) -> list[Restoration]:
+    """The restorations of datasets that ended at a moment or after it, by runs that are not ``looked_at``."""
+    if not changed or connection.execute(_ANY).first() is None:
+        return []
+    rows = rows_for(connection, changed, lambda some: _RESTORATIONS.where(_REPLACEMENT.c.dataset_id.in_(some)))
+    return [
+        (row.run_id, row.dataset_id)
+        for row in rows
+        if row.at >= changed[row.dataset_id] and row.run_id not in looked_at
+    ]
+
+
+def earlier_writers(connection: Connection, dataset: int, before: int) -> list[tuple[int, int]]:
+    """The runs that have lineage of a dataset or replaced its rows, and when: before a moment, the last one first."""
+    lineage = select(_LINEAGE.run_id).where(_LINEAGE.output_id == dataset)
+    replaced = select(_REPLACEMENT.c.run_id).where(_REPLACEMENT.c.dataset_id == dataset)
+    question = select(_RUN.id, _RUN.state_at).where(_RUN.id.in_(union(lineage, replaced)), _RUN.state_at < before)
+    return [(row.id, row.state_at) for row in connection.execute(question.order_by(_RUN.state_at.desc()))]
+
+
+def restored_edges(
+    connection: Connection, dataset: int, by: Run, moment: int | None
+) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
+    """The edges into a dataset that a run brings back: to its fields, and to the whole of it.
+
+    They are those that held at a ``moment``; without one all that ever held before the run had ended.
+    """
+    fields, of_dataset = (
+        tuple(sorted(set(_edges(connection, tables, dataset, by, moment)))) for tables in (FIELD_EDGES, DATASET_EDGES)
+    )
+    return fields, of_dataset
+
+
+def _edges(connection: Connection, tables: Tables, dataset: int, by: Run, moment: int | None) -> Iterator[Edge]:
+    for table in tables:
+        output = table.c.output_field if tables is FIELD_EDGES else table.c.output_dataset
+        mine = output == dataset
+        if tables is FIELD_EDGES:
+            mine = output.in_(select(schema.field.c.id).where(schema.field.c.dataset_id == dataset))
+        held = table.c.valid_from < by.state_at if moment is None else table.c.valid_from <= moment
+        if moment is not None and table is tables.history:
+            held = and_(held, table.c.valid_to > moment)
+        rows = connection.execute(select(output, table.c.input_field, table.c.transformation_id).where(mine, held))
+        yield from (tuple(row) for row in rows)
+
+
+_FIELD = schema.field
+
+
+def retract_lineage(connection: Connection, pairs: Iterable[Pair]) -> set[int]:
+    """Remove the lineage of (job, output) pairs; return the runs that it was of, whose lineage is to be recomputed."""
+    runs: set[int] = set()
+    for job, output in pairs:
+        mine = (_LINEAGE.job_id == job, _LINEAGE.output_id == output)
+        runs.update(connection.execute(select(_LINEAGE.run_id).where(*mine)).scalars())
+        connection.execute(delete(schema.lineage).where(*mine))
+        Scope(connection, job, output).clear()
+        note(connection, [(job, output)])
+    return runs
+
+
+def retract_replacements(connection: Connection, datasets: Collection[int]) -> set[int]:
+    """Remove the replacements of datasets; return the runs that made them, which are to be looked at again."""
+    question = select(_REPLACEMENT.c.run_id)
+    rows = rows_for(connection, datasets, lambda some: question.where(_REPLACEMENT.c.dataset_id.in_(some)))
+    runs = {row.run_id for row in rows}
+    connection.execute(delete(_REPLACEMENT).where(_REPLACEMENT.c.dataset_id.in_(datasets)))
+    return runs
+
+
+def pairs_of_dataset(connection: Connection, dataset: int) -> set[Pair]:
+    """The (job, output) pairs whose lineage reads or writes a dataset, now or in the past."""
+    mine = select(_FIELD.c.id).where(_FIELD.c.dataset_id == dataset)
+    questions = [select(_LINEAGE.job_id, _LINEAGE.output_id).where(_LINEAGE.output_id == dataset)]
+    for edges in (schema.edge, schema.edge_history):
+        output = select(edges.c.job_id, _FIELD.c.dataset_id).join(_FIELD, _FIELD.c.id == edges.c.output_field)
+        questions.append(output.where(edges.c.input_field.in_(mine)).distinct())
+    for edges in (schema.dataset_edge, schema.dataset_edge_history):
+        output = select(edges.c.job_id, edges.c.output_dataset).where(edges.c.input_field.in_(mine))
+        questions.append(output.distinct())
+    return {(job, output) for question in questions for job, output in connection.execute(question)}

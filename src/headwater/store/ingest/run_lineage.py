@@ -11,8 +11,7 @@ from headwater.store.ingest.field_spelling import MENTIONED, READ, WRITTEN
 from headwater.store.ingest.ids import IdResolver
 from headwater.store.ingest.lineage_writer import RunLineage
 from headwater.store.ingest.name_changes import moment_of
-from headwater.store.ingest.replacements import Replacement, Run
-from headwater.store.ingest.restorations import Restoration
+from headwater.store.ingest.replacements import Replacement, Restoration, Run
 from headwater.store.ingest.symlinks import dataset_id
 
 _RUNNING = "RUNNING"

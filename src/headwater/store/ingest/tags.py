@@ -17,8 +17,7 @@ from headwater.openlineage.reading.json_text import read_json
 from headwater.openlineage.reading.json_values import Record, record, records, text
 from headwater.openlineage.reading.merged_facets import dataset_entries
 from headwater.store import schema
-from headwater.store.sql.bulk import Addition, Upsert
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.rows import Addition, Upsert, rows_for
 
 API, FILE = "API", "FILE"
 """The sources of tags that people put, and no facet: one by one, and by a file that is applied as a whole."""

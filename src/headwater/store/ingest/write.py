@@ -2,10 +2,14 @@
 
 New rows are written whole, in the order in which they name each other: jobs and datasets, then runs and fields, then
 the rest. `write_names`, `write_runs` and `write_fields` write the first of these earlier, for who needs to read them.
+Each run's row has a summary of its datasets, so that lists of versions need not look at every run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -17,19 +21,20 @@ from sqlalchemy import (
     Update,
     and_,
     case,
+    func,
     insert,
     or_,
     select,
     update,
 )
+from sqlalchemy import Row as DatabaseRow
 
-from headwater.model.name_keys import keys_of
+from headwater.model.name_keys import keys_of, touched_digest
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import DatedSchema, Place
 from headwater.store.ingest.rows import RUN_COLUMNS, Row, Rows, with_moments
 from headwater.store.ingest.tags import write_tags
-from headwater.store.sql.bulk import Addition, BoundValues, Change, Upsert, add_rows
-from headwater.store.sql.rows import rows_for
+from headwater.store.sql.rows import Addition, BoundValues, Change, Upsert, add_rows, rows_for
 
 _RUN = schema.run
 _DATASET = schema.dataset
@@ -265,3 +270,56 @@ def _add_schemas(connection: Connection, schemas: Mapping[bytes, str]) -> None:
     present = rows_for(connection, schemas, lambda some: select(_SCHEMA.c.digest).where(_SCHEMA.c.digest.in_(some)))
     new = schemas.keys() - {row.digest for row in present}
     add_rows(connection, _SCHEMA, ("digest", "fields"), [(digest, schemas[digest]) for digest in sorted(new)])
+
+
+_LINEAGE = schema.lineage
+_OF_RUN = and_(
+    _LINEAGE.c.run_id == _RUN.c.id,
+    _LINEAGE.c.output_id == _RUN_DATASET.c.dataset_id,
+    _LINEAGE.c.job_id == _RUN.c.job_id,
+)
+_NOW = select(
+    _RUN.c.id,
+    _RUN.c.touched,
+    _RUN_DATASET.c.dataset_id,
+    _RUN_DATASET.c.written,
+    _RUN_DATASET.c.at,
+    func.coalesce(_LINEAGE.c.at, _RUN.c.state_at).label("now"),
+)
+_NOW = _NOW.select_from(_RUN).outerjoin(_RUN_DATASET, _RUN_DATASET.c.run_id == _RUN.c.id).outerjoin(_LINEAGE, _OF_RUN)
+_NOW = _NOW.order_by(_RUN.c.id)
+
+
+def _set_digest(bound: BoundValues) -> Update:
+    return update(_RUN).where(_RUN.c.id == bound["row"]).values(touched=bound["digest"])
+
+
+def _set_moment(bound: BoundValues) -> Update:
+    mine = (
+        _RUN_DATASET.c.run_id == bound["run"],
+        _RUN_DATASET.c.dataset_id == bound["dataset"],
+        _RUN_DATASET.c.written,
+    )
+    return update(_RUN_DATASET).where(*mine).values(at=bound["moment"])
+
+
+_SET_DIGEST = Change({"row": BigInteger(), "digest": LargeBinary()}, _set_digest)
+_SET_MOMENT = Change({"run": BigInteger(), "dataset": BigInteger(), "moment": BigInteger()}, _set_moment)
+
+
+def update_run_summaries(connection: Connection, rows: Rows) -> None:
+    """Write which datasets the runs to summarize read and wrote, and since when there is what they wrote."""
+    write(connection, rows)
+    found = list(rows_for(connection, rows.take_runs_to_summarize(), lambda some: _NOW.where(_RUN.c.id.in_(some))))
+    moments = [(row.id, row.dataset_id, row.now) for row in found if row.written and row.at != row.now]
+    _SET_MOMENT(connection, moments)
+    digests = [
+        (some[0], datasets_of_run(some)) for _, group in groupby(found, key=attrgetter("id")) if (some := list(group))
+    ]
+    _SET_DIGEST(connection, [(row.id, digest) for row, digest in digests if digest != row.touched])
+
+
+def datasets_of_run(rows: Iterable[DatabaseRow[Any]]) -> bytes | None:
+    """Return a digest of the datasets that a run read, and of those that it wrote; None when there are none."""
+    read, written = ([row.dataset_id for row in rows if row.written is side] for side in (False, True))
+    return touched_digest(read, written)

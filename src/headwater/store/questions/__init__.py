@@ -70,8 +70,7 @@ from headwater.store.questions.lookup.find import Exact, Name
 from headwater.store.questions.moments import moment_of, state_of
 from headwater.store.questions.paths import paths_between
 from headwater.store.questions.roots import roots_of
-from headwater.store.questions.steps import StepHistory, step_history
-from headwater.store.questions.views import View, view_of
+from headwater.store.questions.views import StepHistory, View, step_history, view_of
 from headwater.store.questions.walk.guesses import GUESS
 from headwater.store.questions.walk.path_transformations import rank
 

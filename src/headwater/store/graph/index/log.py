@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, delete, func, select
 
 from headwater.store import schema
-from headwater.store.sql.bulk import add_rows
+from headwater.store.sql.rows import add_rows
 
 Pair = tuple[int, int]
 """A job and one of its output datasets."""
