@@ -14,7 +14,7 @@ from headwater.policies.assignments import add_tag
 from headwater.policies.check import check
 from headwater.policies.flows import Flows
 from headwater.policies.policy_file import read_policy
-from headwater.policies.tag_file import tag_name
+from headwater.policies.tag_file import read_tag_file, tag_name
 from headwater.store import Store, open_store
 from headwater.store.questions.walk.tag_walk import Arriving
 
@@ -73,11 +73,18 @@ def step(arriving: Arriving, kind: str) -> Arriving | None:
     return None if masked and not direct else Arriving.INFLUENCE
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.sets(EDGE | WHOLE, min_size=1, max_size=14))
-def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph) -> None:
+IN_MEMORY = st.sampled_from(["never", "from the start", "then"])
+
+
+@settings(max_examples=45, deadline=None)
+@given(st.sets(EDGE | WHOLE, min_size=1, max_size=14) | st.sets(EDGE, min_size=1, max_size=14), IN_MEMORY)
+def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph, in_memory: str) -> None:
     with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+        if in_memory == "from the start":
+            store.keep_edges().wait()
         filled(store, graph)
+        if in_memory == "then":
+            store.keep_edges().wait()
         start = sorted(source for source, _, _ in graph)[0]
         add_tag(store, f"file:/{start}", tag_name("t"))
         with store.read() as connection:
@@ -89,6 +96,27 @@ def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph) -> Non
         assert found == expected(graph, start)
         for one in paths:
             assert str(one.steps[0].input) == f"file:/{start}"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sets(EDGE, min_size=4, max_size=20), st.sampled_from(COLUMNS), st.sampled_from(["d0", "d1", "d2", "d3"]))
+def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph, column: str, dataset: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+        filled(store, graph)
+        add_tag(store, f"file:/{sorted(source for source, _, _ in graph)[0]}", tag_name("t"))
+        terms = "reason: r, owner: o, expires: 2999-01-01"
+        breakers = f"breakers: [{{column: {column}, {terms}}}, {{job: make {dataset}, {terms}}}]"
+        Path(folder, "tags.yml").write_text(f"version: 1\n{breakers}\n")
+        file = read_tag_file(Path(folder, "tags.yml"))
+        found = []
+        for _ in range(2):
+            with store.read() as connection:
+                flow = Flows(connection, file, influence=True, guess=False).of(tag_name("t"))
+            arrived = {kind: set(flow.arrived[kind].now) for kind in Arriving}
+            lengths = {(kind, one): len(flow.path(one, kind)) for kind, some in arrived.items() for one in some}
+            found.append((arrived, lengths, set(flow.blocked)))
+            store.keep_edges().wait()
+        assert found[0] == found[1]
 
 
 RULES = """\

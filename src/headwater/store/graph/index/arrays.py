@@ -63,10 +63,14 @@ class EdgeArrays:
         """The output of each link from these, in no order."""
         return self._ends(_OUTPUT, self._out_of(inputs), _of(self.down, inputs))
 
-    def _into(self, outputs: Collection[int]) -> Ids:
+    def places_from(self, inputs: Ids) -> Ids:
+        """The places of the links from these sorted ids among ``columns``, without those of `added`."""
+        return self._out_of(inputs)
+
+    def _into(self, outputs: Collection[int] | Ids) -> Ids:
         return self._there(_found(self.columns[_OUTPUT], outputs))
 
-    def _out_of(self, inputs: Collection[int]) -> Ids:
+    def _out_of(self, inputs: Collection[int] | Ids) -> Ids:
         return self._there(self.by_input[_found(self.inputs, inputs)])
 
     def _there(self, places: Ids) -> Ids:
@@ -138,9 +142,9 @@ def _sorted(columns: Ids) -> EdgeArrays:
     return EdgeArrays(own, by_input, own[_INPUT][by_input], np.zeros(len(by_input), np.bool_), {}, {}, {})
 
 
-def _found(keys: Ids, wanted: Collection[int]) -> Ids:
-    """The places of some ids among sorted ones, in the order of ids."""
-    ids = np.sort(np.fromiter(wanted, np.int64, len(wanted)))
+def _found(keys: Ids, wanted: Collection[int] | Ids) -> Ids:
+    """The places of some ids among sorted ones, in the order of ids; an array of them is sorted already."""
+    ids = wanted if isinstance(wanted, np.ndarray) else np.sort(np.fromiter(wanted, np.int64, len(wanted)))
     # Of another type than the keys, each search would copy all of those.
     ids = ids[ids <= np.iinfo(keys.dtype).max].astype(keys.dtype)
     begins, ends = (np.searchsorted(keys, ids, side) for side in ("left", "right"))

@@ -183,6 +183,15 @@ class EdgesInMemory:
         self._only_ends = only_ends and not self._jobs and not conditions
         self.whole = bool(known.datasets) and (bounds.edge_type is not EdgeType.DIRECT or _has_opaque(connection))
 
+    @property
+    def arrays(self) -> "EdgeArrays | None":
+        """All edges, where each ends in a column and none of a job is filtered out; else None."""
+        return None if self.whole or self._jobs else self._known.fields
+
+    def follows(self, transformation: int) -> bool:
+        """Whether the filters let edges of a transformation through."""
+        return self._ways is None or transformation in self._ways
+
     def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
         """The edges between columns that lead to these, or go from them."""
         return self._found(self._known.fields, direction, fields)

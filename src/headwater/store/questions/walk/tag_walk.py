@@ -6,6 +6,7 @@ A walk in ids, level by level; each column is visited once for each of the three
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Protocol
 
 from sqlalchemy import Connection, select
 
@@ -13,7 +14,7 @@ from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
 from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction
-from headwater.store.questions.walk.edges import AnyEdges, Row, edges_within
+from headwater.store.questions.walk.edges import AnyEdges, EdgesInMemory, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.sql.rows import Lookup, rows_for
 
@@ -63,16 +64,32 @@ class Arrived:
         return self.now[node] if node in self.now else self.past[node]
 
 
+class ArrivedColumns(Protocol):
+    """The columns at which something arrives, with the links to them."""
+
+    @property
+    def now(self) -> Mapping[int, Row | None]:
+        """Those at which it arrives now."""
+
+    def __contains__(self, node: int) -> bool:
+        """Whether it arrives there, or did."""
+
+    def __getitem__(self, node: int) -> Row | None:
+        """Return the link that first led to a column; None at the start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """The columns that a tag arrives at, by what arrives; ``blocked`` are links that barriers cut."""
 
-    arrived: Mapping[Arriving, Arrived]
+    arrived: Mapping[Arriving, ArrivedColumns]
     blocked: tuple[Row, ...] = ()
 
     def reached(self, arriving: Arriving) -> list[int]:
         """Return the columns at which that arrives, without those of the start."""
-        return [node for node, row in self.arrived[arriving].now.items() if row is not None]
+        now = self.arrived[arriving].now
+        reached: list[int] | None = getattr(now, "reached", None)  # of arrays, which are faster than their items
+        return reached if reached is not None else [node for node, row in now.items() if row is not None]
 
     def path(self, node: int, arriving: Arriving) -> list[Row]:
         """Return the links from the start to a column."""
@@ -93,12 +110,35 @@ def flow_from(
     Bounds say the moment, the guesses and the kind of edges.
     """
     edges = edges_within(connection, bounds)
-    flow = _Walker(connection, edges, effect, barriers).flow(start)
+    flow = _flow_in_arrays(edges, start, effect, barriers) if isinstance(edges, EdgesInMemory) else None
+    flow = flow or _Walker(connection, edges, effect, barriers).flow(start)
     if bounds.as_of is not None or not any_replacement(connection):
         return flow
     near = {*flow.arrived[Arriving.VALUE].now, *flow.arrived[Arriving.MASKED].now}
     past = _past_links(connection, bounds, edges, near)
     return _Walker(connection, edges, effect, barriers, past).flow(start) if past else flow
+
+
+def _flow_in_arrays(edges: EdgesInMemory, start: Collection[int], effect: Effect, barriers: Barriers) -> Flow | None:
+    """Return the flow as `_Walker.flow` does; None where edges are into whole datasets."""
+    from headwater.store.questions.walk.tag_arrays import ArrayWalk  # numpy may not be installed
+
+    if edges.arrays is None or min(start, default=1) < 0:
+        return None
+    numbers: dict[Arriving | None, int] = {None: 0, Arriving.VALUE: 1, Arriving.MASKED: 2, Arriving.INFLUENCE: 3}
+    value, masked, influence = (numbers[one] for one in Arriving)
+
+    def number_of(transformation: int) -> int:
+        return numbers[effect(transformation)] if edges.follows(transformation) else 0
+
+    arrays = ArrayWalk(edges.arrays, number_of, barriers.jobs, barriers.fields)
+    values, rest = arrays.from_columns(start, {value})
+    arrived: dict[Arriving, ArrivedColumns] = {
+        Arriving.VALUE: values,
+        Arriving.MASKED: arrays.from_links(rest, masked, {value, masked}, values),
+        Arriving.INFLUENCE: arrays.from_links(rest, influence, {value, masked, influence}, values),
+    }
+    return Flow(arrived, tuple(arrays.blocked))
 
 
 _NOWHERE = Arrived()
