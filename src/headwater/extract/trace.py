@@ -159,9 +159,10 @@ def _stepped(transformation: Step, paths: Paths) -> Paths:
 
 
 def described(text: str, paths: Paths) -> Paths:
-    """The paths with the text of the expression that their origins are in."""
-    if len(paths) != 1:
-        return step(Transformation(Subtype.IDENTITY, description=text), paths)
+    """The paths with the text of the expression that their origins are in; those of a wide function stay equal."""
+    functions = frozenset([path for path in paths if isinstance(path[0], Received)])
+    if len(paths) != 1 or functions:
+        return union((step(Transformation(Subtype.IDENTITY, description=text), paths - functions), functions))
     ((origin, how),) = paths
     return frozenset(((origin, Transformation(how.subtype, how.masking, how.opaque, text, how.guess)),))
 

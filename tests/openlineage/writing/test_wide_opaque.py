@@ -19,6 +19,7 @@ from headwater.extract.trace import (
     TRANSFORMED,
     UNSEEN_ROWS,
     Paths,
+    described,
     received,
     source,
     step,
@@ -105,6 +106,7 @@ def mixed(columns: int, how: str, function: Callable[[Paths], Paths] = received)
         "aggregated": lambda one: step(AGGREGATED, filled),
         "added": lambda one: step(TRANSFORMED, union((filled, one))),
         "added to what it received": lambda one: union((filled, source(InputField(SOURCE, "c0")), step(OPAQUE, one))),
+        "added by an expression with a text": lambda one: described(str(one), step(TRANSFORMED, union((filled, one)))),
         "compared": lambda one: union((step(CONDITION, filled), one)),
         "received by another": lambda one: function(union((step(AGGREGATED, filled), one))),
     }[how]
@@ -127,7 +129,7 @@ def test_one_source_for_all_that_a_function_receives_leads_to_the_edges_of_each(
     assert renamed_lineage(together, other) == renamed_lineage(one_by_one, other)
 
 
-@pytest.mark.parametrize("how", ["added", "compared"])
+@pytest.mark.parametrize("how", ["added", "added by an expression with a text", "compared"])
 def test_it_grows_with_the_columns_and_not_with_their_square(how: str) -> None:
     tracemalloc.start()
     event(mixed(1_500, how))
