@@ -19,9 +19,16 @@ REQUESTS = {
     "/api/v1/column-lineage?nodeId=datasetField:file:/t6:x": 17,
     "/api/v1/lineage?nodeId=dataset:file:/t6": 23,
     "/api/v1/namespaces/file/datasets": 19,
+    "/api/v1/namespaces/file/datasets/%2Ft3": 21,
+    "/api/v1/namespaces/file/datasets/%2Ft3/versions": 27,
+    "/api/v1/namespaces/demo/jobs": 13,
+    "/api/v1/namespaces/demo/jobs/job3": 13,
+    "/api/v1/namespaces/demo/jobs/job3/runs": 9,
+    "/api/v1/namespaces/demo/jobs/job3/versions": 14,
+    f"/api/v1/jobs/runs/{run_event('', run='3')['run']['runId']}": 6,
 }
 """The largest number of statements of each request, with six jobs in a row: as many as before there were replacements,
-steps between formats and limits of writers."""
+steps between formats and limits of writers. Names of datasets come with the runs that read and wrote them."""
 
 
 @contextmanager
@@ -52,7 +59,10 @@ def fewest(get: Callable[[], Any]) -> int:
 @pytest.fixture
 def chain(served: TestClient) -> TestClient:
     """A server with a column that goes through six jobs."""
-    jobs = [run_event(f"job{one}", written(f"t{one + 1}", {"x": [f"t{one}.x"]}), minute=one) for one in range(6)]
+    jobs = [
+        run_event(f"job{one}", written(f"t{one + 1}", {"x": [f"t{one}.x"]}), minute=one, run=f"{one}")
+        for one in range(6)
+    ]
     assert served.post(LINEAGE, json=jobs).status_code == 201
     return served
 

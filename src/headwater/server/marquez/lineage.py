@@ -89,9 +89,9 @@ class _Nodes:
         edges = _Edges()
         for job, touch in self._graph.jobs.items():
             node = nodes.of_job(self._redaction.job(self._jobs[job].named))
-            for one in touch.read & self._graph.datasets:
+            for one in touch.read.keys() & self._graph.datasets:
                 edges.add(self._node_of(one), node)
-            for one in touch.written & self._graph.datasets:
+            for one in touch.written.keys() & self._graph.datasets:
                 edges.add(node, self._node_of(one))
         return edges
 

@@ -95,10 +95,9 @@ def _newest_of(job_id: int, kinds: CTE) -> Select[Any]:
 
 def _versions(connection: Connection, job: Job, location: str, rows: Sequence[Any]) -> Iterator[JobVersion]:
     used = run_datasets.by_runs(connection, [row.newest for row in rows])
-    named = run_datasets.named(connection, used.values())
     for row in rows:
         touch = used[row.newest]
-        read, written = (frozenset(named[one] for one in ids) for ids in (touch.read, touch.written))
+        read, written = frozenset(touch.read.values()), frozenset(touch.written.values())
         uuid = job_version(job, read, written, location)
         yield JobVersion(uuid, row.oldest, tuple(sorted(read)), tuple(sorted(written)), row.state_at, row.ran)
 

@@ -11,9 +11,8 @@ from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.openlineage.reading.merged_facets import Facets
 from headwater.store import schema
-from headwater.store.catalog import events, job_versions, moments, run_datasets, runs, tags
+from headwater.store.catalog import events, job_versions, moments, runs, tags
 from headwater.store.catalog.job_versions import job_version
-from headwater.store.catalog.run_datasets import RunDatasets
 from headwater.store.catalog.runs import StoredRun
 from headwater.store.questions import names
 from headwater.store.read_model.pages import Listing, Page, among, paged, seen
@@ -89,8 +88,8 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredJo
     """Jobs by id without their runs and what has to be read from events."""
     rows = list(rows_for(connection, ids, lambda some: select(_JOB).where(_JOB.c.id.in_(some))))
     used = job_versions.datasets_of_newest_runs(connection, ids)
-    named, put = run_datasets.named(connection, used.values()), tags.of_jobs(connection, ids)
-    return _kept(connection, rows, {one: _named(touch, named) for one, touch in used.items()}, put)
+    ends = {one: (frozenset(some.read.values()), frozenset(some.written.values())) for one, some in used.items()}
+    return _kept(connection, rows, ends, tags.of_jobs(connection, ids))
 
 
 def hide_all(connection: Connection, namespace: str, at: int) -> None:
@@ -99,10 +98,6 @@ def hide_all(connection: Connection, namespace: str, at: int) -> None:
 
 
 Ends = tuple[frozenset[Dataset], frozenset[Dataset]]
-
-
-def _named(touch: RunDatasets, named: Mapping[int, Dataset]) -> Ends:
-    return frozenset(named[one] for one in touch.read), frozenset(named[one] for one in touch.written)
 
 
 def _kept(

@@ -1,7 +1,7 @@
 """The inputs and outputs of runs, and their versions."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from sqlalchemy import Connection, select
@@ -19,10 +19,10 @@ _DATASET = schema.dataset
 
 @dataclass(frozen=True, slots=True)
 class RunDatasets:
-    """The datasets that a run read and wrote, by their ids."""
+    """The names of the datasets that a run read and wrote, by their ids."""
 
-    read: frozenset[int] = frozenset()
-    written: frozenset[int] = frozenset()
+    read: dict[int, Dataset] = field(default_factory=dict)
+    written: dict[int, Dataset] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,21 @@ class DatasetUse:
 
 def by_runs(connection: Connection, runs: Collection[int]) -> dict[int, RunDatasets]:
     """The inputs and outputs of each run; runs without any are left out."""
-    question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id, _TOUCH.c.written)
+    question = select(_TOUCH.c.run_id, _TOUCH.c.dataset_id, _TOUCH.c.written, _DATASET.c.namespace, _DATASET.c.name)
+    question = question.join(_DATASET, _DATASET.c.id == _TOUCH.c.dataset_id)
     rows = list(rows_for(connection, runs, lambda some: question.where(_TOUCH.c.run_id.in_(some))))
     gone = referred_reads(connection, ((row.run_id, row.dataset_id) for row in rows if not row.written))
-    found: dict[int, tuple[set[int], set[int]]] = {}
+    found: dict[int, RunDatasets] = {}
     for row in rows:
-        sides = found.setdefault(row.run_id, (set(), set()))
+        used = found.setdefault(row.run_id, RunDatasets())
         if row.written or (row.run_id, row.dataset_id) not in gone:
-            sides[row.written].add(row.dataset_id)
-    return {run: RunDatasets(frozenset(read), frozenset(written)) for run, (read, written) in found.items()}
+            (used.written if row.written else used.read)[row.dataset_id] = Dataset(row.namespace, row.name)
+    return found
 
 
-def named(connection: Connection, touched: Iterable[RunDatasets]) -> dict[int, Dataset]:
+def named(touched: Iterable[RunDatasets]) -> dict[int, Dataset]:
     """The names of all datasets that were read or written."""
-    ids = {one for some in touched for one in some.read | some.written}
-    return names(connection, ids)
+    return {id_: one for some in touched for id_, one in (some.read | some.written).items()}
 
 
 def names(connection: Connection, ids: Collection[int]) -> dict[int, Dataset]:

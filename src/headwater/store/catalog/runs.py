@@ -138,12 +138,10 @@ def _stored(
     question = select(_RUN, _JOB.c.namespace, _JOB.c.name, _JOB.c.location).join(_JOB, _JOB.c.id == _RUN.c.job_id)
     rows = list(rows_for(connection, ids, lambda some: question.where(_RUN.c.id.in_(some))))
     used, altered = run_datasets.by_runs(connection, ids), versions.altered_by(connection, ids)
-    named = run_datasets.named(connection, used.values()) | run_datasets.names(
-        connection, set().union(*altered.values())
-    )
+    named = run_datasets.named(used.values()) | run_datasets.names(connection, set().union(*altered.values()))
     events = events_of(connection, ids)
     then = _versions(connection, rows, used, named)
-    runs = {row.id: _run(row, used.get(row.id, RunDatasets()), named, then, events.get(row.id)) for row in rows}
+    runs = {row.id: _run(row, used.get(row.id, RunDatasets()), then, events.get(row.id)) for row in rows}
     return runs | {run: _with_altered(runs[run], (named[one] for one in some)) for run, some in altered.items()}
 
 
@@ -162,11 +160,9 @@ def _versions(
     return VersionsAtMoments(connection, named, read)
 
 
-def _run(
-    row: Any, used: RunDatasets, named: dict[int, Dataset], then: VersionsAtMoments, events: RunEvents | None
-) -> StoredRun:
+def _run(row: Any, used: RunDatasets, then: VersionsAtMoments, events: RunEvents | None) -> StoredRun:
     job = Job(row.namespace, row.name)
-    read, written = (frozenset(named[one] for one in ids) for ids in (used.read, used.written))
+    read, written = frozenset(used.read.values()), frozenset(used.written.values())
     return StoredRun(
         row.id,
         row.shown or row.uuid,
@@ -176,7 +172,7 @@ def _run(
         row.state_at if row.state in FINAL else None,
         job_version(job, read, written, row.location or ""),
         tuple(sorted((then(one, _begun(row)) for one in used.read), key=_by_name)),
-        tuple(sorted((run_datasets.written_by(named[one], row.uuid, row.shown) for one in used.written), key=_by_name)),
+        tuple(sorted((run_datasets.written_by(one, row.uuid, row.shown) for one in written), key=_by_name)),
         events or RunEvents(row.state_at, row.state_at),
         row.uuid,
     )
