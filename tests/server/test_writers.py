@@ -1,5 +1,6 @@
 """Namespaces hold against writers: who may write elsewhere changes nothing of an owner's, and learns nothing of it."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -32,10 +33,14 @@ from tests.server.attacks import (
     world,
 )
 
+from headwater.model import Dataset, Job
+from headwater.openlineage.reading.grants import run_within
 from headwater.server import ServerSettings, create_app
 from headwater.server.columns.changes import Permutation
 from headwater.store import schema as tables
+from headwater.store.catalog.job_versions import job_version
 from headwater.store.maintenance.keyring import issue, revoke
+from headwater.store.read_model.versions import dataset_version
 
 SPECIFICATION = Path(__file__).parents[1] / "openlineage" / "spec" / "facets"
 FORMS = ("&collapse=dataset", "&guess=true", "&format=csv")
@@ -119,9 +124,13 @@ def timeless(text: str) -> str:
 
 
 def answer_of(answer: Any) -> tuple[Any, ...]:
-    text = re.sub(r'"id":\d+', '"id":0', timeless(answer.text))
+    text = re.sub(r'"id":(\d+|\[[\d,]*])', '"id":0', timeless(answer.text))
     tag = "" if text != answer.text else answer.headers.get("etag", "")
     return answer.status_code, tag, text
+
+
+WORDS = ("e", "PII", "gold", "checked", "loads", "people", "the+salary", "evil", "select", "stolen")
+"""Words of names, tags, SQL and descriptions, of the owner and of the attacker."""
 
 
 def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: tuple[str, ...]) -> list[str]:
@@ -137,6 +146,8 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
         one = f"{spaces}/datasets/{quote(name, safe='')}"
         found += [one, f"{one}/versions", f"{v1}/lineage?nodeId=dataset:{own}:{name}&withColumnLineage=true&depth=9"]
         found.append(f"{v1}/column-lineage?nodeId=dataset:{own}:{name}&withDownstream=true&depth=9")
+        made = [dataset_version(Dataset(own, name), one) for run in runs[:2] for one in (run, run_within(run, own))]
+        found += [f"{one}/versions/{version}" for version in made]
         about = f"namespace={own}&dataset={quote(name, safe='')}"
         directions = ("upstream", "downstream", "lineage")
         found += [f"/api/v2/{direction}?{about}{more}" for direction, more in zip(directions, FORMS, strict=True)]
@@ -145,9 +156,14 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
             f"/api/v2/impact?{about}",
             f"/api/v2/diff?{about}&before=2020-01-01",
             f"/api/v2/lineage?{about}&as_of=2040-01-01",
+            f"/api/v2/versions?{about}",
+            f"/api/v2/view?{about}",
+            f"/api/v2/view?{about}&as_of=2040-01-01&up=9",
         ]
     for name in jobs:
         one = f"{spaces}/jobs/{quote(name, safe='')}"
+        ends = (frozenset({Dataset(own, end)}) for end in ("/raw", "/people"))
+        found.append(f"{one}/versions/{job_version(Job(own, name), *ends, '')}")
         found += [one, f"{one}/versions", f"{one}/runs", f"/api/v2/diff?job={own}/{name}&before=2020-01-01"]
         found += [f"{v1}/lineage?nodeId=job:{own}:{name}&depth=9", f"{v1}/column-lineage?nodeId=job:{own}:{name}"]
     for run in runs:
@@ -155,11 +171,13 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
         found += [f"{v1}/runlineage/upstream?runId={run}&depth=9", f"/api/v2/coverage?run={run}"]
         found.append(f"/api/v2/upstream?namespace={own}&dataset={quote(datasets[0], safe='')}&as_of={run}")
     for column in columns:
-        found += [f"/api/v2/{one}?column={column}" for one in ("upstream", "downstream", "roots", "impact", "roots")]
+        found += [f"/api/v2/{one}?column={column}" for one in ("upstream", "downstream", "roots", "impact", "view")]
+        found += [f"/api/v2/paths?from={one}&to={column}" for one in columns]
         found += [f"/api/v2/columns?q={column}", f"{v1}/search?q={column.partition('.')[0]}"]
     found += [
         f"/api/v2/{one}" for one in ("datasets", "datasets?q=e", "columns?q=e", "coverage", "coverage?run=0", "changes")
     ]
+    found += [f"/api/v2/search?q={one}" for one in WORDS] + [f"{v1}/search?q={one}" for one in WORDS]
     found += [f"{v1}/search?q=%25", *(f"/api/v2beta/search/{kind}?q=%25" for kind in ("jobs", "datasets"))]
     found += [
         f"{v1}/stats/{kind}?period=WEEK&timezone=UTC" for kind in ("lineage-events", "jobs", "datasets", "sources")
@@ -313,8 +331,26 @@ def test_who_comes_first_is_no_matter(beside: Attacked, alone: Attacked) -> None
 
 
 def sorted_columns(seen: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-    found = {one: text for one, (_, _, text) in seen.items() if one.startswith("/api/v2/columns")}
-    return seen | {one: (0, "", "".join(sorted(re.split("[{}]+,?", text)))) for one, text in found.items()}
+    lists = ("/api/v2/columns", "/api/v2/search")
+    found = {
+        one: "".join(sorted(re.split("[{}]+,?", text))) for one, (_, _, text) in seen.items() if one.startswith(lists)
+    }
+    shown = {one: text for one, (status, _, text) in seen.items() if one.startswith("/api/v2/view") and status == 200}
+    found |= {one: str(in_names(json.loads(text))) for one, text in shown.items()}
+    return seen | {one: (0, "", text) for one, text in found.items()}
+
+
+def in_names(view: Any) -> list[str]:
+    """The rows of a view's columns and edges, by names instead of places."""
+    columns, edges, jobs = view["columns"], view["edges"], view["jobs"]
+    datasets = list(zip(*(view["datasets"][one] for one in ("namespace", "name", "width")), strict=True))
+    ends = [(datasets[at], name) for at, name in zip(columns["dataset"], columns["field"], strict=True)]
+    ends += [(one, "*") for one in reversed(datasets)]  # a whole dataset has a place below 0
+    steps = list(zip(*(view["transformations"][one] for one in ("subtype", "masking", "opaque")), strict=True))
+    of_columns = zip(ends, *(columns[one] for one in ("dataType", "up", "down", "moreUp", "moreDown")), strict=False)
+    of_edges = zip(*(edges[one] for one in ("input", "output", "transformation", "job")), strict=True)
+    named = ((ends[at], ends[to], steps[how], jobs["name"][by]) for at, to, how, by in of_edges)
+    return sorted(map(str, (*of_columns, *named, datasets[view["focus"]["dataset"]])))
 
 
 def test_every_writing_route_is_attacked(beside: Attacked) -> None:
@@ -332,6 +368,44 @@ def test_every_writing_route_is_attacked(beside: Attacked) -> None:
         if not any(method == one and path.fullmatch(at) for one, at in attacked)
     ]
     assert missing == []
+
+
+def test_every_route_that_reads_is_asked(beside: Attacked) -> None:
+    paths = beside.here.client.app.openapi()["paths"]  # type: ignore[attr-defined]
+    asked = {one.partition("?")[0] for one in OWNERS}
+    reading = {path for path, operations in paths.items() if "get" in operations and path.startswith("/api/")}
+    missing = {path for path in reading if not any(re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), at) for at in asked)}
+    assert missing == {"/api/v2/step"}  # which is asked by ids, below
+    for path in (
+        f"/api/v1/namespaces/{OWN}/datasets/%2Fpeople/versions/",
+        f"/api/v1/namespaces/{OWN}/jobs/load/versions/",
+    ):
+        assert 200 in {status for one, (status, *_) in beside.seen.items() if one.startswith(path)}
+
+
+def test_a_step_is_for_who_may_see_both_ends_and_the_job(beside: Attacked) -> None:
+    """Whoever guesses ids gets the answer of ids that there are none of."""
+    field, job, dataset = (tables.metadata.tables[one] for one in ("field", "job", "dataset"))
+    with beside.here.store.read() as connection:
+        spaces = {row.id: row.namespace for row in connection.execute(select(dataset))}
+        owner = {row.id: spaces[row.dataset_id] for row in connection.execute(select(field))}
+        owner |= {-id_: namespace for id_, namespace in spaces.items()}
+        jobs = {row.id: row.namespace for row in connection.execute(select(job))}
+        steps = set()
+        for name, output, sign in (("edge", "output_field", 1), ("dataset_edge", "output_dataset", -1)):
+            for table in (tables.metadata.tables[name], tables.metadata.tables[f"{name}_history"]):
+                edges = select(table.c.input_field, table.c[output], table.c.job_id)
+                steps |= {(row[0], sign * row[1], row[2]) for row in connection.execute(edges)}
+    seen: dict[str, set[bool]] = {}
+    for key, own in (("a", {MINE}), ("own", {OWN, HIVE}), ("other", {"zzz"})):
+        nothing = beside.here.ask(key, "GET", "/api/v2/step?input=999999&output=999999&job=999999")
+        for input_, output_, by in sorted(steps):
+            answer = beside.here.ask(key, "GET", f"/api/v2/step?input={input_}&output={output_}&job={by}")
+            visible = {owner[input_], owner[output_], jobs[by]} <= own
+            seen.setdefault(key, set()).add(visible)
+            assert answer.status_code == (200 if visible else 404), (key, input_, output_, by)
+            assert visible or answer.text == nothing.text
+    assert seen == {"a": {True, False}, "own": {True, False}, "other": {False}}
 
 
 def test_every_dataset_facet_of_the_specification_is_tried() -> None:

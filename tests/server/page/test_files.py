@@ -45,7 +45,9 @@ def test_files_with_a_hash_in_their_name_are_cached_forever_and_the_page_never(b
     assert built.get("/assets/page-1f2e.js").headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("name", ["..%2Findex.html", "..%2F..%2Fsecret.js", "%2e%2e", "other.js", ".", "x%00.js"])
+@pytest.mark.parametrize(
+    "name", ["..%2Findex.html", "..%2F..%2Fsecret.js", "%2e%2e", "other.js", ".", "x%00.js", "x" * 300]
+)
 def test_nothing_but_files_of_the_page_is_served(built: TestClient, name: str) -> None:
     answer = built.get(f"/assets/{name}")
     assert answer.status_code == 404

@@ -12,6 +12,7 @@ from tests.store.conftest import contents
 
 from headwater.openlineage.reading import read_event
 from headwater.openlineage.reading.grants import GRANT, Grant, granted, run_within, shown_run
+from headwater.server.auth.access import Caller, Scope
 from headwater.store import Store, open_store, schema
 
 Json = dict[str, Any]
@@ -78,3 +79,20 @@ def test_an_id_of_a_run_comes_back() -> None:
         assert shown_run(run_within(run, "own")) == run
         assert run_within(run, "own") != run_within(run, "a")
     assert shown_run("mail @home") is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covered", "others"),
+    [
+        ("a*", ["a", "a1", "a\nb", "a\u0301"], ["A", "\uff41", "\u0430", "\u00e1", "ba", ""]),
+        ("caf\u00e9", ["caf\u00e9"], ["cafe\u0301", "CAF\u00c9", "cafe"]),
+        ("stra\u00dfe", ["stra\u00dfe"], ["strasse", "STRASSE", "stra\u1e9ee"]),
+        ("postgres://[[]::1]:5432", ["postgres://[::1]:5432"], ["postgres://1:5432", "postgres://::5432"]),
+        ("s[?]", ["s?"], ["s1", "s"]),
+    ],
+    ids=ascii,
+)
+def test_a_pattern_covers_names_as_they_are_written(pattern: str, covered: list[str], others: list[str]) -> None:
+    """Not as databases or file systems fold them: owners of names that look alike are several."""
+    for holds in (Grant((pattern,)).covers, Caller("x", Scope.READ, (pattern,)).sees):
+        assert [holds(one) for one in (*covered, *others)] == [True] * len(covered) + [False] * len(others)
