@@ -189,6 +189,50 @@ def test_a_body_in_chunks_without_a_length_is_taken(attacked: Target) -> None:
     assert attacked.send("POST", LINEAGE, packed, *how, key=attacked.key).status == 201
 
 
+def test_a_request_with_two_lengths_is_the_last_of_its_connection(attacked: Target) -> None:
+    """By the other of them, which a proxy may go by, the rest would be a request of somebody else's."""
+    smuggled = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for method, path in (("POST", LINEAGE), ("GET", "/health")):
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {attacked.key}\r\n"
+        lengths = "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n"
+        with attacked.connect() as connection:
+            connection.sendall((head + lengths).encode() + chunked() + smuggled)
+            received = b"".join(iter(lambda connection=connection: connection.recv(65536), b""))  # type: ignore[misc]
+        assert received.count(b"HTTP/1.1 ") == 1, received
+        assert received.startswith(b"HTTP/1.1 400 " if method == "POST" else b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("encodings", "status"),
+    [(["gzip"], 201), (["GZIP"], 201), (["gzip", "gzip"], 415), (["gzip, gzip"], 415), (["gzip", "identity"], 415)]
+    + [([one], 415) for one in ("deflate", "br", "gzip;q=1", "")],
+)
+def test_a_body_is_packed_once_or_not_at_all(attacked: Target, encodings: list[str], status: int) -> None:
+    headers = [f"Content-Encoding: {one}" for one in encodings]
+    assert attacked.send("POST", LINEAGE, gzip.compress(EVENT), *headers, key=attacked.key).status == status
+
+
+def test_many_packed_parts_of_nothing_cost_little(attacked: Target) -> None:
+    """A body of 2 MB in 100,000 members of gzip (RFC 1952, section 2.2)."""
+    body = gzip.compress(b"") * 100_000 + gzip.compress(EVENT)
+    answer = attacked.send("POST", LINEAGE, body, "Content-Encoding: gzip", key=attacked.key)
+    assert answer.status == 201
+    assert answer.seconds < 10
+
+
+def test_requests_one_behind_the_other_are_answered_in_their_order(attacked: Target) -> None:
+    head = f"Host: localhost\r\nX-API-Key: {attacked.key}\r\n"
+    event = f"POST {LINEAGE} HTTP/1.1\r\n{head}Content-Length: {len(EVENT)}\r\n\r\n".encode() + EVENT
+    listed, last = (
+        f"GET {path} HTTP/1.1\r\n{head}{close}\r\n".encode()
+        for path, close in (("/api/v2/datasets", ""), ("/nowhere", "Connection: close\r\n"))
+    )
+    with attacked.connect() as connection:
+        connection.sendall(event + listed + event + last)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"201", b"200", b"201", b"404"]
+
+
 def test_false_lengths_harm_nobody_else(attacked: Target) -> None:
     for headers in (
         ("Content-Length: 5", "Content-Length: 6"),

@@ -370,11 +370,13 @@ def test_every_writing_route_is_attacked(beside: Attacked) -> None:
     assert missing == []
 
 
-def test_every_route_that_reads_is_asked(beside: Attacked) -> None:
+def test_every_route_that_reads_is_compared(beside: Attacked) -> None:
     paths = beside.here.client.app.openapi()["paths"]  # type: ignore[attr-defined]
-    asked = {one.partition("?")[0] for one in OWNERS}
+    compared = {one.partition("?")[0] for one in OWNERS}
     reading = {path for path, operations in paths.items() if "get" in operations and path.startswith("/api/")}
-    missing = {path for path in reading if not any(re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), at) for at in asked)}
+    missing = {
+        path for path in reading if not any(re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), at) for at in compared)
+    }
     assert missing == {"/api/v2/step"}  # which is asked by ids, below
     for path in (
         f"/api/v1/namespaces/{OWN}/datasets/%2Fpeople/versions/",

@@ -77,7 +77,8 @@ class _RequestBody:
     def __init__(self, headers: Headers, source: Receive, limit: int, budget: MemoryBudget) -> None:
         self.limit = limit
         self.complete = False
-        self._encoding = headers.get("content-encoding", "identity").strip().lower()
+        self._encoding = ", ".join(headers.getlist("content-encoding") or ["identity"]).strip().lower()
+        self._two_lengths = "transfer-encoding" in headers and "content-length" in headers
         self._length = int(headers.get("content-length", "0"))
         self._awaits_go_ahead = headers.get("expect", "").lower() == "100-continue"
         self._source = source
@@ -128,6 +129,8 @@ class _RequestBody:
         now = asyncio.get_running_loop().time()
         if self._began is None:
             self._began = now
+            if self._two_lengths:  # a proxy before this server may go by the other one: RFC 9112, section 6.1
+                raise HTTPException(400, "The request has Content-Length and Transfer-Encoding: expected one.", _CLOSE)
             if self._encoding not in ("identity", "gzip"):
                 raise HTTPException(415, f"The Content-Encoding is {self._encoding[:50]!r}: expected gzip, or none.")
             self._require_size(self._length)
