@@ -16,6 +16,9 @@ const READABLE_ZOOM = 0.4;
 /** Below this zoom cards have larger letters. */
 const FAR_ZOOM = 0.75;
 const GLIDE = 250; // milliseconds
+const REST = 150; // milliseconds
+/** The most cards that are made in one frame while the camera moves; more would hold it up. */
+const MOST_NEW = 6;
 
 export interface StageElements {
   readonly root: HTMLElement;
@@ -31,9 +34,12 @@ export class Stage {
   private drawing: Drawing | null = null;
   private lit: Lit | null = null;
   private shown: Frame | null = null;
-  private inSight = "";
+  /** The boxes that have cards; null before a new drawing has any. */
+  private inSight: ReadonlySet<number> | null = null;
   /** Whether the whole drawing was asked for, and nothing moved the camera since. */
   private fits = false;
+  /** The timer until the camera rests. */
+  private resting = 0;
   /** The move that is under way; the next move ends it. */
   private glide: ((now: number) => void) | null = null;
   private palette: Palette;
@@ -57,7 +63,7 @@ export class Stage {
     const first = this.drawing === null;
     this.drawing = drawing;
     this.lit = lit;
-    this.inSight = "";
+    this.inSight = null;
     this.painter.show(drawing);
     if (first) this.open();
     else if (anchor) {
@@ -99,6 +105,12 @@ export class Stage {
     const { x, y, zoom } = camera;
     this.elements.world.style.transform = `translate(${-x * zoom}px, ${-y * zoom}px) scale(${zoom})`;
     this.elements.world.toggleAttribute("data-far", zoom < FAR_ZOOM);
+    // Cards are scaled as they were painted while the camera moves, and painted anew when it rests.
+    this.elements.world.style.willChange = "transform";
+    clearTimeout(this.resting);
+    this.resting = window.setTimeout(() => {
+      this.elements.world.style.willChange = "";
+    }, REST);
     this.placeBitmap();
     if (!this.covered()) this.repaint();
     this.findBoxes();
@@ -214,9 +226,13 @@ export class Stage {
       const wide = { left: left - margin, top: top - margin, right: right + margin, bottom: bottom + margin };
       for (const [box, rect] of this.drawing.boxes.entries()) if (overlap(rect, wide)) boxes.push(box);
     }
-    const key = boxes.join();
-    if (key === this.inSight && this.drawing) return;
-    this.inSight = key;
-    this.onBoxes(boxes);
+    const { inSight } = this;
+    const added = inSight ? boxes.filter((box) => !inSight.has(box)) : [];
+    const later = new Set(added.slice(MOST_NEW));
+    if (later.size > 0) requestAnimationFrame(() => this.findBoxes());
+    const shown = boxes.filter((box) => !later.has(box));
+    if (inSight && added.length === 0 && shown.length === inSight.size) return;
+    this.inSight = new Set(shown);
+    this.onBoxes(shown);
   }
 }
