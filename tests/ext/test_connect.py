@@ -1,7 +1,7 @@
 """Plans of a remote Spark Connect server come as texts: what is for a node is for it there too."""
 
 import pytest
-from tests.connect.recordings import recordings
+from tests.capture.connect.recordings import recordings
 from tests.ext.extensions import extension, running
 from tests.ext.test_expressions import CHANGED, CONDITION, Of
 from tests.ext.test_operators import Double

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.connect.recordings import OF_FORMATS, format_cases, lineage, recordings
+from tests.capture.connect.recordings import OF_FORMATS, format_cases, lineage, recordings
 from tests.extract.case_file import Case, cases, difference
 
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text())
@@ -46,4 +46,4 @@ def test_a_change_of_rows_has_the_lineage_of_its_case(case: Case) -> None:
 def test_every_case_has_the_answer_of_a_server() -> None:
     both = {**recordings(), **recordings(OF_FORMATS)}
     failed = {name for name, one in both.items() if "failed" in one}
-    assert failed == set(LIMITS["not_there"]), "make them anew: python -m tests.connect.recordings"
+    assert failed == set(LIMITS["not_there"]), "make them anew: python -m tests.capture.connect.recordings"

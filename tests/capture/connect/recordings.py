@@ -1,7 +1,7 @@
 """Texts in which a real Spark Connect server explained every case, so that reading them is tested without one.
 
-``python -m tests.connect.recordings sc://host:port [family[/name] ...]`` makes them anew; the server must be able
-to write to the folder in which the program runs. A case that uses what Spark Connect does not have is left out.
+``python -m tests.capture.connect.recordings sc://host:port [family[/name] ...]`` makes them anew; the server must be
+able to write to the folder in which the program runs. A case that uses what Spark Connect does not have is left out.
 ``formats`` before them makes those of statements that change rows, of a server with Delta and Iceberg.
 """
 
@@ -49,7 +49,7 @@ def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tup
 
 def format_cases() -> tuple[Case, ...]:
     """The cases of Delta and Iceberg whose statements change rows, or write what others are generated from."""
-    found = cases(Path(__file__).parents[1] / "formats" / "cases")
+    found = cases(Path(__file__).parents[2] / "formats" / "cases")
     return tuple(case for case in found if case.family in ("delta", "iceberg") and OF_INTEREST.search(case.code))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.capture.conftest import SPARK, Jobs, gaps, short_name, states
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WRITE = SPARK + "import os, signal, sys, time, threading\nitems.write.parquet('out')\n"
 SLOW = """\
 def slow(number):

@@ -13,7 +13,6 @@ from typing import Any
 import pyspark
 import pytest
 from tests.capture.conftest import Jobs, gaps, short_name, statements, states
-from tests.capture.conftest import jobs as jobs  # noqa: PLC0414 - a fixture
 from tests.connectors import CONNECT, DELTA, ICEBERG, LAKE, packages
 from tests.ports import free_port
 
