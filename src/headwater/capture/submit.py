@@ -23,7 +23,7 @@ _SITE = Path(__file__).parent / "site"
 def run(job: Sequence[str], settings: Mapping[str, object]) -> None:
     """Become the interpreter that runs ``job``: a file and its arguments, or ``-m``, a module and its arguments.
 
-    ``settings`` are those of `CaptureSettings`, None where nothing was said. Returns never.
+    ``settings`` are those of `CaptureSettings`, None where none are set. Returns never.
 
     Raises:
         SettingError: there is no such job, or a setting cannot be used.

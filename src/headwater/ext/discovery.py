@@ -52,7 +52,7 @@ def find_extensions(
     """Those that are ``given``, then those of installed packages by their entry points; of each name the first counts.
 
     ``disabled`` are names of extensions or entry points that are not wanted, ``*`` is every one. Never raises: what
-    goes wrong is said in `Found.why`.
+    goes wrong is in `Found.why`.
     """
     by_name: dict[str, Found] = {}
     passed_over: list[Found] = []

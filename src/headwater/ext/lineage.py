@@ -49,7 +49,7 @@ class ExpressionDependency:
     """The column ``output`` (an exprId, or `EVERY_ROW`) depends on columns (exprIds) and expressions.
 
     ``transformation`` is one more step upon what the expressions do themselves. None: none upon an expression, and
-    TRANSFORMATION upon a column that is named by its id alone, because nobody said that it is unchanged.
+    TRANSFORMATION upon a column that is named by its id alone, because it may have been changed.
     """
 
     output: int

@@ -1,6 +1,6 @@
 """Statements that change a table and none of its rows: CREATE, DROP, RENAME, ALTER; TRUNCATE; LOAD DATA moves files.
 
-They tell of the table's lifecycle, and of the names that are others from then on.
+Their events have the table's lifecycle, and the names that it has from then on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ LOADED = Transformation(Subtype.IDENTITY, opaque=True)
 def drop(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``DROP TABLE``, ``DROP VIEW``: the names end; files that are not the catalog's own keep theirs.
 
-    A table that is not there, and need not be, is not told of; nor is a temporary view.
+    A table that is not there, and need not be, is left out; so is a temporary view.
     """
     table = table_of(node, extraction)
     changed = node.facts("changed")

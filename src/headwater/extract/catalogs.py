@@ -48,7 +48,7 @@ def create_v2_table(node: Operator, extraction: Extraction) -> Sequence[Output]:
 def create(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``CREATE TABLE`` without a query, ``LIKE`` too: a table with its columns and no rows.
 
-    The tap leaves out a statement that finds the table there; where it cannot know, none is told that may have.
+    The tap leaves out a statement that finds the table there; where it cannot know, one that may have is left out too.
     """
     table = table_of(node, extraction)
     if table is None and not node.values.get("ignoreIfExists"):

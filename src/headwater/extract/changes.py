@@ -182,7 +182,7 @@ def described(leaf: Operator | None, extraction: Extraction) -> DatasetDescripti
 def changed(
     table: DatasetDescription | None, target: Rows, values: Iterable[Assignment], deciding: Paths
 ) -> Sequence[Output]:
-    """The table that a statement changes, with the lineage of what it assigns; without a name it cannot be told."""
+    """The table that a statement changes, with the lineage of what it assigns; a table without a name has none."""
     if table is None:
         return ()
     names, paths = zip(*values, strict=True) if (values := list(values)) else ((), ())

@@ -1,4 +1,4 @@
-"""The columns that follow from told dependencies (`headwater.ext.ExpressionDependency`), one depending on another."""
+"""The columns that follow from the dependencies of extensions (`ExpressionDependency`), one depending on another."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -92,7 +92,7 @@ class _Maker:
 
 
 def _of_rows(one: ExpressionDependency) -> ExpressionDependency:
-    """Rows are chosen, joined, grouped or sorted by a value, they are not made of it: FILTER where nothing is said."""
+    """Rows are chosen, joined, grouped or sorted by a value, they are not made of it: FILTER by default."""
     how = one.transformation or FILTER
     return replace(one, transformation=replace(how, subtype=FILTER.subtype) if how.direct else how)
 

@@ -51,16 +51,16 @@ class _Answers:
         outputs = tuple(self._outputs())
         written = frozenset(one.dataset for one in outputs if isinstance(one.dataset, Operator))
         inputs = (*self._inputs(), *self._delegated(written))
-        dependencies = self._dependencies() if self._tells_columns() else None
+        dependencies = self._dependencies() if self._knows_columns() else None
         return NodeLineage(inputs, outputs, dependencies, unseen_rows=dependencies is not None)
 
-    def _tells_columns(self) -> bool:
-        """An empty list of dependencies, with no fields either, is what those give who have nothing to tell."""
+    def _knows_columns(self) -> bool:
+        """An empty list of dependencies, with no fields either, is the answer of those who know nothing."""
         found = self._facts.get("dependencies")
         return found is not None and bool(found or self._facts.get("fieldsRead"))
 
     def _inputs(self) -> Iterator[InputRelation]:
-        """The datasets of ``getInputs`` with the fields that are told of them; then those told by fields alone."""
+        """The datasets of ``getInputs`` with the fields that are named of them; then those of fields alone."""
         fields: dict[Dataset, list[tuple[int, str]]] = {}
         descriptions: dict[Dataset, DatasetDescription] = {}
         for one in self._facts.get("fieldsRead") or ():
@@ -99,9 +99,9 @@ class _Answers:
                 yield InputRelation(found)
 
     def _outputs(self) -> Iterator[OutputRelation]:
-        told = self._facts.get("fieldsWritten") or ()
-        fields = tuple((one["field"], self._id(one["id"])) for one in told if "field" in one)
-        found = [self._delegate(one) for one in told if "delegate" in one]
+        facts = self._facts.get("fieldsWritten") or ()
+        fields = tuple((one["field"], self._id(one["id"])) for one in facts if "field" in one)
+        found = [self._delegate(one) for one in facts if "delegate" in one]
         others = tuple(dict.fromkeys(one if isinstance(one, Operator) else self._node for one in found))
         for dataset, added in self._described_datasets("outputs", "output"):
             if isinstance(dataset, Operator):
@@ -129,9 +129,9 @@ class _Answers:
 
     def _dependencies(self) -> tuple[ExpressionDependency, ...]:
         """The answers about each column; one about an exprId that no column has may be about any."""
-        told = [(one["output"], self._depends_upon(one)) for one in self._facts["dependencies"]]
-        found = [ExpressionDependency(output, inputs) for output, inputs in told if self._is_id(output)]
-        if len(found) == len(told):
+        facts = [(one["output"], self._depends_upon(one)) for one in self._facts["dependencies"]]
+        found = [ExpressionDependency(output, inputs) for output, inputs in facts if self._is_id(output)]
+        if len(found) == len(facts):
             return tuple(found)
         shown = [column.expr_id for column in output_of(self._node)]
         written = [self._id(one["id"]) for one in self._facts.get("fieldsWritten") or () if "field" in one]

@@ -39,8 +39,8 @@ def altered(
 ) -> Sequence[Output]:
     """The output of a statement that leaves rows alone: ``columns`` are those afterwards, ``traces`` what they were."""
     schema = tuple(SchemaField(column.name, column.type) for column in columns)
-    told = replace(table, schema=schema, lifecycle=lifecycle, version="", names=names or table.names)
-    return (Output(told, lineage(traces, traces.values(), frozenset()) if traces else ColumnLineage()),)
+    changed = replace(table, schema=schema, lifecycle=lifecycle, version="", names=names or table.names)
+    return (Output(changed, lineage(traces, traces.values(), frozenset()) if traces else ColumnLineage()),)
 
 
 _IN_OWN_FOLDER = frozenset(
@@ -82,7 +82,7 @@ def of_catalog(child: Operator, extraction: Extraction, node: Operator | None = 
 
 
 def columns_of(node: Operator) -> tuple[Attribute, ...]:
-    """The columns that a catalog had of the table, as ``columns`` tells them."""
+    """The columns that a catalog had of the table, as ``columns`` has them."""
     return tuple(Attribute(-1, str(one["name"]), str(one["type"])) for one in node.values.get("columns") or ())
 
 

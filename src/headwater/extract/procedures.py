@@ -38,7 +38,7 @@ def call(node: Operator, extraction: Extraction) -> Sequence[Output]:
 def add_files(table: DatasetDescription, facts: Facts, extraction: Extraction) -> Sequence[Output]:
     """Files become part of a table. Iceberg finds their columns by name (``TableMigrationUtil``, name mapping).
 
-    A table of the session's catalog that is imported tells its columns; files by path are taken to have the table's.
+    The columns of an imported table of the session's catalog are known; files by path are taken to have the table's.
     """
     return _filled(table, facts, "", extraction)
 
@@ -72,7 +72,7 @@ def made_current(
 ) -> Output:
     """The output of a statement that puts rows back which were written before: ``former`` is what is read.
 
-    The statements that wrote the rows have said what they are made of; who keeps events knows them by ``version``.
+    The statements that wrote the rows have that lineage; stores find it by ``version``.
     """
     note(former, columns, extraction)
     schema = tuple(SchemaField(column.name, column.type) for column in columns)

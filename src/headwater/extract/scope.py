@@ -63,8 +63,8 @@ class Extraction:
 
     What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
     the query around it, the event times of watermarks, datasets, gaps,
-    the columns that named expressions put out, the batches of streams by the id of their RDD, and what others tell of
-    operators, expressions and relations, which has precedence over headwater's own rules.
+    the columns that named expressions put out, the batches of streams by the id of their RDD, and the answers of
+    extensions about operators, expressions and relations, which override headwater's own rules.
     """
 
     settings: ExtractSettings

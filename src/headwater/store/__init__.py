@@ -1,4 +1,4 @@
-"""Keeps lineage told by OpenLineage events, and answers questions about it."""
+"""Stores the lineage of OpenLineage events, and answers questions about it."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

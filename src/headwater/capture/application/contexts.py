@@ -78,7 +78,7 @@ def hook(settings: CaptureSettings, context_type: Any = None) -> None:
 
 
 def hook_connect(kind: Any) -> None:
-    """Watch every client of a remote Spark Connect server, once hook() has said how."""
+    """Watch every client of a remote Spark Connect server, once hook() is set."""
     hook_client(kind, _remote, applications.end)
 
 

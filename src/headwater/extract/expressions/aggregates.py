@@ -86,7 +86,7 @@ def pivot_first(node: Expression, children: tuple[Trace, ...], scope: Scope) -> 
 
 
 def rank(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``rank()`` has the ORDER BY expressions of its window as children: the window already tells of them."""
+    """``rank()`` has the ORDER BY expressions of its window as children: the window already has them."""
     return NOTHING
 
 

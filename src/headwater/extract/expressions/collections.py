@@ -1,7 +1,7 @@
 """Arrays and maps: what was packed under a literal index or key is found under it again.
 
-To pack a value into an array or a map transforms it, so that taking it out need not; an element that cannot be told
-from the others may be any.
+To pack a value into an array or a map transforms it, so that taking it out need not; an element whose place
+is not a literal may be any.
 """
 
 from collections.abc import Hashable, Iterable, Sequence

@@ -32,16 +32,16 @@ def generate(node: Operator, children: tuple[Rows, ...], extraction: Extraction)
     scope = scope_of(children, extraction)
     output = tuple(map(attribute, node.expressions("generatorOutput")))
     generator = node.expression("generator")
-    told = extraction.expressions.get(generator) if generator else None
-    arguments = _arguments(generator, told, scope) if generator else []
-    made = _GENERATORS.get(generator.name, _mixed) if generator and told is None else _mixed
+    answers = extraction.expressions.get(generator) if generator else None
+    arguments = _arguments(generator, answers, scope) if generator else []
+    made = _GENERATORS.get(generator.name, _mixed) if generator and answers is None else _mixed
     columns = {column.expr_id: trace for column, trace in zip(output, made(arguments, len(output)), strict=True)}
     rows = union((row_dependencies(children), step(FILTER, union(flat(argument) for _, argument in arguments))))
     return Rows((*children[0].output, *output), {**children[0].columns, **columns}, rows)
 
 
 def _arguments(generator: Expression, extension_steps: Sequence[Step | None] | None, scope: Scope) -> list[Argument]:
-    """The arguments that take part, each with how the columns are made of it; an extension may tell it."""
+    """The arguments that take part, each with how the columns are made of it; an extension may say how."""
     steps = extension_steps or [TRANSFORMED] * len(generator.children)
     return [
         (how, evaluate(child, scope))

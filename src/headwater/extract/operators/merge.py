@@ -18,9 +18,9 @@ def merge_rows(node: Operator, children: tuple[Rows, ...], extraction: Extractio
     scope = scope_of(children, extraction)
     instructions = [one for clause in _CLAUSES for one in node.expressions(clause)]
     output = tuple(map(attribute, node.expressions("output")))
-    kept = frozenset(column.expr_id for column in _target_columns(node))
+    own = frozenset(column.expr_id for column in _target_columns(node))
     made = [
-        tuple(_made(value, column, kept, scope) for value, column in zip(values, output, strict=False))
+        tuple(_made(value, column, own, scope) for value, column in zip(values, output, strict=False))
         for values in _rows(instructions)
     ]
     columns = {
@@ -53,9 +53,9 @@ def _rows(instructions: Iterable[Expression]) -> Iterator[tuple[Expression, ...]
                 yield values
 
 
-def _made(value: Expression, column: Attribute, kept: Set[int], scope: Scope) -> Trace:
-    unchanged = value.name == "AttributeReference" and value.expr_id in kept and value.label == column.name
-    return NOTHING if unchanged else assigned(value, column.name, kept, scope)
+def _made(value: Expression, column: Attribute, own: Set[int], scope: Scope) -> Trace:
+    unchanged = value.name == "AttributeReference" and value.expr_id in own and value.label == column.name
+    return NOTHING if unchanged else assigned(value, column.name, own, scope)
 
 
 def assigned(value: Expression, name: str, target: Set[int], scope: Scope) -> Trace:
@@ -63,19 +63,19 @@ def assigned(value: Expression, name: str, target: Set[int], scope: Scope) -> Tr
 
     ``SET s.a = x`` is written as ``s = named_struct('a', x, 'b', s.b)``: a leaf that stays in its place is left alone.
     """
-    kept = False
+    stays = False
     changed: list[Expression] = []
     pending: list[tuple[Node, tuple[int, ...]]] = [(value, ())]
     while pending:
         one, place = pending.pop()
         column = _column_at(one, place) if place else None
         if column is not None and column.expr_id in target and column.label == name:
-            kept = True
+            stays = True
         elif one.name == "CreateNamedStruct":
             pending += [(leaf, (*place, index)) for index, leaf in enumerate(one.children[1::2])]
         elif isinstance(one, Expression):
             changed.append(one)
-    if not kept:
+    if not stays:
         return evaluate(value, scope)
     return union(step(TRANSFORMED, evaluate(one, scope)) for one in changed)
 

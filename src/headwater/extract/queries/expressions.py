@@ -170,7 +170,7 @@ def _in(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
 
 
 def _nothing(node: exp.Expr, scope: Scope, reading: Reading) -> Paths:
-    """``grouping(x)`` tells of the level of a ROLLUP, not of x."""
+    """``grouping(x)`` is the level of a ROLLUP, and does not depend on x."""
     return NOTHING
 
 

@@ -46,7 +46,7 @@ def query_lineage(
 
     ``text`` stands after FROM: a query in parentheses, a join; ``prefix`` before SELECT (JDBC's ``prepareQuery``).
     ``masking`` are further functions that hide a value, in lower case. What cannot be read leaves opaque edges from
-    the tables that the text names, and is told of in ``problems``.
+    the tables that the text names, and is listed in ``problems``.
     """
     from headwater.extract.queries import dialects
 

@@ -14,7 +14,7 @@ _MOST_ROUNDS = 20
 
 
 class Reading:
-    """One query being read: results by scope, and what could not be told for certain."""
+    """One query being read: results by scope, and what is uncertain."""
 
     def __init__(
         self,

@@ -141,9 +141,9 @@ def _columns(
     columns = node.expressions("output")
     hidden = [column.expr_id for column in columns if column.values.get("metadataColumn")]
     shown = [column for column in columns if not column.values.get("metadataColumn")] if hidden else columns
-    output, told = tuple(map(attribute, shown)), _OF_CHANGES if _tells_changes(node) else ()
+    output, unread = tuple(map(attribute, shown)), _OF_CHANGES if _has_changes(node) else ()
     traces = {
-        column.expr_id: NOTHING if column.name in told else _origin(names.get(column.name, column.name), descriptions)
+        column.expr_id: NOTHING if column.name in unread else _origin(names.get(column.name, column.name), descriptions)
         for column in output
     }
     traces.update(_unparsed(node, traces))
@@ -160,7 +160,7 @@ def _unparsed(node: Operator, traces: Mapping[int, Paths]) -> Iterator[tuple[int
             yield column.expr_id, step(TRANSFORMED, others)
 
 
-def _tells_changes(node: Operator) -> bool:
+def _has_changes(node: Operator) -> bool:
     """True for a change data feed of Delta and the changelog of Iceberg: rows of a table, and what became of them."""
     return bool(node.facts("relation").get("changes") or node.facts("table").get("changes"))
 

@@ -104,7 +104,7 @@ def folder_of(table: DatasetDescription, extraction: Extraction) -> DatasetDescr
 
 
 def options_with_values(options: Facts) -> dict[str, str]:
-    """The options of a reader or writer that have a value, in lower case: Spark does not tell cases apart."""
+    """The options of a reader or writer that have a value, in lower case: Spark ignores case."""
     return {key.lower(): value for key, value in options.items() if value}
 
 
@@ -197,7 +197,7 @@ def _is_absolute(part: str) -> bool:
 
 
 def relation_descriptions(node: Operator, extraction: Extraction) -> tuple[DatasetDescription, ...]:
-    """The datasets of a relation of either API: those told of, a table of the catalog, else the paths that are read."""
+    """The datasets of a relation of either API: those of an extension, a table of the catalog, else the paths read."""
     if (known := extraction.relations.get(node)) is not None:
         return known
     if node.name == "DataSourceV2Relation":
@@ -231,8 +231,8 @@ def v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> t
 def _at_version(found: tuple[DatasetDescription, ...], facts: Facts) -> tuple[DatasetDescription, ...]:
     """The datasets with their table format, and the version that the plan was made for, where they have these."""
     version = str(facts.get("version") or "")
-    kept = tuple(stored(description, facts) for description in found)
-    return tuple(replace(description, version=version) for description in kept) if version else kept
+    located = tuple(stored(description, facts) for description in found)
+    return tuple(replace(description, version=version) for description in located) if version else located
 
 
 def _v2_descriptions(node_values: Mapping[str, Any], extraction: Extraction) -> tuple[DatasetDescription, ...]:

@@ -37,7 +37,7 @@ def streaming_relation_v2(node: Operator, children: tuple[Rows, ...], extraction
 def streamed_table(values: naming.Facts, extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The dataset of a table that a stream reads or writes.
 
-    One that is told by its format (``format("iceberg").load("ice.d.t")``) has no catalog in the plan of a stream: it
+    One that is named by its format (``format("iceberg").load("ice.d.t")``) has no catalog in the plan of a stream: it
     is known by its location.
     """
     table = values.get("table") or {}

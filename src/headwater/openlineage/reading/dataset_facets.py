@@ -46,8 +46,8 @@ class VersionField:
     def document(self) -> Record:
         """The field as the schema facet writes it."""
         members = {"name": self.name, "type": self.type, "description": self.description}
-        said: Record = {name: one for name, one in members.items() if one}
-        return said | {"fields": list(self.nested)} if self.nested else said
+        present: Record = {name: one for name, one in members.items() if one}
+        return present | {"fields": list(self.nested)} if self.nested else present
 
 
 def version_schema(fields: Iterable[Record]) -> VersionSchema:
@@ -71,8 +71,8 @@ def fields_of(written: str) -> tuple[VersionField, ...]:
 
 def descriptions(field: Record, depth: int = _DEEPEST) -> Iterator[str]:
     """The description of a field of a schema facet, and those of the fields nested in it."""
-    if said := text(field, "description"):
-        yield said
+    if described := text(field, "description"):
+        yield described
     for one in records(field, "fields") if depth else ():
         yield from descriptions(one, depth - 1)
 
@@ -80,7 +80,7 @@ def descriptions(field: Record, depth: int = _DEEPEST) -> Iterator[str]:
 def _fields(fields: Iterable[Record], depth: int) -> Iterator[Record]:
     for one in fields:
         if text(one, "name"):
-            members: Record = {name: said for name in ("name", "type", "description") if (said := text(one, name))}
+            members: Record = {name: value for name in ("name", "type", "description") if (value := text(one, name))}
             nested = list(_fields(records(one, "fields"), depth - 1)) if depth else []
             yield members | {"fields": nested} if nested else members
 
@@ -106,7 +106,7 @@ class Schema(tuple[SchemaField, ...]):
         made = cls(_schema_field(field.get("name"), field.get("type")) for field in fields)
         made.twins = twins_among(field.name for field in made)
         made.whole = version_schema(fields)
-        made.descriptions = {text(one, "name"): said for one in fields if (said := "\n".join(descriptions(one)))}
+        made.descriptions = {text(one, "name"): texts for one in fields if (texts := "\n".join(descriptions(one)))}
         return made
 
 

@@ -20,7 +20,7 @@ def merged(earlier: Facets, later: Record) -> Facets:
 
 
 def dataset_entries(event: Record) -> Iterator[Record]:
-    """Yield all datasets of an event; those that it writes last, because what is said there counts."""
+    """Yield all datasets of an event; those that it writes come last, because their facets count."""
     yield from records(event, "inputs")
     yield from records(event, "outputs")
     if record(event, "dataset"):

@@ -138,12 +138,12 @@ def _size(lineage: ColumnLineage) -> int:
 def _coarsened(lineage: ColumnLineage, limit: int) -> tuple[ColumnLineage, str]:
     """The columns with few edges as they are; the inputs of the others as opaque edges on the dataset."""
     by_size = sorted(lineage.fields, key=lambda name: len(lineage.fields[name]))
-    kept = _most_that_fit(lineage, by_size, limit)
-    coarse = {edge.input for name in by_size[kept:] for edge in lineage.fields[name]}
-    fine = set(by_size[:kept])
+    shown = _most_that_fit(lineage, by_size, limit)
+    coarse = {edge.input for name in by_size[shown:] for edge in lineage.fields[name]}
+    fine = set(by_size[:shown])
     fields = {name: edges if name in fine else frozenset() for name, edges in lineage.fields.items()}
     result = ColumnLineage(fields, lineage.dataset | {Dependency(column, _COARSE) for column in coarse})
-    note = f"the inputs of {len(by_size) - kept} of {len(by_size)} columns stand for the whole dataset."
+    note = f"the inputs of {len(by_size) - shown} of {len(by_size)} columns stand for the whole dataset."
     lost = _size(result) - limit
     return (result, note) if lost <= 0 else _cut(result, limit, note)
 
@@ -156,10 +156,10 @@ def _most_that_fit(lineage: ColumnLineage, by_size: list[str], limit: int) -> in
         distinct.update(edge.input for edge in lineage.fields[name])
         coarse_sizes.append(len(distinct))
     fine, best = len(lineage.dataset), 0
-    for kept, name in enumerate(by_size, start=1):
+    for shown, name in enumerate(by_size, start=1):
         fine += len(lineage.fields[name])
-        if fine + coarse_sizes[len(by_size) - kept] <= limit:
-            best = kept
+        if fine + coarse_sizes[len(by_size) - shown] <= limit:
+            best = shown
     return best
 
 
@@ -167,9 +167,9 @@ def _cut(lineage: ColumnLineage, limit: int, note: str) -> tuple[ColumnLineage, 
     """More distinct inputs than the limit: the one case in which edges are lost, and it is said."""
     inputs = sorted({edge.input for edge in lineage.dataset}, key=_input_key)
     fields: Mapping[str, frozenset[Dependency]] = {name: frozenset() for name in lineage.fields}
-    kept = frozenset(Dependency(column, _COARSE) for column in inputs[:limit])
+    shown = frozenset(Dependency(column, _COARSE) for column in inputs[:limit])
     lost = max(len(inputs) - limit, 0)
-    return ColumnLineage(fields, kept), f"{note} {lost} of {len(inputs)} input columns are left out."
+    return ColumnLineage(fields, shown), f"{note} {lost} of {len(inputs)} input columns are left out."
 
 
 def _input_key(column: InputField) -> tuple[str, str, str]:

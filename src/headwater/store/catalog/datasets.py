@@ -111,7 +111,7 @@ def at_version(dataset: StoredDataset, fields: Fields | None) -> StoredDataset:
 
 
 def hide(connection: Connection, ids: Collection[int], at: int) -> None:
-    """Hides datasets until an event tells of them that is later than a moment."""
+    """Hides datasets until an event names them that is later than a moment."""
     connection.execute(update(_DATASET).where(_DATASET.c.id.in_(ids)).values(hidden_at=at))
 
 

@@ -26,7 +26,7 @@ _AT_ONCE = 1_000
 class JobVersion:
     """A job while it read and wrote these datasets: since when, and the newest run of it.
 
-    ``run`` is None where only job events told of it.
+    ``run`` is None where only job events named it.
     """
 
     uuid: UUID

@@ -60,7 +60,7 @@ class JobFilter:
 
 
 def listing(connection: Connection, wanted: JobFilter, page: Page) -> Listing[StoredJob]:
-    """The jobs, the one that was told of last first."""
+    """The jobs, the one with the latest event first."""
     mine = shown(select(_JOB.c.id)).where(_in_namespace(connection, wanted), _in_state(wanted.states))
     order = (_JOB.c.last_at.is_(None), _JOB.c.last_at.desc(), _JOB.c.namespace, _JOB.c.name)
     found = paged(connection, mine.order_by(*order), page)
@@ -75,11 +75,11 @@ def shown(question: Select[Any]) -> Select[Any]:
 
 def whole(connection: Connection, ids: Collection[int]) -> dict[int, StoredJob]:
     """Jobs by id with everything that is known of them."""
-    told, newest = events.of_jobs(connection, ids), runs.newest(connection, ids, NEWEST)
+    facets, newest = events.of_jobs(connection, ids), runs.newest(connection, ids, NEWEST)
     first = runs.whole(connection, [some[0] for some in newest.values()])
-    kept = runs.outlines(connection, [one for some in newest.values() for one in some[1:]]) | first
+    known = runs.outlines(connection, [one for some in newest.values() for one in some[1:]]) | first
     return {
-        one: replace(job, facets=told[one], runs=among(newest.get(one, ()), kept))
+        one: replace(job, facets=facets[one], runs=among(newest.get(one, ()), known))
         for one, job in outlines(connection, ids).items()
     }
 
@@ -89,7 +89,7 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredJo
     rows = list(rows_for(connection, ids, lambda some: select(_JOB).where(_JOB.c.id.in_(some))))
     used = job_versions.datasets_of_newest_runs(connection, ids)
     ends = {one: (frozenset(some.read.values()), frozenset(some.written.values())) for one, some in used.items()}
-    return _kept(connection, rows, ends, tags.of_jobs(connection, ids))
+    return _stored_jobs(connection, rows, ends, tags.of_jobs(connection, ids))
 
 
 def hide_all(connection: Connection, namespace: str, at: int) -> None:
@@ -100,16 +100,16 @@ def hide_all(connection: Connection, namespace: str, at: int) -> None:
 Ends = tuple[frozenset[Dataset], frozenset[Dataset]]
 
 
-def _kept(
+def _stored_jobs(
     connection: Connection, rows: Sequence[Any], ends: Mapping[int, Ends], put: Mapping[int, tags.Tags]
 ) -> dict[int, StoredJob]:
     spans = moments.of_jobs(connection, rows)
     own = {row.id: Job(row.namespace, row.name) for row in rows}
     parents = names.applications(connection, own)
-    kept = {}
+    found = {}
     for row in rows:
         read, written = ends.get(row.id, (frozenset[Dataset](), frozenset[Dataset]()))
-        kept[row.id] = StoredJob(
+        found[row.id] = StoredJob(
             row.id,
             own[row.id],
             parents[row.id] if parents[row.id] != own[row.id] else None,
@@ -121,7 +121,7 @@ def _kept(
             job_version(own[row.id], read, written, row.location or "") if row.id in ends else None,
             put[row.id].own,
         )
-    return kept
+    return found
 
 
 def _in_namespace(connection: Connection, wanted: JobFilter) -> ColumnElement[bool]:
@@ -134,8 +134,8 @@ def _in_state(states: frozenset[str]) -> ColumnElement[bool]:
     """That the newest run is in one of some states; a job without runs is listed always, as in Marquez."""
     if not states:
         return true()
-    known = [told for told, state in runs.STATES.items() if state in states]
+    names = [name for name, state in runs.STATES.items() if state in states]
     mine = runs.with_events(select(_RUN.c.state).where(_RUN.c.job_id == _JOB.c.id).correlate(_JOB))
     newest = mine.order_by(*runs.newest_first()).limit(1).scalar_subquery()
-    matches = or_(newest.in_(known), ~exists(mine))
+    matches = or_(newest.in_(names), ~exists(mine))
     return or_(matches, newest.not_in(list(runs.STATES))) if runs.NEW in states else matches

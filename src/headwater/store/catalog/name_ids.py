@@ -30,7 +30,7 @@ def dataset_ids(connection: Connection, named: Iterable[Dataset]) -> dict[Datase
 
 
 def dataset_id(connection: Connection, named: Dataset) -> int | None:
-    """The id of one dataset, None when no event told of it or it is hidden."""
+    """The id of one dataset, None when no event named it, or it is hidden."""
     return dataset_ids(connection, [named]).get(named)
 
 
@@ -43,7 +43,7 @@ def job_ids(connection: Connection, named: Iterable[Job]) -> dict[Job, int]:
 
 
 def job_id(connection: Connection, named: Job) -> int | None:
-    """The id of one job, None when no event told of it or it is hidden."""
+    """The id of one job, None when no event named it, or it is hidden."""
     return job_ids(connection, [named]).get(named)
 
 

@@ -47,31 +47,33 @@ def find(connection: Connection, name: str) -> Namespace | None:
 
 def describe(connection: Connection, name: str, owner: str, description: str, at: int) -> None:
     """Says who owns a namespace and what it is; it is shown again when it was hidden."""
-    said = {"owner": owner, "description": description, "updated_at": at, "hidden_at": None}
+    described = {"owner": owner, "description": description, "updated_at": at, "hidden_at": None}
     mine = update(_NAMESPACE).where(_NAMESPACE.c.key == key_of(name))
-    if not connection.execute(mine.values(**said)).rowcount:
-        connection.execute(insert(_NAMESPACE), {"key": key_of(name), "name": name, "created_at": at, **said})
+    if not connection.execute(mine.values(**described)).rowcount:
+        connection.execute(insert(_NAMESPACE), {"key": key_of(name), "name": name, "created_at": at, **described})
 
 
-def hide(connection: Connection, kept: Namespace, at: int) -> None:
+def hide(connection: Connection, namespace: Namespace, at: int) -> None:
     """Hides a namespace with its datasets and jobs until events tell of them again."""
-    describe(connection, kept.name, kept.owner, kept.description, at)
-    connection.execute(update(_NAMESPACE).where(_NAMESPACE.c.key == key_of(kept.name)).values(hidden_at=at))
-    datasets.hide_all(connection, kept.name, at)
-    jobs.hide_all(connection, kept.name, at)
+    describe(connection, namespace.name, namespace.owner, namespace.description, at)
+    connection.execute(update(_NAMESPACE).where(_NAMESPACE.c.key == key_of(namespace.name)).values(hidden_at=at))
+    datasets.hide_all(connection, namespace.name, at)
+    jobs.hide_all(connection, namespace.name, at)
 
 
 def _every(connection: Connection, name: str | None = None) -> Select[tuple[object, ...]]:
-    """Names with what is said of them, and when events first and last told of something in them."""
-    said = select(_NAMESPACE.c.name, _NAMESPACE.c.created_at, _NAMESPACE.c.updated_at)
-    parts = [said, *(select(table.c.namespace, table.c.first_at, table.c.last_at) for table in (_DATASET, _JOB))]
+    """Names with their descriptions, and when events first and last named something in them."""
+    described = select(_NAMESPACE.c.name, _NAMESPACE.c.created_at, _NAMESPACE.c.updated_at)
+    parts = [described, *(select(table.c.namespace, table.c.first_at, table.c.last_at) for table in (_DATASET, _JOB))]
     wanted = [part.where(part.selected_columns[0] != "") for part in parts]
     wanted[1] = wanted[1].where(described_datasets(connection, _DATASET.c.id))
     if name is not None:
         wanted = [part.where(part.selected_columns[0] == name) for part in wanted]
-    told = union_all(*wanted).subquery("told")
-    spans = select(told.c.name, func.min(told.c.created_at).label("first"), func.max(told.c.updated_at).label("last"))
-    span = spans.group_by(told.c.name).subquery("span")
+    every = union_all(*wanted).subquery("every")
+    spans = select(
+        every.c.name, func.min(every.c.created_at).label("first"), func.max(every.c.updated_at).label("last")
+    )
+    span = spans.group_by(every.c.name).subquery("span")
     columns = (_NAMESPACE.c.owner, _NAMESPACE.c.description, _NAMESPACE.c.hidden_at)
     return select(span.c.name, span.c.first, span.c.last, *columns).outerjoin(
         _NAMESPACE, and_(_NAMESPACE.c.name == span.c.name)

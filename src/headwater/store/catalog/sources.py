@@ -50,10 +50,15 @@ def find(connection: Connection, name: str, sees: Sees = None) -> Source | None:
 
 def describe(connection: Connection, source: Source) -> None:
     """Says what a source is."""
-    said = {"type": source.type, "url": source.url, "description": source.description, "updated_at": source.updated_at}
+    values = {
+        "type": source.type,
+        "url": source.url,
+        "description": source.description,
+        "updated_at": source.updated_at,
+    }
     mine = update(_SOURCE).where(_SOURCE.c.key == key_of(source.name))
-    if not connection.execute(mine.values(**said)).rowcount:
-        row = {"key": key_of(source.name), "name": source.name, "created_at": source.created_at, **said}
+    if not connection.execute(mine.values(**values)).rowcount:
+        row = {"key": key_of(source.name), "name": source.name, "created_at": source.created_at, **values}
         connection.execute(insert(_SOURCE), row)
 
 

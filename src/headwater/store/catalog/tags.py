@@ -39,9 +39,9 @@ def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Ta
     mine = select(_TAGGING.c.tag_key).where(_on_seen(connection, sees))
     used = select(func.min(_TAGGING.c.tag).label("name"), literal("").label("description"))
     used = used.where(_TAGGING.c.tag_key.not_in(select(_TAG.c.key)), _TAGGING.c.tag_key.in_(mine))
-    said = select(_TAG.c.name, _TAG.c.description)
-    said = said if sees is None else said.where(_TAG.c.key.in_(mine))
-    every = union_all(said, used.group_by(_TAGGING.c.tag_key)).subquery()
+    described = select(_TAG.c.name, _TAG.c.description)
+    described = described if sees is None else described.where(_TAG.c.key.in_(mine))
+    every = union_all(described, used.group_by(_TAGGING.c.tag_key)).subquery()
     found = paged(connection, select(every).order_by(every.c.name), page)
     return Listing(tuple(Tag(row.name, row.description) for row in found.items), found.total)
 

@@ -1,4 +1,4 @@
-"""Lineage in ids. The same lineage between the same ids is the same edges: a job that runs again tells no others."""
+"""Lineage in ids. The same lineage between the same ids is the same edges: a job that runs again adds none."""
 
 from collections.abc import Iterable
 from functools import cached_property

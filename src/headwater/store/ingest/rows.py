@@ -183,8 +183,8 @@ class Rows:
 
     def describe_field(self, field_id: int, dataset: int, description: str, at: int) -> None:
         """Set the description of a field of a dataset unless it has a later one; of equal times the greater counts."""
-        said = (at, description, dataset)
-        self._field_descriptions[field_id] = max(self._field_descriptions.get(field_id, said), said)
+        dated = (at, description, dataset)
+        self._field_descriptions[field_id] = max(self._field_descriptions.get(field_id, dated), dated)
 
     def take_jobs(self) -> list[Row]:
         """Return the rows of new jobs, with all that is there of them by now, and forget them."""

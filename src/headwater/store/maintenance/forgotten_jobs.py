@@ -1,4 +1,4 @@
-"""Jobs that are gone: hidden from lists until an event tells of them again, and their lineage ended.
+"""Jobs that are gone: hidden from lists until an event names them again, and their lineage ended.
 
 What a job was, and what it made of datasets until then, stays: its events, its runs, the edges of the past.
 """
@@ -41,7 +41,7 @@ def forget_job(store: Store, name: str) -> tuple[Job, ...]:
 
 
 def forget(connection: Connection, jobs: Collection[int], at: int) -> None:
-    """Hide jobs until an event later than a moment tells of them, and end the lineage that they have told by then."""
+    """Hide jobs until an event later than a moment names them, and end the lineage that they have by then."""
     connection.execute(update(schema.job).where(_JOB.id.in_(jobs)).values(hidden_at=at))
     pairs = select(_LINEAGE.c.job_id, _LINEAGE.c.output_id).where(_LINEAGE.c.job_id.in_(jobs)).distinct()
     for job, output in connection.execute(pairs).all():

@@ -5,10 +5,10 @@ A run goes whole or stays whole. It stays, however old, when
 - it has not ended, or is the latest of its job;
 - it is the latest of its job that read or wrote a dataset, or the latest successful one before the cut: who reads what,
   coverage, and what may be guessed from the cut on;
-- it told the lineage that held at the cut, or later, or the schema that a dataset had at the cut;
+- it has the lineage that held at the cut, or later, or the schema that a dataset had at the cut;
 - it replaced the rows of a dataset, and none did so again before the cut;
 - it gave datasets or fields other names, without which older names mean nothing;
-- one of its events is the last to tell a facet of a dataset or job, or is not old enough;
+- one of its events is the last with a facet of a dataset or job, or is not old enough;
 - a run that stays was started by it.
 """
 
@@ -64,12 +64,12 @@ def _without_parents_of_kept(connection: Connection, parents: Mapping[int, int |
     going = set(parents)
     children = select(_RUN.c.id, _RUN.c.parent_id)
     rows = rows_for(connection, list(going), lambda some: children.where(_RUN.c.parent_id.in_(some)))
-    kept = [row.parent_id for row in rows if row.id not in going]
-    while kept:
-        run = kept.pop()
+    remaining = [row.parent_id for row in rows if row.id not in going]
+    while remaining:
+        run = remaining.pop()
         if run in going:
             going.discard(run)
-            kept += _parent(run, parents)
+            remaining += _parent(run, parents)
     return going
 
 
@@ -101,7 +101,7 @@ def _after(later: Any) -> ColumnElement[bool]:
 
 
 def _states_lineage(cut: int) -> ColumnElement[bool]:
-    """It is the last before the cut to tell lineage of one of its outputs, or tells it after the cut."""
+    """It is the last before the cut with lineage of one of its outputs, or has some after the cut."""
     later, run = _LINEAGE.alias("later_lineage"), _RUN.alias("later_run")
     same = and_(
         later.c.job_id == _LINEAGE.c.job_id, later.c.output_id == _LINEAGE.c.output_id, run.c.id == later.c.run_id

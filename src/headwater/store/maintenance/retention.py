@@ -108,12 +108,12 @@ def would_prune(store: Store, cut: int) -> Pruned:
     with store.read() as connection:
         runs = doomed(connection, cut)
         events = select(func.count()).select_from(schema.event)
-        told = sum(
+        lineages = sum(
             connection.execute(events.where(schema.event.c.run_id.in_(batch))).scalar_one()
             for batch in _parts(runs, _RUNS_AT_ONCE)
         )
         ended = (select(func.count()).select_from(table).where(_removable(table, cut)) for table, _ in _HISTORIES)
-        return Pruned(len(runs), told, sum(connection.execute(question).scalar_one() for question in ended))
+        return Pruned(len(runs), lineages, sum(connection.execute(question).scalar_one() for question in ended))
 
 
 def _removable(history: Table, cut: int) -> ColumnElement[bool]:

@@ -95,10 +95,10 @@ def difference_of_job(
             _into(connection, outputs, replace(mine, as_of=after)),
         )
         run, touch = schema.run.c, schema.run_dataset.c
-        told = (
+        touched = (
             select(touch.dataset_id).join(schema.run, run.id == touch.run_id).where(run.job_id.in_(ids), touch.written)
         )
-        columns = column_changes(connection, connection.execute(told.distinct()).scalars().all(), before, after)
+        columns = column_changes(connection, connection.execute(touched.distinct()).scalars().all(), before, after)
         found = _compared(connection, names.jobs(connection, ids)[ids[0]], then, (before, after))
         return replace(found, columns=columns)
 

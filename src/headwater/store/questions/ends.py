@@ -113,7 +113,7 @@ def _written(connection: Connection, datasets: Collection[int]) -> set[int]:
 
 
 def _partial(connection: Connection, datasets: Collection[int]) -> set[int]:
-    """Those of which the lineage that some job told last has gaps."""
+    """Those of which the latest lineage of some job has gaps."""
     other = _LINEAGE.alias().c
     last = select(func.max(other.at)).where(other.job_id == _LINEAGE.c.job_id, other.output_id == _LINEAGE.c.output_id)
     question = select(_LINEAGE.c.output_id, _DATASET.c.namespace, _DATASET.c.name, _GAP.c.output)

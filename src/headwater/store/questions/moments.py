@@ -28,7 +28,7 @@ _LOST_PLUS = re.compile(r"(?<=[\d.]) (?=\d\d:?\d\d$)")  # "+" in a URL's query m
 def moment_of(store: Store, text: str) -> int:
     """A moment in microseconds since 1970: of an ISO 8601 time (UTC unless it says else), or of a run.
 
-    That of a run is the first at which all of the lineage held that the run, or those it started, told.
+    That of a run is the first at which all lineage of the run, and of those it started, held.
 
     Raises:
         QuestionError: it is neither.

@@ -146,9 +146,9 @@ def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[
 def transformations(connection: Connection, ids: Collection[int]) -> dict[int, Transformation]:
     """Transformations by id."""
     rows = _WAYS(connection, ids)
-    told = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
+    stored = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
     made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN, OTHER_FORMAT_ID: OTHER_FORMAT}
-    return told | {id_: one for id_, one in made.items() if id_ in ids}
+    return stored | {id_: one for id_, one in made.items() if id_ in ids}
 
 
 def _names_at(rows: list[_Named], at: int | None) -> list[_Named]:

@@ -40,7 +40,7 @@ def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bound
 
 
 def _oriented(connection: Connection, one: Column, other: Column, bounds: Bounds) -> tuple[Column, Column, Closure]:
-    """The ends in the direction of the data, and what is upstream of the second: what was told goes before guesses."""
+    """The ends in the direction of the data, and what is upstream of the second: edges of events go before guesses."""
     for guess in sorted({False, bounds.guess}):
         for source, target in ((one, other), (other, one)):
             closure = walk(connection, [target.id], Direction.UP, replace(bounds, guess=guess))

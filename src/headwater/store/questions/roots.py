@@ -43,7 +43,7 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
     """The columns that a column is made from in the end, the direct ones first.
 
     A root is a column that nothing stands before: no known job writes its dataset, or the job that does
-    reads nothing for it, or tells no lineage, or makes it from itself only (`Origin` and `Evidence` say which).
+    reads nothing for it, or has no lineage, or makes it from itself only (`Origin` and `Evidence` say which).
 
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.

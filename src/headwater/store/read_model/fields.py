@@ -1,4 +1,4 @@
-"""The fields that datasets have now: those of their schemas, and those that only lineage or tags tell of."""
+"""The fields that datasets have now: those of their schemas, and those that only lineage or tags name."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -23,8 +23,8 @@ _TELLING = (
 def lasting(connection: Connection, datasets: Collection[int]) -> list[Any]:
     """The rows of the fields, those of each schema in its order, then the others by name.
 
-    A field that is no more in the schema of its dataset is left out, unless lineage of now or a tag tells of it; one
-    that ended with a replacement is left out whatever tells of it.
+    A field that is no more in the schema of its dataset is left out, unless lineage of now or a tag names it; one
+    that ended with a replacement is left out whatever names it.
     """
     question = select(_FIELD, _DATASET.c.schema_at).join(_DATASET, _DATASET.c.id == _FIELD.c.dataset_id)
     question = question.where(described_fields(connection))
@@ -53,7 +53,7 @@ def ended_fields(connection: Connection, rows: Iterable[Any]) -> set[int]:
 
 
 def _replaced(connection: Connection, datasets: Collection[int]) -> set[int]:
-    """The datasets of which all rows were replaced by a run that said their columns."""
+    """The datasets of which all rows were replaced by a run that has their columns."""
     mine = schema.replacement.c
     question = select(mine.dataset_id).where(mine.certain, mine.has_schema).distinct()
     rows = rows_for(connection, datasets, lambda some: question.where(mine.dataset_id.in_(some)))

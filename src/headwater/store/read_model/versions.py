@@ -228,10 +228,10 @@ def _newest_altered(wanted: FromClause) -> Select[Any]:
 
 def _lasting() -> Any:
     """Not what a run failed to write, or still writes; of a stream also that."""
-    told = exists().where(
+    has_lineage = exists().where(
         _TOLD.c.run_id == _RUN.c.id, _TOLD.c.output_id == _WRITTEN.c.dataset_id, _TOLD.c.job_id == _RUN.c.job_id
     )
-    return or_(_RUN.c.state.in_(SUCCESSFUL), told)
+    return or_(_RUN.c.state.in_(SUCCESSFUL), has_lineage)
 
 
 def version_of(row: Any, named: Dataset) -> Version:

@@ -2,7 +2,7 @@
 
 Names are hidden later, in answers. Left out here is what keys with limits only mentioned of what others own, where the
 caller may not see both sides: the edges of references, the inputs of such runs, and the fields and datasets that nobody
-else told of (`headwater.openlineage.reading.grants`).
+else described (`headwater.openlineage.reading.grants`).
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -64,17 +64,17 @@ def referred_reads(connection: Connection, reads: Iterable[tuple[int, int]]) -> 
 
 
 def described_datasets(connection: Connection, dataset: ColumnElement[int]) -> ColumnElement[bool]:
-    """The condition that a dataset was told of, and not only mentioned; all are for whoever sees all."""
+    """The condition that a dataset was described, and not only mentioned; all are for whoever sees all."""
     if sight_of(connection) is None:
         return true()
     own, field = _DATASET.alias("described_dataset"), _FIELD.alias("described_field")
     fields = select(field.c.id).where(field.c.dataset_id == own.c.id, field.c.spelled_by >= READ).correlate(own)
-    told = select(own.c.id).where(own.c.id == dataset, or_(own.c.first_at.is_not(None), exists(fields)))
-    return exists(told.correlate_except(own))
+    described = select(own.c.id).where(own.c.id == dataset, or_(own.c.first_at.is_not(None), exists(fields)))
+    return exists(described.correlate_except(own))
 
 
 def described_fields(connection: Connection) -> ColumnElement[bool]:
-    """The condition that a field was told of, and not only mentioned; all are for whoever sees all."""
+    """The condition that a field was described, and not only mentioned; all are for whoever sees all."""
     return true() if sight_of(connection) is None else _FIELD.c.spelled_by >= READ
 
 

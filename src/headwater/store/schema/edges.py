@@ -65,7 +65,7 @@ replacement = Table(
 )
 """Which successful run replaced all rows of a dataset, and when it ended; or may have, where it is not ``certain``.
 ``restores`` says by those of an earlier version (`headwater.store.ingest.replacements`).
-``has_schema`` says that it told the columns that the dataset has since."""
+``has_schema`` says that it has the columns that the dataset has since."""
 
 edge_change = Table(
     "edge_change",

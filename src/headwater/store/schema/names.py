@@ -40,7 +40,7 @@ dataset = Table(
     Column("hidden_at", BigInteger),
     of_the_few("dataset_hidden", "hidden_at"),
 )
-"""``schema`` is the latest that an event told, ``written`` the latest of those that wrote it.
+"""``schema`` is the latest of all events, ``written`` the latest of those that wrote it.
 ``first_at`` and ``last_at`` are when events first and last spoke of it. Who deletes it hides it until it is told of
 again, by an event later than ``hidden_at``."""
 

@@ -16,7 +16,7 @@ facet = Table(
     PrimaryKeyConstraint("dataset_id", "job_id", "name"),
     **CLUSTERED,
 )
-"""The event that last told a facet of a dataset or of a job; the other of the two ids is 0."""
+"""The latest event with a facet of a dataset or of a job; the other of the two ids is 0."""
 
 namespace = Table(
     "namespace",
@@ -107,4 +107,4 @@ secret = Table(
     Column("id", ID, primary_key=True),
     Column("value", LargeBinary, nullable=False),
 )
-"""One row: random bytes that tell what is hidden from those who would guess its name."""
+"""One row: random bytes in the ids of hidden datasets, so that nobody can guess their names."""

@@ -1,4 +1,4 @@
-"""The tables of jobs, their runs, and the events that told of them."""
+"""The tables of jobs, their runs, and their events."""
 
 from sqlalchemy import (
     BigInteger,
@@ -63,7 +63,7 @@ run = Table(
     of_the_few("run_shown", "shown"),
 )
 """``touched`` is equal for runs that read and wrote the same datasets, and missing for those that did neither.
-``shown`` is the id of a run that a key with limits told of, whose ``uuid`` has the namespace in it too
+``shown`` is the id of a run in an event of a key with limits, whose ``uuid`` has the namespace in it too
 (`headwater.openlineage.reading.grants`)."""
 
 # Without foreign keys, for the same reason as edges.
@@ -80,7 +80,7 @@ run_dataset = Table(
     PrimaryKeyConstraint("run_id", "dataset_id", "written"),
     Index("run_dataset_dataset", "dataset_id", "written", "at", "run_id"),
 )
-"""``at`` is since when there is what a run wrote: when it told lineage, else when it came into its present state.
+"""``at`` is since when there is what a run wrote: when it had lineage, else when it came into its present state.
 ``schema_digest`` is of the schema that the latest event of the run, at ``schema_at``, has of what it wrote."""
 
 dataset_schema = Table(

@@ -23,7 +23,7 @@ _FIRST_EVENT = select(schema.event.c.digest).order_by(schema.event.c.id).limit(1
 
 
 class Version(NamedTuple):
-    """A state of the edges: the last change, and a number by chance that tells it from that of a restored store.
+    """A state of the edges: the last change, and a random number, which a restored store does not have.
 
     Before the first change the number is that of the first event.
     """

@@ -22,7 +22,7 @@ _FIELD = schema.field
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A run told another lineage of an output of its job than the run before it; ``first`` when none was before.
+    """A run has another lineage of an output of its job than the run before it; ``first`` when none was before.
 
     ``event`` is the id of the latest event that was looked at for it, ``at`` the moment from which the lineage holds;
     ``edges`` there are then, ``added`` and ``removed`` at that moment.
@@ -48,14 +48,14 @@ def latest_event(store: Store) -> int:
 def changes_after(store: Store, event: int, most: int = 500) -> tuple[int, tuple[Change, ...]]:
     """The changes by the next events after one, in their order; and the id of the last event that was looked at.
 
-    A run whose events come in several times may be told several times.
+    A run whose events come in several times may come several times.
     """
     question = select(_EVENT.c.id, _EVENT.c.run_id).where(_EVENT.c.id > event).order_by(_EVENT.c.id).limit(most)
     with store.read() as connection:
         rows = connection.execute(question).all()
         latest = {row.run_id: row.id for row in rows if row.run_id is not None}
-        told = sorted(_lineage_of_runs(connection, latest), key=lambda row: (latest[row.run_id], row.output_id))
-        changed = [(row, before) for row in told if (before := _before(connection, row)) != row.digest]
+        lineages = sorted(_lineage_of_runs(connection, latest), key=lambda row: (latest[row.run_id], row.output_id))
+        changed = [(row, before) for row in lineages if (before := _before(connection, row)) != row.digest]
         datasets = names.datasets(connection, {row.output_id for row, _ in changed})
         jobs = names.jobs(connection, {row.job_id for row, _ in changed})
         changes = tuple(

@@ -45,7 +45,7 @@ class ListedJob:
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run; times are microseconds since 1970, None where no event told them."""
+    """A run; times are microseconds since 1970, None where no event has them."""
 
     id: str
     job: Job

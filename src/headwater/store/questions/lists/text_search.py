@@ -147,9 +147,9 @@ def _tagged(
         question = select(owner.label("owner"), _TAGGING.c.tag, _TAGGING.c.value).order_by(_TAGGING.c.tag)
         whole = _TAGGING.c.field_id == 0 if owner is _TAGGING.c.dataset_id else true()
         for row in rows_for(connection, ids, lambda some: question.where(and_(owner.in_(some), whole))):
-            said = f"{row.tag}={row.value}" if row.value else row.tag
-            if row.owner not in tags and all(_begins(said, word) for word in words):
-                tags[row.owner] = said
+            text = f"{row.tag}={row.value}" if row.value else row.tag
+            if row.owner not in tags and all(_begins(text, word) for word in words):
+                tags[row.owner] = text
         return {id_: FoundText(one, Place.TAG, tags.get(id_, "")) for id_, one in known.items()}
 
     return found
@@ -174,10 +174,10 @@ def _with_texts(table: Any, words: Sequence[str]) -> Callable[[Connection, Seque
 
 def _in_text(about: KnownDataset | Column | Job, description: str, sql: str, words: Sequence[str]) -> FoundText:
     described = not sql or all(_begins(description, word) for word in words)
-    place, said = (Place.DESCRIPTION, description) if described else (Place.SQL, sql)
-    places = [found.start() for word in words if (found := _beginning(word).search(said))]
+    place, text = (Place.DESCRIPTION, description) if described else (Place.SQL, sql)
+    places = [found.start() for word in words if (found := _beginning(word).search(text))]
     begin = max(min(places, default=0) - _BEFORE, 0)
-    return FoundText(about, place, _SPACE.sub(" ", said[begin : begin + _AROUND]).strip())
+    return FoundText(about, place, _SPACE.sub(" ", text[begin : begin + _AROUND]).strip())
 
 
 _OF_TEXTS: Mapping[Any, Callable[[Connection, Sequence[int]], dict[int, Any]]] = {
@@ -187,8 +187,8 @@ _OF_TEXTS: Mapping[Any, Callable[[Connection, Sequence[int]], dict[int, Any]]] =
 }
 
 
-def _begins(said: str, word: str) -> bool:
-    return _beginning(word).search(said) is not None
+def _begins(text: str, word: str) -> bool:
+    return _beginning(word).search(text) is not None
 
 
 def _beginning(word: str) -> re.Pattern[str]:

@@ -102,7 +102,7 @@ def columns_then(
 def column_changes(connection: Connection, datasets: Collection[int], before: int, after: int | None) -> ColumnChanges:
     """Return the changes of the columns of datasets.
 
-    Where a dataset was written by one of the moments, but no schema of then is known, nothing is said of it.
+    Where a dataset was written by one of the moments, but no schema of then is known, it is left out.
     """
     known = names.datasets(connection, datasets, after)
     was, now = (columns_then(connection, known, at) for at in (before, after))

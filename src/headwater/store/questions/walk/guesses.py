@@ -28,7 +28,7 @@ GUESS_ID = 0
 _RUN = schema.run
 _TOUCH = schema.run_dataset
 _FIELD = schema.field
-_TOLD = schema.lineage
+_LINEAGE = schema.lineage.c
 
 
 class Guess(NamedTuple):
@@ -40,7 +40,7 @@ class Guess(NamedTuple):
 
 
 class _Unexplained(NamedTuple):
-    """The latest successful run of a job that wrote a dataset, and told no columns of it."""
+    """The latest successful run of a job that wrote a dataset, and has no columns of it."""
 
     run: int
     output: int
@@ -58,16 +58,16 @@ def follows_guesses(bounds: Bounds) -> bool:
 class Guesses:
     """The guesses of a moment in microseconds since 1970, None for now; of some jobs, or of all where none are given.
 
-    They are about the latest successful run of each job and output: what an earlier one did not tell is past.
+    They are about the latest successful run of each job and output: what is missing from an earlier one is past.
     """
 
     def __init__(self, connection: Connection, moment: int | None, jobs: Collection[int]) -> None:
         self._connection = connection
         self._then: list[ColumnElement[bool]] = [_RUN.c.state.in_(SUCCESSFUL)]
-        self._told_then: list[ColumnElement[bool]] = []
+        self._lineage_then: list[ColumnElement[bool]] = []
         if moment is not None:
             self._then.append(_RUN.c.state_at <= moment)
-            self._told_then.append(_TOLD.c.at <= moment)
+            self._lineage_then.append(_LINEAGE.at <= moment)
         if jobs:
             self._then.append(_RUN.c.job_id.in_(jobs))
 
@@ -96,10 +96,14 @@ class Guesses:
 
         def unexplained(some: Any) -> Select[Any]:
             run = written.where(_TOUCH.c.dataset_id.in_(some)).subquery().c
-            # A stream tells before it ends.
-            since = (_TOLD.c.job_id == run.job_id, _TOLD.c.output_id == run.dataset_id, _TOLD.c.at > run.state_at)
-            told = exists().where(*since, *self._told_then)
-            return select(run.id, run.dataset_id, run.job_id).where(run.place == 1, ~run.has_lineage, ~told)
+            # A stream has lineage before it ends.
+            since = (
+                _LINEAGE.job_id == run.job_id,
+                _LINEAGE.output_id == run.dataset_id,
+                _LINEAGE.at > run.state_at,
+            )
+            has_columns = exists().where(*since, *self._lineage_then)
+            return select(run.id, run.dataset_id, run.job_id).where(run.place == 1, ~run.has_lineage, ~has_columns)
 
         return [_Unexplained(*row) for row in rows_for(self._connection, outputs, unexplained)]
 
@@ -111,7 +115,7 @@ class Guesses:
         return {run: [one for one in some if (run, one) not in gone] for run, some in read.items()}
 
     def _written_from(self, inputs: Collection[int]) -> set[int]:
-        """The datasets that some run wrote which read these, and told no columns of."""
+        """The datasets that some run wrote which read these, and has no columns of."""
         read = _TOUCH.alias("read")
         question = select(_TOUCH.c.dataset_id).distinct().join(_RUN, _RUN.c.id == _TOUCH.c.run_id)
         question = question.join(read, read.c.run_id == _RUN.c.id)

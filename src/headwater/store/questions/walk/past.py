@@ -105,10 +105,10 @@ class PastLinks:
         for field, read in wanted.items():
             of_dataset[owners[field]] = read.joined(of_dataset.get(owners[field]))
         found: list[Row] = []
-        for tables, asked, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, of_dataset, -1)):
-            for source, output, way, job, start, end in self._history(tables, asked):
+        for tables, outputs, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, of_dataset, -1)):
+            for source, output, way, job, start, end in self._history(tables, outputs):
                 row, held = (source, sign * output, way, job), Interval(start - 1, end)
-                read = asked[output]
+                read = outputs[output]
                 if end > read.start and start <= read.end and held.joined(self._past.get(row)) != self._past.get(row):
                     self._past[row] = held.joined(self._past.get(row))
                     found.append(row)

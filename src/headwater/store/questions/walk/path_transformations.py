@@ -135,7 +135,7 @@ class _Composition:
         return self._table[key]
 
     def _joined(self, path: PathTransformation, link: Link) -> PathTransformation:
-        # A description tells one step, not a path, and would make as many paths as there are texts.
+        # A description is of one step, not of a path, and would make as many paths as there are texts.
         step = PathTransformation(replace(self._transformations[link.transformation], description=""), link.output < 0)
         outer, inner = (path, step) if self._up else (step, path)
         if outer.transformation.direct and inner.transformation.direct:
@@ -166,14 +166,14 @@ def only_indirect(
     indirect = [link for link in closure.links if not paths[link.transformation].direct]
     other = Direction.DOWN if direction is Direction.UP else Direction.UP
     before = reachable((_near(link, up=up) for link in indirect), Steps(closure, other).successors)
-    kept = [
+    indirect_links = [
         link
         for link in closure.links
         if not paths[link.transformation].direct or _near(link, up=up) in after or _near(link, up=not up) in before
     ]
-    shown = after.union(start, *((link.input, link.output) for link in kept))
+    shown = after.union(start, *((link.input, link.output) for link in indirect_links))
     distance = {node: far for node, far in closure.distance.items() if node in shown}
-    return replace(closure, distance=distance, rows=tuple(kept))
+    return replace(closure, distance=distance, rows=tuple(indirect_links))
 
 
 def _near(link: Link, *, up: bool) -> int:
