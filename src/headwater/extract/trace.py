@@ -34,7 +34,7 @@ class Part(NamedTuple):
     """A part of a packed value: ``field`` and ``item`` have a key; ``each`` is any element, ``label`` a map's key.
 
     ``extent`` is no part of the value: it says which elements there are. ``shaped`` is the value with one more step for
-    each of its leaves, which is the key.
+    each of its leaves, which is the key; ``updated`` a struct with the changes to fields that are the key.
     """
 
     kind: str
@@ -119,9 +119,7 @@ class _After(dict[Transformation, Transformation]):
         return self[inner]
 
 
-@lru_cache(maxsize=1024)
-def _after(outer: Transformation) -> _After:
-    return _After(outer)
+_after = lru_cache(maxsize=1024)(_After)
 
 
 def source(field: Source) -> Paths:
@@ -266,6 +264,8 @@ def part(trace: Trace, which: Part) -> Trace:
     """A part of a packed value; what is no such value is taken as a whole."""
     if isinstance(which.key, Transformation):
         return shaped(which.key, trace)
+    if which.kind == "updated" and isinstance(which.key, tuple):
+        return updated(trace, which.key)
     if isinstance(trace, frozenset):
         return _later(trace, which, TRANSFORMED)
     if isinstance(trace, Struct) and isinstance(which.key, int) and 0 <= which.key < len(trace.fields):
@@ -273,6 +273,29 @@ def part(trace: Trace, which: Part) -> Trace:
     if isinstance(trace, Elements) and which.kind in _PARTS:
         return _PARTS[which.kind](trace, which.key)
     return step(TRANSFORMED, trace)
+
+
+Changes = tuple[tuple[str, "Trace | None"], ...]
+"""The fields of a struct that are set, with their traces, and those that are dropped, with None."""
+
+
+def updated(trace: Trace, changes: Changes) -> Trace:
+    """A struct after changes to its fields, whose names have no case; what is no such value is taken as a whole."""
+    if isinstance(trace, Struct) and len({name.lower() for name in trace.names}) == len(trace.names):
+        fields = dict(zip(trace.names, trace.fields, strict=True))
+        for name, value in changes:
+            known = next((one for one in fields if one.lower() == name.lower()), name)
+            fields[known] = value or NOTHING
+            if value is None:
+                del fields[known]
+        return struct(tuple(fields), tuple(fields.values()), trace.whole)
+    paths = flat(trace)
+    holes = [hole for hole in _holes(paths) if len(hole.parts) < _MOST_LEVELS]
+    later = (source(replace(hole, parts=(*hole.parts, Part("updated", changes)))) for hole in holes)
+    rest = frozenset(path for path in paths if path[0] not in holes or path[1] != SAME)
+    if rest or not holes:
+        return union((*later, step(TRANSFORMED, union((rest, *(flat(value) for _, value in changes if value))))))
+    return union(later)
 
 
 def _later(paths: Paths, which: Part, otherwise: Step) -> Paths:
@@ -344,8 +367,16 @@ def _substitute_values(paths: Paths, lookup: Callable[[Placeholder], Trace | Non
 
 
 def _found(hole: Placeholder, lookup: Callable[[Placeholder], Trace | None]) -> Trace | None:
-    found = lookup(hole)
-    return None if found is None else reduce(part, hole.parts, found)
+    parts, found = tuple([_substitute_changes(one, lookup) for one in hole.parts]), lookup(hole)
+    if found is None:
+        return None if parts == hole.parts else source(replace(hole, parts=parts))
+    return reduce(part, parts, found)
+
+
+def _substitute_changes(which: Part, lookup: Callable[[Placeholder], Trace | None]) -> Part:
+    if which.kind == "updated" and isinstance(which.key, tuple):
+        return Part("updated", tuple((name, value and substitute(value, lookup)) for name, value in which.key))
+    return which
 
 
 def substitute_paths(paths: Paths, lookup: Callable[[Placeholder], Trace | None]) -> Paths:
@@ -359,17 +390,6 @@ def _replace(path: Path, lookup: Callable[[Placeholder], Trace | None]) -> Paths
     origin, transformation = path
     found = _found(origin, lookup) if isinstance(origin, Placeholder) else None
     return frozenset({path}) if found is None else step(transformation, found)
-
-
-def joined(paths: Paths) -> Paths:
-    """The paths with comparisons with the query around them as the joins that they are."""
-    rest = uncorrelated(paths)
-    return rest | frozenset((origin, replace(how, description="")) for origin, how in paths - rest)
-
-
-def uncorrelated(paths: Paths) -> Paths:
-    """The paths without those of comparisons with the query around them."""
-    return frozenset(path for path in paths if path[1].description != CORRELATED.description)
 
 
 def has_outer(trace: Trace) -> bool:

@@ -12,7 +12,7 @@ from headwater.extract.trace import (
     part,
     step,
     struct,
-    union,
+    updated,
 )
 from headwater.plan import Expression
 
@@ -45,33 +45,16 @@ def _field(node: Expression, packed: Trace) -> Trace:
 
 def update_fields(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """``withField``/``dropFields``: the other leaves of a struct packed in this query stay as they are."""
-    packed = children[0]
-    if not isinstance(packed, Struct) or _repeats(packed.names):
-        return step(TRANSFORMED, union(map(flat, children)))
     by_node = dict(zip(node.children, children, strict=True))
-    fields = dict(zip(packed.names, packed.fields, strict=True))
-    for operation in node.expressions("fieldOps"):
-        name = _matching(fields, operation.text("name"))
-        if operation.name == "DropField":
-            fields.pop(name, None)
-        else:
-            fields[name] = by_node[operation]
-    return struct(tuple(fields), tuple(fields.values()), packed.whole)
-
-
-def _repeats(names: tuple[str, ...]) -> bool:
-    """Whether two fields have one name, as those of ``struct("a.*", "b.*")`` may: an update by name meets both."""
-    return len({name.lower() for name in names}) < len(names)
+    changes = [
+        (one.text("name"), by_node[one] if one.name == "WithField" else None) for one in node.expressions("fieldOps")
+    ]
+    return updated(children[0], tuple(changes))
 
 
 def with_field(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
     """The value that one field of a struct is set to."""
     return children[0]
-
-
-def _matching(fields: dict[str, Trace], name: str) -> str:
-    """The field of that name as the struct spells it; Spark's resolver ignores case."""
-    return next((known for known in fields if known.lower() == name.lower()), name)
 
 
 EXPRESSIONS: Visitors = {

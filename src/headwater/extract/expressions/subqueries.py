@@ -1,18 +1,19 @@
 """Subqueries used as a value: what happens inside touches only the column that uses it."""
 
+from dataclasses import replace
+
 from headwater.extract.scope import Rows, Scope, Visitors
 from headwater.extract.trace import (
+    CORRELATED,
     NOTHING,
     TRANSFORMED,
     Paths,
     Trace,
     decided,
     flat,
-    joined,
     step,
     substitute,
     substitute_paths,
-    uncorrelated,
     union,
 )
 from headwater.plan import Expression, Operator
@@ -36,6 +37,17 @@ def exists(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace
     compared = _correlation(node.operator("plan"), scope)
     deciding = uncorrelated(scope.extraction.rows(node.operator("plan")).deciding)
     return substitute_paths(union((step(TRANSFORMED, compared), deciding)), scope.outer)
+
+
+def joined(paths: Paths) -> Paths:
+    """The paths with comparisons with the query around them as the joins that they are."""
+    rest = uncorrelated(paths)
+    return rest | frozenset((origin, replace(how, description="")) for origin, how in paths - rest)
+
+
+def uncorrelated(paths: Paths) -> Paths:
+    """The paths without those of comparisons with the query around them."""
+    return frozenset(path for path in paths if path[1].description != CORRELATED.description)
 
 
 def _correlation(plan: Operator | None, scope: Scope) -> Paths:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from headwater.extract.expressions.subqueries import joined
 from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import Visitors, row_dependencies
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
@@ -10,7 +11,6 @@ from headwater.extract.trace import (
     JOIN,
     Placeholder,
     Trace,
-    joined,
     merge,
     source,
     step,
