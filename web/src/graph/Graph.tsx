@@ -1,6 +1,6 @@
 /** The graph: cards of datasets with their columns, the edges between, and all that can be done with them. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Path, pathOf } from "../model/path";
 import type { GraphState, Hop } from "../model/state";
 import type { View } from "../model/view";
@@ -210,7 +210,7 @@ function useStage(stage: { current: Stage | null }, drawing: Drawing | null, anc
   const elements = { canvas: useRef<HTMLCanvasElement>(null), world: useRef<HTMLDivElement>(null) };
   const [boxes, setBoxes] = useState<readonly number[]>([]);
   const before = useRef<Drawing | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const [canvas, world] = [elements.canvas.current, elements.world.current];
     const root = canvas?.parentElement;
     if (!canvas || !world || !root) return;
@@ -222,7 +222,8 @@ function useStage(stage: { current: Stage | null }, drawing: Drawing | null, anc
       stage.current = null;
     };
   }, []);
-  useEffect(() => {
+  // At once: what is clicked next is another anchor.
+  useLayoutEffect(() => {
     if (!drawing) return;
     const { dataset, hop } = anchor.current;
     const moved = before.current && anchorOf(before.current, drawing, dataset);

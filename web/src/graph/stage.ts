@@ -71,6 +71,7 @@ export class Stage {
       const { x, y, zoom } = this.camera;
       this.moveTo({ x: x + after.left - before.left, y: y + after.top - before.top, zoom });
     } else this.moveTo(this.camera);
+    if (!this.seesAny(drawing)) this.open();
     this.repaint();
   }
 
@@ -171,6 +172,11 @@ export class Stage {
       palette: this.palette,
       lit: this.lit,
     });
+  }
+
+  private seesAny({ boxes }: Drawing): boolean {
+    const view = seen(this.camera, this.size);
+    return boxes.some((rect) => overlap(rect, view));
   }
 
   private open(): void {
