@@ -104,6 +104,10 @@ def test_a_tag_is_followed_with_the_path_and_the_expressions(world: TestClient) 
     assert arrivals(influenced) == ["value people.email 1", "masked people.digest 1", "influence people.name 1"]
     assert influenced["reached"] == {"value": 3, "masked": 1, "influence": 1}
     assert world.get("/api/v2/tags/flow?tag=none").json()["arrivals"] == []
+    then = world.get("/api/v2/tags/flow?tag=pii.email&as_of=2026-01-01T00:02:30Z").json()
+    assert arrivals(then) == ["value people.email 1", "masked people.digest 1"]
+    then = world.get("/api/v2/tags/arriving?column=report.owner&as_of=2026-01-01T00:02:30Z").json()
+    assert then["arrivals"] == []
 
 
 def test_the_tags_that_arrive_at_a_column_or_a_dataset_are_listed(world: TestClient) -> None:

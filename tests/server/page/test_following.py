@@ -19,6 +19,7 @@ STATES = {
     "impact": f"{AMOUNT}&page=impact",
     "paths": f"{AMOUNT}&page=paths&to=reports/top.revenue",
     "why": f"{REVENUE}&page=why",
+    "tags": "?page=tags&namespace=lake&dataset=silver%2Forders",
     "dataset": ORDERS,
     "job": "?page=job&namespace=demo&job=revenue",
     "missing": "?column=nothing.of.that.name",

@@ -41,9 +41,9 @@ def search(page: Page) -> Locator:
     return page.get_by_placeholder("Search columns")
 
 
-def key(url: str, name: str, *namespaces: str) -> str:
+def key(url: str, name: str, *namespaces: str, scope: str = "read") -> str:
     with open_store(url) as store:
-        _, token = keyring.issue(store, name, "read", namespaces or ("*",))
+        _, token = keyring.issue(store, name, scope, namespaces or ("*",))
         return token
 
 

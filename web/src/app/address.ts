@@ -3,7 +3,7 @@
 import { FIRST_STATE, type GraphState, type Hop, ROW_SUBTYPES, VALUE_SUBTYPES } from "../model/state";
 import type { Subtype } from "../model/view";
 
-export const PAGES = ["home", "lineage", "impact", "paths", "why", "dataset", "job"] as const;
+export const PAGES = ["home", "lineage", "impact", "paths", "why", "tags", "dataset", "job"] as const;
 export type PageName = (typeof PAGES)[number];
 
 /** The edges that a view follows: those that carry the value, or those that decide about rows too. */

@@ -45,12 +45,13 @@ export async function send(
   path: string,
   signal: AbortSignal | null = null,
   more: Readonly<Record<string, string>> = {},
+  request: Pick<RequestInit, "method" | "body"> = {},
 ): Promise<Response> {
   const key = sessionKey();
   const headers = key ? { ...more, Authorization: `Bearer ${key}` } : more;
   let answer: Response;
   try {
-    answer = await fetch(path, { headers, signal, credentials: "same-origin" });
+    answer = await fetch(path, { ...request, headers, signal, credentials: "same-origin" });
   } catch (fault) {
     if (signal?.aborted) throw fault;
     throw new ApiError(0, "The server does not answer.");
@@ -75,6 +76,16 @@ async function messageOf(answer: Response): Promise<string> {
  */
 export async function getJson<T>(path: string, signal: AbortSignal | null = null): Promise<T> {
   return (await (await send(path, signal)).json()) as T;
+}
+
+/**
+ * Change something.
+ *
+ * @throws ApiError the server is away, or refuses.
+ */
+export async function change(method: "POST" | "DELETE", path: string, body: unknown = null): Promise<void> {
+  if (body === null) await send(path, null, {}, { method });
+  else await send(path, null, { "Content-Type": "application/json" }, { method, body: JSON.stringify(body) });
 }
 
 /** Save the answer to a request as a file: a link could not send the session's key. */

@@ -13,6 +13,7 @@ import { Link } from "./names";
 import { PathsPage } from "./paths";
 import { Search } from "./search";
 import { KEY_CHANGED } from "./states";
+import { TagsPage } from "./tags";
 import { WhyPage } from "./why";
 
 export interface PageProps {
@@ -26,6 +27,7 @@ const PAGE_OF = {
   impact: ImpactPage,
   paths: PathsPage,
   why: WhyPage,
+  tags: TagsPage,
   dataset: DatasetPage,
   job: JobPage,
 } as const;

@@ -195,3 +195,36 @@ export interface StepHistory {
   readonly lastSeen: string;
   readonly run: string | null;
 }
+
+export interface Tag {
+  readonly on: Name;
+  readonly tag: string;
+  readonly value: string;
+  /** `API` for people, `FILE`, or the producer of an event. */
+  readonly source: string;
+  readonly at: string;
+}
+
+export interface TagList {
+  readonly tags: readonly Tag[];
+  /** Whether the key may change tags. */
+  readonly writable: boolean;
+}
+
+export interface Arrival {
+  readonly tag: string;
+  readonly value: string;
+  readonly column: Name;
+  readonly arriving: "value" | "masked" | "influence";
+  readonly path: readonly Hop[];
+}
+
+export interface TagFlow {
+  readonly starts: readonly Name[];
+  readonly reached: { readonly value: number; readonly masked: number; readonly influence: number };
+  readonly arrivals: readonly Arrival[];
+}
+
+export interface ArrivingTags {
+  readonly arrivals: readonly Arrival[];
+}

@@ -1,6 +1,7 @@
 /** The page of the paths between two columns, every step of each with its expression. */
 
 import { useState } from "preact/hooks";
+import type { Name } from "./address";
 import { pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Hop, Paths } from "./documents";
@@ -87,20 +88,34 @@ function List({ found: { paths, truncated }, go }: { found: Paths; go: PageProps
               {path.steps.length} {path.steps.length === 1 ? "step" : "steps"}
             </small>
           </h2>
-          <ol>
-            {path.columns.map((column, place) => (
-              <li key={JSON.stringify(column)}>
-                <NameLink name={column} go={go} whole />
-                {path.steps[place]?.map((hop) => (
-                  <HopLine key={JSON.stringify(hop)} hop={hop} go={go} />
-                ))}
-              </li>
-            ))}
-          </ol>
+          <Steps columns={path.columns} steps={path.steps} go={go} />
         </section>
       ))}
       {truncated.length > 0 && <p class="notice">There may be more paths than these.</p>}
     </>
+  );
+}
+
+interface StepsProps {
+  columns: readonly Name[];
+  /** The edges between each column and the next. */
+  steps: readonly (readonly Hop[])[];
+  go: PageProps["go"];
+}
+
+/** The columns of a path, with how each is made from the one before. */
+export function Steps({ columns, steps, go }: StepsProps) {
+  return (
+    <ol class="steps">
+      {columns.map((column, place) => (
+        <li key={JSON.stringify(column)}>
+          <NameLink name={column} go={go} whole />
+          {steps[place]?.map((hop) => (
+            <HopLine key={JSON.stringify(hop)} hop={hop} go={go} />
+          ))}
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -10,8 +10,15 @@ import { type Go, useAnswer } from "./hooks";
 import { Link, Moment, momentText } from "./names";
 import { isPinned, togglePin } from "./places";
 
-const OF_COLUMN = { lineage: "Lineage", impact: "Impact", paths: "Paths", why: "Why", dataset: "Dataset" } as const;
-const OF_DATASET = { lineage: "Lineage", impact: "Impact", dataset: "Dataset" } as const;
+const OF_COLUMN = {
+  lineage: "Lineage",
+  impact: "Impact",
+  paths: "Paths",
+  why: "Why",
+  tags: "Tags",
+  dataset: "Dataset",
+} as const;
+const OF_DATASET = { lineage: "Lineage", impact: "Impact", tags: "Tags", dataset: "Dataset" } as const;
 
 interface SubjectProps {
   name: Name;

@@ -16,7 +16,7 @@ from headwater.policies.documents import of_tag_path
 from headwater.policies.flows import Flows
 from headwater.policies.tag_file import TagName
 from headwater.server.auth.access import Scope, require_namespace
-from headwater.server.columns.query_params import NameParams, QueryParams
+from headwater.server.columns.query_params import AsOfParams, NameParams
 from headwater.server.columns.replies import AskedQuestion, Question, Reply, json_reply, question_router
 from headwater.server.columns.schemas import ColumnName, DatasetName, Hop, Start
 from headwater.server.openapi import Schema
@@ -58,7 +58,7 @@ class NewTag(Place):
     value: str = _VALUE
 
 
-class FlowParameters(QueryParams):
+class FlowParameters(AsOfParams):
     """A tag and what to follow."""
 
     tag: str = _TAG
@@ -68,7 +68,7 @@ class FlowParameters(QueryParams):
     limit: int = Field(200, ge=1, le=MOST, description="The largest number of arrivals of each kind: the nearest.")
 
 
-class ArrivingParameters(NameParams):
+class ArrivingParameters(NameParams, AsOfParams):
     """The column at which tags arrive."""
 
     influence: bool = Field(False, description="Also over INDIRECT edges.")
@@ -171,8 +171,9 @@ def _tags(query: TagsParameters, question: Question) -> Reply:
 
 def _flow(query: FlowParameters, question: Question) -> Reply:
     tag = TagName(query.tag, query.value)
+    at = query.moment(question.store)
     with question.store.read() as connection:
-        flows = Flows(connection, guess=query.guess, influence=query.influence, sees=question.sees)
+        flows = Flows(connection, guess=query.guess, influence=query.influence, as_of=at, sees=question.sees)
         found = list(flows.paths(tag, tuple(Arriving), most=query.limit))
         starts = names.columns(connection, sorted(flows.starts.get(tag, ()))[:MOST])
         counts = {kind.value: len(flows.of(tag).reached(kind)) for kind in Arriving}
@@ -185,11 +186,12 @@ def _flow(query: FlowParameters, question: Question) -> Reply:
 
 
 def _arriving(query: ArrivingParameters, question: Question) -> Reply:
+    at = query.moment(question.store)
     with question.store.read() as connection:
         about = find(connection, query.name(), sees=question.sees)
         columns = [about] if isinstance(about, Column) else names.current_columns(connection, about)
         nodes = {one.id for one in columns}
-        flows = Flows(connection, guess=query.guess, influence=query.influence, sees=question.sees)
+        flows = Flows(connection, guess=query.guess, influence=query.influence, as_of=at, sees=question.sees)
         found = [one for tag in flows.tags for one in flows.paths(tag, tuple(Arriving), nodes)]
     shown = [of_tag_path(question.redacted(one)) for one in found]
     return json_reply({"column": of_start(question.redacted(about, about)), "arrivals": shown})
