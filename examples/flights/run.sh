@@ -21,4 +21,4 @@ ask() {
 ask gold/scorecard.seat_hours_lost
 ask gold/fleet.seat_km --type direct
 
-printf '\nFollow the first of them in a browser:\n\n    %s ui gold/scorecard.seat_hours_lost\n' "$(command -v headwater)"
+printf '\nFollow the first of them in a browser. Where there is none, the command prints the address to open, by default\nhttp://127.0.0.1:5000/?column=gold%%2Fscorecard.seat_hours_lost\n\n    %s ui gold/scorecard.seat_hours_lost\n' "$(command -v headwater)"
