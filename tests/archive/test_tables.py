@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from headwater.archive import build, read
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import FORMATS, Lake, lake
+from headwater.archive.formats.manifest import Manifest
 from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError, ArchiveTooNew
@@ -132,16 +134,68 @@ def test_tables_are_current_when_all_are_published(spark: Any, tmp_path: Path, f
     assert place(spark, tmp_path, format)[0].manifest().tables == {}
     for output, writer in (("first", spark), ("second", other), ("third", spark)):
         lake, into = place(writer, tmp_path, format)
-        before = lake.manifest().tables
+        before = lake.manifest()
         mark = lake.write("column_edges", edges(writer, output, 5), table)
-        assert lake.manifest().tables == before
-        lake.publish({"column_edges": mark})
+        assert lake.manifest() == before
+        lake.publish(before, {"column_edges": mark})
         found = read(spark, into, format=format).column_edges
         assert found.schema.simpleString() == table.schema.simpleString() or format == "parquet"
         assert sorted(row.output_dataset for row in found.collect()) == [f"{output}{at}" for at in range(5)]
         assert place(spark, tmp_path, format)[0].restore("column_edges", mark) == mark
     if format == "parquet":
         assert len(list((tmp_path / "lineage" / "builds").iterdir())) == 2, "the last, and one that may be read still"
+
+
+@every_format
+def test_of_two_builds_at_once_one_is_refused(spark: Any, tmp_path: Path, format: str) -> None:
+    """The one that ends later; the mark of each is for the rows that it wrote, whoever has committed since."""
+    table, sessions = TABLES["column_edges"], {"one": spark, "other": spark.newSession()}
+    lakes = {name: place(session, tmp_path, format)[0] for name, session in sessions.items()}
+
+    def write(name: str) -> Any:
+        return lakes[name].write("column_edges", edges(sessions[name], name), table)
+
+    first = write("one")  # a table must be there before two write it
+    for before in (lakes["one"].manifest(), None):
+        began = before or lakes["one"].manifest()
+        marks = {"one": first, "other": write("other")} if before else both_written(write)
+        for name, mark in marks.items():
+            assert {row.output_dataset for row in lakes[name].read("column_edges", mark).collect()} == {f"{name}0"}
+        lakes["other"].publish(began, {"column_edges": marks["other"]})
+        with pytest.raises(ArchiveError, match="meanwhile"):
+            lakes["one"].publish(began, {"column_edges": marks["one"]})
+        assert lakes["one"].manifest().tables == {"column_edges": marks["other"]}
+
+
+def both_written(write: Callable[[str], Any]) -> dict[str, Any]:
+    """The marks of two that write at once; formats may refuse one of them already, which then writes again."""
+    with ThreadPoolExecutor(2) as pool:
+        begun = {name: pool.submit(write, name) for name in ("one", "other")}
+    return {name: write(name) if one.exception() else one.result() for name, one in begun.items()}
+
+
+def test_writers_of_a_file_do_not_lose_what_others_wrote(spark: Any, tmp_path: Path) -> None:
+    counted(spark, str(tmp_path / "not" / "yet"))
+
+
+def counted(spark: Any, root: str) -> None:
+    """Four writers count up a number, each by the text that it has read."""
+    folder = Folder(spark, root)
+
+    def count(_: int) -> int:
+        refused = 0
+        for _ in range(5):
+            while not folder.replace("it", one_more(text := folder.text("it")), text.__eq__):
+                refused += 1
+        return refused
+
+    def one_more(text: str) -> str:
+        return f"{int(text.partition(' ')[0] or 0) + 1} {token_hex(8)}"
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(count, range(4)))
+    assert folder.text("it").startswith("20 ")
+    assert folder.names("") == ["it"]
 
 
 def test_a_file_is_there_while_it_is_replaced(spark: Any, tmp_path: Path) -> None:
@@ -196,7 +250,7 @@ def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monke
     with monkeypatch.context() as newer:
         newer.setattr("headwater.archive.tables.VERSION", 2)
         rows = edges(spark, "out")
-    lake.publish({"column_edges": lake.write("column_edges", rows, TABLES["column_edges"])})
+    lake.publish(Manifest(), {"column_edges": lake.write("column_edges", rows, TABLES["column_edges"])})
     with pytest.raises(ArchiveTooNew, match=r"The table .*column_edges has version 2: expected 1 at most"):
         read(spark, into, format=format)
 

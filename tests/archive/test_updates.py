@@ -166,7 +166,7 @@ def test_staged_events_with_a_column_of_a_former_version_are_parsed_again(spark:
     columns = {"told" if name == "outputs" else name: one for name, one in STAGED["parsed"].columns.items()}
     former = place.read("parsed", staged["parsed"]).withColumnRenamed("outputs", "told")
     mark = place.write("parsed", former, replace(STAGED["parsed"], columns=columns))
-    place.publish(manifest.tables, replace(manifest.updates, staged={**staged, "parsed": mark}))
+    place.publish(manifest, manifest.tables, replace(manifest.updates, staged={**staged, "parsed": mark}))
     assert "told" in place.read("parsed", mark).columns
     put(source, "two.ndjson", [run_event("two", written("out", {"v": ["raw.b"]}), minute=1, run="2")])
     updated = update(spark, str(source), into)

@@ -102,7 +102,8 @@ def build(  # noqa: PLR0913 - each choice by its name
         progress: called with a line after each step.
 
     Raises:
-        ArchiveError: the source cannot be read, or the place not be written.
+        ArchiveError: the source cannot be read, or the place not be written; or another build or update has published
+            there meanwhile.
         SettingError: the environment's setting is neither yes nor no.
     """
     believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
@@ -110,13 +111,13 @@ def build(  # noqa: PLR0913 - each choice by its name
         with few_partitions(spark):
             return _fold(spark, source, progress, believe_overwrite=believed)
     place = lake(spark, into, format)
-    place.manifest()  # refuses tables of a newer version before the work is done
+    before = place.manifest()  # refuses tables of a newer version before the work is done
     with few_partitions(spark), _fold(spark, source, progress, believe_overwrite=believed) as archive:
         marks = {name: write_table(place, name, rows, TABLES[name], progress) for name, rows in archive.items()}
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
         marks["column_roots"] = write_table(place, "column_roots", of_fields, ROOTS, progress)
-    place.publish(marks)
+    place.publish(before, marks)
     return _opened(place, into)
 
 

@@ -1,7 +1,7 @@
-"""Frames that Spark caches on its disks while they are in use."""
+"""Frames that Spark caches on its disks while they are in use, and settings for that time."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
 
 from pyspark import StorageLevel
@@ -47,19 +47,24 @@ def _with_short_plan(cached: DataFrame) -> DataFrame:
         return cached
 
 
-@contextmanager
-def few_partitions(spark: SparkSession) -> Iterator[None]:
+def few_partitions(spark: SparkSession) -> AbstractContextManager[None]:
     """Frames that are cached in this context have as few partitions as their rows need.
 
     By default adaptive execution leaves the partitions of cached frames as they are, and a build has ten thousand tasks
     with nothing to do.
     """
-    before = spark.conf.get(_ADAPT, None)
-    spark.conf.set(_ADAPT, "true")
+    return session_setting(spark, _ADAPT, "true")
+
+
+@contextmanager
+def session_setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    """A setting of a session has a value in this context."""
+    before = spark.conf.get(key, None)
+    spark.conf.set(key, value)
     try:
         yield
     finally:
         if before is None:
-            spark.conf.unset(_ADAPT)
+            spark.conf.unset(key)
         else:
-            spark.conf.set(_ADAPT, before)
+            spark.conf.set(key, before)

@@ -1,13 +1,26 @@
 """Tables of Delta Lake, one folder for each."""
 
-from pyspark.sql import DataFrame, SparkSession
+from collections.abc import Callable
+from secrets import token_hex
 
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from headwater.archive.cache import session_setting
 from headwater.archive.formats.differences import in_table_order, merge
 from headwater.archive.formats.filesystem import Folder
-from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, manifest_of, replace_manifest
+from headwater.archive.formats.manifest import (
+    Manifest,
+    Marks,
+    UpdateState,
+    manifest_of,
+    replace_manifest,
+    written_meanwhile,
+)
 from headwater.archive.tables import Table
 
 _NO_UPDATES = UpdateState()
+_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_COMMITS = 50  # that are looked through for one's own
 
 
 class Delta:
@@ -24,29 +37,28 @@ class Delta:
             .mode("overwrite")
             .option("overwriteSchema", "true")
         )
-        writer.partitionBy(*table.partitions).save(self._folder.path(name))
-        return self._last(name)
+        writer = writer.partitionBy(*table.partitions)
+        return self._committed(name, lambda: writer.save(self._folder.path(name)))
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
         """Append rows."""
-        in_table_order(rows, table).write.format("delta").mode("append").save(self._folder.path(name))
-        return self._last(name)
+        writer = in_table_order(rows, table).write.format("delta").mode("append")
+        return self._committed(name, lambda: writer.save(self._folder.path(name)))
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
         """Merge the rows that differ."""
-        merge(self._quoted(name), changes, table)
-        return self._last(name)
+        return self._committed(name, lambda: merge(self._quoted(name), changes, table))
 
     def restore(self, name: str, mark: int) -> int:
         """Restore a version that is not the last one, which makes one more."""
-        if self._last(name) == mark:
+        if self._history(name, 1)[0]["version"] == mark:
             return mark
-        self._spark.sql(f"RESTORE TABLE {self._quoted(name)} TO VERSION AS OF {mark}").collect()
-        return self._last(name)
+        command = f"RESTORE TABLE {self._quoted(name)} TO VERSION AS OF {mark}"
+        return self._committed(name, lambda: self._spark.sql(command).collect())
 
-    def publish(self, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
+    def publish(self, before: Manifest, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
         """Make the versions of a build the current ones."""
-        replace_manifest(self._folder, Manifest("delta", marks, updates))
+        replace_manifest(self._folder, Manifest("delta", marks, updates), before)
 
     def manifest(self) -> Manifest:
         """The current versions of the tables, and the state of updates."""
@@ -56,8 +68,19 @@ class Delta:
         """A table of a build."""
         return self._spark.read.format("delta").option("versionAsOf", mark).load(self._folder.path(name))
 
-    def _last(self, name: str) -> int:
-        return int(self._spark.sql(f"DESCRIBE HISTORY {self._quoted(name)} LIMIT 1").first()["version"])
+    def _committed(self, name: str, commit: Callable[[], object]) -> int:
+        """Commit to a table, and find its version: another process may have committed one since."""
+        token = token_hex(8)
+        with session_setting(self._spark, _METADATA, token):
+            commit()
+        found = [row["version"] for row in self._history(name, _COMMITS) if row["userMetadata"] == token]
+        if not found:
+            raise written_meanwhile(self._folder.root)
+        return int(found[0])
+
+    def _history(self, name: str, commits: int) -> list[Row]:
+        rows: list[Row] = self._spark.sql(f"DESCRIBE HISTORY {self._quoted(name)} LIMIT {commits}").collect()
+        return rows
 
     def _quoted(self, name: str) -> str:
         return f"delta.`{self._folder.path(name).replace('`', '``')}`"

@@ -1,6 +1,9 @@
 """Small files on any file system of Spark's Hadoop."""
 
+import fcntl
 import os
+from collections.abc import Callable
+from secrets import token_hex
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -8,6 +11,12 @@ from pyspark.sql import SparkSession
 from headwater.errors import ArchiveError
 
 _LOCAL = "LocalFileSystem"  # with checksums in files beside
+_OBJECT_STORES = frozenset({"cosn", "gs", "obs", "oss", "s3", "s3a", "s3n"})  # a put is one step, a rename is a copy
+
+# org.apache.hadoop.fs.Options.CreateFileOptionKeys, and what S3A raises when the condition does not hold
+_IF_NONE = "fs.option.create.conditional.overwrite"
+_IF_ETAG = f"{_IF_NONE}.etag"
+_CHANGED = "RemoteFileChangedException"
 
 
 class Folder:
@@ -35,30 +44,83 @@ class Folder:
     def text(self, name: str) -> str:
         """The text of a file, empty when there is none."""
         path, files = self._at(name)
-        if not files.exists(path):
-            return ""
-        stream = files.open(path)
-        try:
-            return bytes(stream.readAllBytes()).decode()
-        finally:
-            stream.close()
+        while files.exists(path):
+            stream = files.open(path)
+            try:
+                return bytes(stream.readAllBytes()).decode()
+            except Exception as fault:  # Py4J's
+                if _CHANGED not in str(fault):  # replaced since it was opened
+                    raise
+            finally:
+                stream.close()
+        return ""
 
-    def replace(self, name: str, text: str) -> None:
-        """Write a file in one step: readers see the whole text before, or the whole new one."""
+    def replace(self, name: str, text: str, replaces: Callable[[str], bool] = lambda before: True) -> bool:
+        """Write a file in one step: readers see the whole text before, or the whole new one.
+
+        Others write nothing between the comparison and that step on local disks, and in object stores that put on a
+        condition (S3A since Hadoop 3.4.2); on other file systems they have some milliseconds.
+
+        Args:
+            name: of the file.
+            text: the new one, which nobody else writes.
+            replaces: whether the text that is there, empty when there is none, is the one to be replaced.
+
+        Returns:
+            False if it is not; then nothing is written.
+        """
         path, files = self._at(name)
-        begun, _ = self._at(f".{name}.new")
-        stream = files.create(begun, True)
-        stream.write(text.encode())
-        stream.close()
-        if files.getUri().getScheme() == "file":
+        scheme = files.getUri().getScheme()
+        if scheme in _OBJECT_STORES:
+            return self._put(name, text, replaces)
+        begun = self._at(f".{name}.{token_hex(4)}.new")[0]
+        _write(files.create(begun, True), text)
+        if scheme == "file":
+            local, new = (files.pathToFile(one).getAbsolutePath() for one in (path, begun))
+            replaced = self._replace_local(name, local, new, replaces)
+        else:
+            replaced = replaces(self.text(name)) and self._rename(begun, path)
+        if not replaced:
+            files.delete(begun, False)
+        return replaced
+
+    def _put(self, name: str, text: str, replaces: Callable[[str], bool]) -> bool:
+        """Put an object, if the store can on the condition that it is still the one that was compared."""
+        path, files = self._at(name)
+        conditional = files.hasPathCapability(path, _IF_ETAG)
+        etag = files.getFileStatus(path).getEtag() if conditional and files.exists(path) else ""
+        if not replaces(self.text(name)):
+            return False
+        builder = files.createFile(path).recursive().overwrite(True)
+        if conditional:
+            builder = builder.must(_IF_ETAG, etag) if etag else builder.must(_IF_NONE, True)
+        try:
+            _write(builder.build(), text)
+        except Exception as fault:  # Py4J's
+            if _CHANGED not in str(fault):
+                raise
+            return self.text(name) == text  # the first answer may have been lost, and the put tried again
+        return True
+
+    def _replace_local(self, name: str, path: str, new: str, replaces: Callable[[str], bool]) -> bool:
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)  # until the descriptor is closed, or the process ends
+            if not replaces(self.text(name)):
+                return False
             # FileContext removes the old file first: a process that is killed in between would leave none.
-            os.replace(*(files.pathToFile(one).getAbsolutePath() for one in (begun, path)))
-            return
+            os.replace(new, path)
+            return True
+        finally:
+            os.close(folder)
+
+    def _rename(self, begun: Any, path: Any) -> bool:
         rename = self._hadoop.Options.Rename
         options = self._gateway.new_array(rename, 1)
         options[0] = rename.OVERWRITE
         context = self._hadoop.FileContext.getFileContext(path.toUri(), self._conf)
         context.rename(context.makeQualified(begun), context.makeQualified(path), options)
+        return True
 
     def names(self, name: str) -> list[str]:
         """The names in a folder of the folder, none when it is not there."""
@@ -75,3 +137,8 @@ class Folder:
         files = path.getFileSystem(self._conf)
         # A process that is killed may leave the checksum of the old text beside the new text of a local file.
         return path, files.getRawFileSystem() if files.getClass().getSimpleName() == _LOCAL else files
+
+
+def _write(stream: Any, text: str) -> None:
+    stream.write(text.encode())
+    stream.close()

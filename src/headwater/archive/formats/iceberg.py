@@ -1,14 +1,21 @@
 """Tables of a namespace of an Iceberg catalog."""
 
+from collections.abc import Callable
+from secrets import token_hex
+
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
+from headwater.archive.cache import session_setting
 from headwater.archive.formats.differences import in_table_order, merge
-from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, read_manifest
+from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, read_manifest, written_meanwhile
 from headwater.archive.tables import PROPERTY, Table, require_version, version_of
 
 _NO_UPDATES = UpdateState()
 _MANIFEST = "headwater"
+_TOKEN = "headwater-commit"  # a property of snapshots
+_CONFLICTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "ValidationException", "CommitFailedException")
 _NONE = "none"  # by default Iceberg shuffles rows by partition, and their order is lost
 
 
@@ -25,18 +32,16 @@ class Iceberg:
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
         writer = writer.tableProperty("write.merge.distribution-mode", "hash")
-        (writer.partitionedBy(*table.partitions) if table.partitions else writer).createOrReplace()
-        return self._last(name)
+        writer = writer.partitionedBy(*table.partitions) if table.partitions else writer
+        return self._committed(name, writer.createOrReplace)
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
         """Append rows."""
-        in_table_order(rows, table).writeTo(self._whole(name)).append()
-        return self._last(name)
+        return self._committed(name, in_table_order(rows, table).writeTo(self._whole(name)).append)
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
         """Merge the rows that differ."""
-        merge(self._whole(name), changes, table)
-        return self._last(name)
+        return self._committed(name, lambda: merge(self._whole(name), changes, table))
 
     def restore(self, name: str, mark: int) -> int:
         """Make a snapshot that is not the last one the current one again."""
@@ -46,18 +51,35 @@ class Iceberg:
             self._spark.sql(f"CALL {catalog}.system.set_current_snapshot('{namespace}.{name}', {mark})").collect()
         return mark
 
-    def publish(self, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
-        """Make the snapshots of a build the current ones."""
+    def publish(self, before: Manifest, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
+        """Make the snapshots of a build the current ones, by a commit that fails after another one."""
         text = Manifest("iceberg", marks, updates).text()
         row = self._spark.createDataFrame([(text,)], StructType([StructField("manifest", StringType())]))
-        row.coalesce(1).writeTo(self._whole(_MANIFEST)).using("iceberg").createOrReplace()
+        writer = row.coalesce(1).writeTo(self._whole(_MANIFEST))
+        try:
+            if before == Manifest():
+                writer.using("iceberg").create()
+                return
+            self._refresh(_MANIFEST)
+            snapshot = self._last(_MANIFEST)
+            if self._manifest_of(snapshot) != before:
+                raise written_meanwhile(self._namespace)
+            writer = writer.option("validate-from-snapshot-id", str(snapshot)).option("isolation-level", "serializable")
+            writer.overwrite(sf.lit(True))
+        except Exception as fault:  # an error of a Spark job is no exception of PySpark's
+            if any(one in str(fault) for one in _CONFLICTS):
+                raise written_meanwhile(self._namespace) from None
+            raise
 
     def manifest(self) -> Manifest:
         """The current snapshots of the tables, and the state of updates."""
         if not self._spark.catalog.tableExists(self._whole(_MANIFEST)):
             return Manifest()
         self._refresh(_MANIFEST)
-        row = self._spark.table(self._whole(_MANIFEST)).first()
+        return self._manifest_of(self._last(_MANIFEST))
+
+    def _manifest_of(self, snapshot: int) -> Manifest:
+        row = self._spark.sql(f"SELECT manifest FROM {self._whole(_MANIFEST)} VERSION AS OF {snapshot}").first()
         return read_manifest(row["manifest"], self._namespace)
 
     def read(self, name: str, mark: int) -> DataFrame:
@@ -71,6 +93,17 @@ class Iceberg:
     def _refresh(self, name: str) -> None:
         """Look at a table as it is now: Iceberg's catalogs cache it as a session last saw it (`CachingCatalog`)."""
         self._spark.sql(f"REFRESH TABLE {self._whole(name)}")
+
+    def _committed(self, name: str, commit: Callable[[], object]) -> int:
+        """Commit to a table, and find its snapshot: another process may have committed one since."""
+        token = token_hex(8)
+        with session_setting(self._spark, f"spark.sql.iceberg.snapshot-property.{_TOKEN}", token):
+            commit()
+        snapshots = f"{self._whole(name)}.snapshots"
+        found = self._spark.sql(f"SELECT snapshot_id FROM {snapshots} WHERE summary['{_TOKEN}'] = '{token}'").first()
+        if found is None:
+            raise written_meanwhile(self._namespace)
+        return int(found["snapshot_id"])
 
     def _last(self, name: str) -> int:
         """The current snapshot, which after a rollback is not the latest one."""

@@ -38,8 +38,17 @@ class Lake(Protocol):
     def restore(self, name: str, mark: Any) -> Any:
         """Revert what an interrupted build or update wrote after a mark; returns the mark of the table then."""
 
-    def publish(self, marks: Marks, updates: UpdateState = ...) -> None:
-        """Make the tables of a build the current ones, and ``updates`` the state of updates."""
+    def publish(self, before: Manifest, marks: Marks, updates: UpdateState = ...) -> None:
+        """Make the tables of a build the current ones, and ``updates`` the state of updates.
+
+        Args:
+            before: the manifest that the build began with.
+            marks: of the tables.
+            updates: the state for the next update.
+
+        Raises:
+            ArchiveError: another build or update has published since.
+        """
 
     def manifest(self) -> Manifest:
         """The marks of the current tables, none when there are none, and the state of updates.

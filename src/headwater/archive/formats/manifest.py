@@ -89,6 +89,20 @@ def manifest_of(folder: Folder) -> Manifest:
     return read_manifest(folder.text(_FILE), folder.path(_FILE))
 
 
-def replace_manifest(folder: Folder, manifest: Manifest) -> None:
-    """Replace the manifest of a folder."""
-    folder.replace(_FILE, manifest.text())
+def replace_manifest(folder: Folder, manifest: Manifest, before: Manifest) -> None:
+    """Replace the manifest of a folder, if it is still the one before.
+
+    Raises:
+        ArchiveError: another build or update has replaced it.
+    """
+    place = folder.path(_FILE)
+    if not folder.replace(_FILE, manifest.text(), lambda text: read_manifest(text, place) == before):
+        raise written_meanwhile(place)
+
+
+def written_meanwhile(place: str) -> ArchiveError:
+    """The error of a build or update whose tables cannot be the current ones."""
+    return ArchiveError(
+        f"Another build or update has written the tables of {place} meanwhile: expected one at a time. Run this one "
+        "again; it has changed nothing."
+    )

@@ -41,10 +41,10 @@ class Parquet:
         """The mark as it is: nothing changes its files."""
         return mark
 
-    def publish(self, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
+    def publish(self, before: Manifest, marks: Marks, updates: UpdateState = _NO_UPDATES) -> None:
         """Make the tables of a build the current ones; readers of those before may go on."""
-        before, after = manifest_of(self._folder), Manifest("parquet", marks, updates)
-        replace_manifest(self._folder, after)
+        after = Manifest("parquet", marks, updates)
+        replace_manifest(self._folder, after, before)
         tables = (one.values() for build in (before, after) for one in (build.tables, build.updates.staged))
         in_use = {mark["path"].split("/")[1] for marks in tables for mark in marks}
         for build in self._folder.names(_BUILDS):
