@@ -16,7 +16,7 @@ NPM := web/npm.sh $(BIN)/python
 PAGE := src/headwater/server/page/dist/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-web bench-server bench-kills soak fix clean
+.PHONY: help demo test test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-web bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -97,6 +97,17 @@ $(OTHERS_VENVS:%=%/.ready): .venv-%/.ready: pyproject.toml tests/others/environm
 	@$(PYTHON) -m venv .venv-dbt
 	@.venv-dbt/bin/python -m pip install --quiet --disable-pip-version-check -c tests/senders/constraints.txt \
 	openlineage-dbt dbt-duckdb
+	@touch $@
+
+test-cluster: $(READY) .venv-moto/.ready ## archives on a standalone Spark with two workers and an object store, of which some are killed (5 minutes; 127.0.0.1 only)
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" PYTHONPATH="$(CURDIR)" CLUSTER=1 $(BIN)/python -m pytest -q tests/cluster
+
+# A server of S3, which Amazon's libraries for Python come with.
+.venv-moto/.ready: tests/cluster/constraints.txt
+	@echo "Installing into .venv-moto: this takes a minute, once"
+	@$(PYTHON) -m venv .venv-moto
+	@.venv-moto/bin/python -m pip install --quiet --disable-pip-version-check -c tests/cluster/constraints.txt \
+	'moto[s3]' flask flask-cors
 	@touch $@
 
 # The newest release of every line of Spark that is supported.

@@ -3,6 +3,8 @@
 A name is empty where there is no build for the installed Spark.
 """
 
+from collections.abc import Mapping
+
 import pyspark
 
 SPARK = ".".join(pyspark.__version__.split(".")[:2])
@@ -67,3 +69,12 @@ LAKE = {
 
 OPENLINEAGE = "io.openlineage:spark-extension-interfaces:1.37.0"
 """The interfaces by which connectors tell of their operators, with a copy of OpenLineage's client."""
+
+S3A: Mapping[str, str] = {
+    "spark.jars.packages": packages(
+        "org.apache.hadoop:hadoop-aws:3.4.2",
+        *(f"software.amazon.awssdk:{one}:2.29.52" for one in ("s3", "s3-transfer-manager", "sts", "netty-nio-client")),
+    ),
+    "spark.jars.excludes": "software.amazon.awssdk:bundle,software.amazon.s3.analyticsaccelerator:*",
+}
+"""Hadoop's client of S3 for Spark 4.1, with the parts of Amazon's SDK that it uses: all parts have 640 megabytes."""

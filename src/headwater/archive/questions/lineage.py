@@ -34,7 +34,7 @@ def roots(archive: Tables, start: DataFrame, at: datetime | None = None) -> Data
         at: the lineage of that moment; of now without it.
     """
     with edges_at(archive, at) as edges:
-        return _named(archive, _roots(reach(start, edges, Direction.UP), edges), "cycle").localCheckpoint()
+        return materialized(_named(archive, _roots(reach(start, edges, Direction.UP), edges), "cycle"))
 
 
 def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
@@ -55,7 +55,7 @@ def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
         found = reach(start, edges, Direction.DOWN, carried=("root_field_id", "cycle"))
         names = _names(archive)
         of_roots = names.select(*(sf.col(name).alias(f"root_{name}") for name in names.columns))
-        return ROOTS.select_from(found.join(names, "field_id").join(of_roots, "root_field_id")).localCheckpoint()
+        return materialized(ROOTS.select_from(found.join(names, "field_id").join(of_roots, "root_field_id")))
 
 
 def cycles(archive: Tables, at: datetime | None = None) -> DataFrame:
@@ -70,7 +70,7 @@ def cycles(archive: Tables, at: datetime | None = None) -> DataFrame:
     """
     with edges_at(archive, at) as edges:
         found = _names(archive).join(components(edges.links()), "field_id")
-        return found.orderBy("component", "namespace", "dataset", "field").localCheckpoint()
+        return materialized(found.orderBy("component", "namespace", "dataset", "field"))
 
 
 def impact(archive: Tables, start: DataFrame, at: datetime | None = None) -> DataFrame:
@@ -82,7 +82,7 @@ def impact(archive: Tables, start: DataFrame, at: datetime | None = None) -> Dat
         at: as for `roots`.
     """
     with edges_at(archive, at) as edges:
-        return _named(archive, reach(start, edges, Direction.DOWN).where("distance > 0")).localCheckpoint()
+        return materialized(_named(archive, reach(start, edges, Direction.DOWN).where("distance > 0")))
 
 
 def changes(archive: Tables, since: datetime, until: datetime | None = None) -> DataFrame:

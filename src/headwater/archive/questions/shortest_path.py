@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from headwater.archive.questions.closure import Edges, edges_at, reach, steps_inside, valid_at
+from headwater.archive.questions.closure import Edges, edges_at, materialized, reach, steps_inside, valid_at
 from headwater.archive.tables import EDGES
 from headwater.store.questions import Direction
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN
@@ -42,7 +42,7 @@ def paths(archive: Mapping[str, DataFrame], one: DataFrame, other: DataFrame, at
     """
     with edges_at(archive, at) as edges:
         path = _path(edges, one, other) or _path(edges, other, one) or []
-        return _named(archive, path, at).localCheckpoint()
+        return materialized(_named(archive, path, at))
 
 
 def _path(edges: Edges, start: DataFrame, end: DataFrame) -> list[_Field]:
