@@ -16,7 +16,7 @@ NPM := web/npm.sh $(BIN)/python
 PAGE := src/headwater/server/page/dist/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-web bench-server bench-kills soak fix clean
+.PHONY: help demo test test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-plan bench-web bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,9 @@ web/node_modules/.ready: web/package-lock.json web/npm.sh $(READY)
 
 bench: $(READY) ## what watching costs, beside the openlineage-spark jar (15 minutes; downloads the jar)
 	@$(WITH_JAVA) $(BIN)/python -m bench.overhead
+
+bench-plan: $(READY) ## the edges of every case in a dry run beside those of a run, on a sealed machine, and a metastore and a database in dry runs (half an hour)
+	@$(WITH_JAVA) EVERY_CASE=1 PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m pytest -q -s tests/dryrun/test_edges.py tests/dryrun/test_databases.py
 
 bench-growth: $(READY) ## time and memory of extraction over the size of the plan
 	@$(WITH_JAVA) $(BIN)/python -m bench.growth

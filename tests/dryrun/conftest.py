@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.capture.conftest import SPARK, Ended, Jobs
+from tests.capture.conftest import PYTHON, SPARK, Ended, Jobs
+from tests.dryrun.sealed import can_seal, sealed, temporary
 
 from headwater.openlineage.reading.events import read_event
 
@@ -31,7 +32,13 @@ class DryJobs(Jobs):
         return self
 
     def plan(self, *words: object) -> Ended:
-        return self.headwater("plan", *words)
+        """A plan of a job, on a sealed machine where the user may have that and no store is written."""
+        free = self.folder.with_name(f"{self.folder.name}.free")
+        free.mkdir(exist_ok=True)
+        command: list[object] = [PYTHON, "-m", "headwater", "plan", *words]
+        if can_seal(free) and "--store" not in words:
+            command = list(sealed(free, command))
+        return self.run(command, environment=temporary(free))
 
     def planned(self, *words: object) -> dict[str, Any]:
         """The JSON document of a plan, with its exit code and what was on standard error."""

@@ -50,6 +50,16 @@ def refused(folder: Path, code: str) -> list[list[str]]:
         ("import os; os.system('true')", "os.system", "it would start true"),
         ("import subprocess; subprocess.run(['true', 'x'])", "subprocess.Popen", "it would start true x"),
         ("import socket; socket.create_connection(('192.0.2.1', 9))", "socket.connect", "it would reach 192.0.2.1"),
+        ("import urllib.request as r; r.urlopen('http://127.0.0.1:9')", "socket.connect", "it would reach 127.0.0.1"),
+        (
+            "import socket; socket.socket(2, 2).sendto(b'', ('192.0.2.1', 9))",
+            "socket.sendto",
+            "it would reach 192.0.2.1",
+        ),
+        ("import socket; socket.socket(1).connect('/run/x.sock')", "socket.connect", "it would reach /run/x.sock"),
+        ("import os; os.fork()", "os.fork", "it would start another process"),
+        ("import os; os.kill(1, 9)", "os.kill", "it would send signal 9 to process 1"),
+        ("open('/dev/mem', 'r+b')", "open", "it would change /dev/mem"),
         ("import sqlite3; sqlite3.connect('new.db')", "sqlite3.connect", "it would change new.db"),
     ],
 )
@@ -66,7 +76,8 @@ def test_a_call_that_changes_something_is_refused(tmp_path: Path, code: str, eve
         "open('inside/new.txt', 'w').close()",
         "open('/dev/null', 'w').close()",
         "import sqlite3; sqlite3.connect(':memory:')",
-        "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())",
+        "open('/dev/stdout', 'w').close()",
+        "import os; os.kill(os.getpid(), 0)",
     ],
 )
 def test_a_call_that_changes_nothing_goes_on(tmp_path: Path, code: str) -> None:

@@ -1,20 +1,13 @@
 """Schemas of a file and of a store, and those that Spark would infer, without a JVM."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from pyspark.sql.types import DateType, DecimalType, IntegerType, StringType, StructField, StructType
 
-from headwater.dryrun.files import inferred
 from headwater.dryrun.schemas import Schema, load_schemas, read_schemas, stored_schemas, write_schemas
 from headwater.errors import SettingError
 from headwater.model import Dataset
 from headwater.store.catalog.schemas import NamedSchema
-
-WRITTEN = StructType(
-    [StructField("n", IntegerType()), StructField("day", DateType()), StructField("price", DecimalType(9, 2))]
-)
 
 
 def test_a_file_has_tables_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,26 +40,3 @@ def test_a_table_of_a_store_is_where_its_files_are() -> None:
         "s3://lake/sales/orders": Schema(columns),
         "sales.orders": Schema(columns, "s3://lake/sales/orders"),
     }
-
-
-@pytest.mark.parametrize(
-    ("format_", "options", "types"),
-    [
-        ("csv", {"header": "true"}, None),
-        ("text", {}, None),
-        ("csv", {}, "`_c0` string,`_c1` string,`_c2` string"),
-        ("csv", {"header": True, "inferschema": True}, "`n` int,`day` date,`price` decimal(9,2)"),
-        ("parquet", {}, WRITTEN),
-    ],
-)
-def test_spark_infers_of_files_what_their_format_keeps(
-    format_: str, options: Mapping[str, object], types: object
-) -> None:
-    assert inferred(WRITTEN, format_, options) == types
-
-
-def test_json_keeps_names_in_order_and_few_types() -> None:
-    found = inferred(WRITTEN, "json", {})
-    assert found.names == ["day", "n", "price"]
-    assert [one.dataType.typeName() for one in found.fields] == ["string", "long", "double"]
-    assert isinstance(found["day"].dataType, StringType)

@@ -13,6 +13,10 @@ spark.table("sales.orders").join(spark.read.parquet("s3a://lake/people"), "id").
 spark.sql("INSERT INTO sales.kept SELECT id, upper(note) FROM sales.orders WHERE id > 1")
 spark.read.json("far/visits").write.partitionBy("day").json("lake/days")
 spark.read.json("lake/days").select("day").write.saveAsTable("days")
+spark.read.json("lake/days/day=2001-01-01").write.orc("lake/one_day")
+shop = {"url": "jdbc:derby:there_is_none", "dbtable": "stock", "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver"}
+spark.read.format("jdbc").options(**shop).load().write.orc("lake/stock")
+spark.read.jdbc(shop["url"], "shop.stock", properties=shop).select("left").write.orc("lake/left")
 spark.table("sales.orders").write.csv("lake/bare")
 spark.read.csv("lake/bare", inferSchema=True).select("_c1").write.orc("lake/notes")
 spark.read.format("orc").load("lake/notes").write.mode("append").option("header", True).format("csv").save("lake/end")
@@ -27,6 +31,7 @@ sales.kept:
   columns: {id: bigint, note: varchar(9)}
 s3a://lake/people: {id: bigint, name: string}
 far/visits: {day: date, n: int}
+shop.stock: {item: string, left: int}
 """
 
 
@@ -54,6 +59,12 @@ def test_sources_out_of_reach_have_the_columns_of_a_file(lake: DryJobs) -> None:
         ("day", f"{folder}/far/visits.day", "IDENTITY"),
         ("n", f"{folder}/far/visits.n", "IDENTITY"),
     }
+    assert found[f"{folder}/lake/one_day"] == {("n", f"{folder}/lake/days.n", "IDENTITY")}
+    assert {column for column, source, _ in found[f"{folder}/lake/stock"] if "stock" in source} == {"item", "left"}
+    assert {column for column, source, _ in found[f"{folder}/lake/left"] if "stock" in source} == {"left"}
+    unreached = ("s3a", "far/", "2001", '"jdbc"', "jdbc(")
+    lines = [str(at) for at, line in enumerate(UNREACHED.splitlines(), 1) if any(one in line for one in unreached)]
+    assert [one["place"].partition(":")[2] for one in plan["report"]["answers"]] == lines
     assert found[f"{folder}/warehouse/days"] == {("day", f"{folder}/lake/days.day", "IDENTITY")}
     assert found[f"{folder}/lake/notes"] == {("_c1", f"{folder}/lake/bare._c1", "IDENTITY")}
     assert ("qty", f"{folder}/lake/quantities.qty", "IDENTITY") in found[f"{folder}/lake/stream"]

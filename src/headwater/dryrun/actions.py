@@ -6,17 +6,21 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from headwater.capture.hooks.rdd_actions import RDD_SAVES
+from headwater.capture.imports import when_imported
 from headwater.dryrun.places import place
 from headwater.dryrun.report import Findings
 from headwater.errors import DryRunError
 
 _RESULTS = {
+    "approxQuantile": "no value",
     "collect": "no rows",
+    "corr": "no value",
     "count": "0",
+    "cov": "no value",
     "first": "None",
     "head": "no row",
     "isEmpty": "True",
@@ -103,6 +107,7 @@ class Actions:
     def start(self) -> None:
         """Begin; PySpark is imported by this."""
         wrap_methods(self._wrappers())
+        when_imported("pyspark.ml", self._watch_fits)
 
     def _wrappers(self) -> Wrappers:
         from pyspark import RDD
@@ -122,7 +127,11 @@ class Actions:
             (SparkSession, "sql"): self._changing,
             **{(DataStreamWriter, name): _ending for name in ("start", "toTable")},
             (GroupedData, "pivot"): self._pivoting,
+            (frame, "crosstab"): functools.partial(self._noting, "no columns"),
             (UserDefinedFunction, "__init__"): self._of_workers,
+            (SparkSession, "_inferSchema"): self._inferring,
+            (SparkSession, "_inferSchemaFromList"): self._inferring,
+            (SparkSession, "createDataFrame"): _creating,
         }
 
     @contextmanager
@@ -140,14 +149,16 @@ class Actions:
 
         def answer(frame: Any, *args: Any, **kwargs: Any) -> Any:
             with self._outermost() as outermost:
-                if not outermost or not reads_data(frame):
+                source = reads(frame) if outermost else ""
+                if not source:
                     return original(frame, *args, **kwargs)
                 site = place()
                 if site in self._answers:
                     self._findings.answer(site, action, repr(self._answers[site]))
                     return _as_result(action, self._answers[site], args or tuple(kwargs.values()))
-                self._findings.answer(site, action, _RESULTS[action])
-                return original(frame, *args, **kwargs)
+                self._findings.answer(site, action, _RESULTS[action] if source == "data" else f"as of a {source}")
+                found = original(frame, *args, **kwargs)
+                return _Rows(found, frame.schema) if action == "collect" else found
 
         return answer
 
@@ -205,6 +216,39 @@ class Actions:
 
         return pivot
 
+    def _inferring(self, original: Any) -> Any:
+        """The types of rows that are not there: of columns with names strings, which cast to all others."""
+
+        def infer(session: Any, data: Any, *args: Any, names: Any = None, **kwargs: Any) -> Any:
+            from pyspark.sql.types import StringType, StructField, StructType
+
+            if not names or (isinstance(data, list) and data):
+                return original(session, data, *args, names=names, **kwargs)
+            schema = StructType([StructField(name, StringType()) for name in names])
+            self._findings.answer(place(), "createDataFrame", f"a schema without rows: {schema.simpleString()}")
+            return schema
+
+        return infer
+
+    def _noting(self, result: str, original: Any) -> Any:
+        """A call that data answers, which is made; ``result`` is what it has without."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self._outermost() as outermost:
+                if outermost:
+                    self._findings.answer(place(), original.__name__, result)
+                return original(*args, **kwargs)
+
+        return call
+
+    def _watch_fits(self, _: ModuleType) -> None:
+        """Note what MLlib computes from rows, which are invented for it (``jvm/NoRows.java``)."""
+        from pyspark.ml import Estimator
+        from pyspark.ml.stat import ChiSquareTest, Correlation, KolmogorovSmirnovTest
+
+        fits = [(Estimator, "fit"), (ChiSquareTest, "test"), (Correlation, "corr"), (KolmogorovSmirnovTest, "test")]
+        wrap_methods(dict.fromkeys(fits, functools.partial(self._noting, "a model of invented rows")))
+
     def _of_workers(self, original: Any) -> Any:
         def init(udf: Any, func: Any, *args: Any, **kwargs: Any) -> None:
             code = getattr(inspect.unwrap(func), "__code__", None)
@@ -215,11 +259,33 @@ class Actions:
         return init
 
 
+class _Rows(list[Any]):
+    """The rows that were collected of no data, with the schema that they would have."""
+
+    def __init__(self, rows: list[Any], schema: Any) -> None:
+        super().__init__(rows)
+        self.schema = schema
+
+
 def wrap_methods(wrappers: Wrappers) -> None:
     """Put wrappers in the place of methods, by class and name; names that this PySpark lacks are left out."""
     for (kind, name), wrap in wrappers.items():
-        if name in vars(kind):
-            setattr(kind, name, functools.wraps(vars(kind)[name])(wrap(vars(kind)[name])))
+        found = vars(kind).get(name)
+        if isinstance(found, staticmethod):
+            setattr(kind, name, staticmethod(functools.wraps(found.__func__)(wrap(found.__func__))))
+        elif found is not None:
+            setattr(kind, name, functools.wraps(found)(wrap(found)))
+
+
+def _creating(original: Any) -> Any:
+    """A frame of rows that were collected has their schema, as it would have had with rows."""
+
+    def create(session: Any, data: Any, schema: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if schema is None and isinstance(data, _Rows) and not data:
+            schema = data.schema
+        return original(session, data, schema, *args, **kwargs)
+
+    return create
 
 
 def _ending(original: Any) -> Any:
@@ -231,10 +297,9 @@ def _ending(original: Any) -> Any:
     return start
 
 
-def reads_data(frame: Any) -> bool:
-    """Whether the rows of a DataFrame depend on data: on others than the program's own."""
-    jvm = frame.sparkSession._jvm
-    return bool(jvm.headwater.dryrun.NoRows.reads(frame._jdf.queryExecution().analyzed()))
+def reads(frame: Any) -> str:
+    """What decides the rows of a DataFrame: ``data``, or a ``command``; empty where it is the program alone."""
+    return str(frame.sparkSession._jvm.headwater.dryrun.NoRows.source(frame._jdf.queryExecution().analyzed()))
 
 
 def _data_frame_type() -> Any:
@@ -249,7 +314,7 @@ def _as_result(action: str, value: Any, arguments: tuple[Any, ...]) -> Any:
     """A value of a person's choice as the result of an action; rows are mappings of their columns."""
     from pyspark.sql import Row
 
-    if action in ("count", "isEmpty"):
+    if action in ("approxQuantile", "corr", "count", "cov", "isEmpty"):
         return value
     if action == "toPandas":
         import pandas  # type: ignore[import-untyped]

@@ -6,15 +6,16 @@ Python reports what a program is about to do by audit events (PEP 578); a hook t
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
-from headwater.dryrun.places import place
+from headwater.dryrun.places import is_of_job, place
 from headwater.dryrun.report import Findings
 from headwater.errors import DryRunError
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_DEVICES = ("/dev/", "/proc/self/")
-_LOOPBACK = ("127.", "::1", "localhost")
+_DEVICES = ("/dev/null", "/dev/tty", "/dev/pts/", "/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/self/")
+_OF_SPARK = ("py4j.", "pyspark.")
 
 _CHANGES = (
     "os.chmod",
@@ -33,7 +34,12 @@ _CHANGES = (
 )
 """Events whose texts are paths that change."""
 
-_PROGRAMS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.startfile")
+_CONNECTIONS = ("socket.connect", "socket.sendto", "socket.sendmsg")
+_PROGRAMS = ("subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system")
+_OF_JVM = ("socket.connect", "subprocess.Popen")
+"""Events by which PySpark itself starts its JVM and speaks with it."""
+
+_SIGNALS = ("os.kill", "os.killpg")
 
 
 class Audit:
@@ -56,7 +62,7 @@ class Audit:
         self._inside = True
         try:
             reason = check(arguments, self._folder)
-            site = "" if reason is None or _is_of_spark() else place()
+            site = "" if reason is None or (event in _OF_JVM and _is_of_spark()) else place()
         finally:
             self._inside = False
         if reason is not None and site:
@@ -70,19 +76,20 @@ _Check = Callable[[Sequence[Any], str], str | None]
 def _checks() -> Mapping[str, _Check]:
     return {
         "open": _opened,
-        "socket.connect": _connected,
+        **dict.fromkeys(_CONNECTIONS, _connected),
+        **dict.fromkeys(_SIGNALS, _signalled),
         **dict.fromkeys(_CHANGES, _changed),
         **dict.fromkeys(_PROGRAMS, _started),
     }
 
 
 def _is_of_spark() -> bool:
-    """Whether PySpark itself starts its JVM."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_name == "launch_gateway" and frame.f_globals.get("__name__") == "pyspark.java_gateway":
+    """Whether PySpark itself does it, for its JVM: code of it or of py4j comes before any of the job."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not is_of_job(frame.f_code.co_filename):
+        if str(frame.f_globals.get("__name__")).startswith(_OF_SPARK):
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False
 
 
@@ -95,18 +102,21 @@ def _changed(arguments: Sequence[Any], folder: str) -> str | None:
     for path in arguments:
         if isinstance(path, str | bytes | os.PathLike):
             name = os.fsdecode(path)
-            if name != ":memory:" and not os.path.realpath(name).startswith((folder, *_DEVICES)):
+            device = os.path.normpath(name).startswith(_DEVICES)
+            if name != ":memory:" and not device and not os.path.realpath(name).startswith(folder):
                 return f"it would change {name}"
     return None
 
 
 def _connected(arguments: Sequence[Any], _: str) -> str | None:
     address = arguments[1]
-    if isinstance(address, tuple) and not str(address[0]).startswith(_LOOPBACK):
-        return f"it would reach {address[0]}"
-    return None
+    return f"it would reach {address[0] if isinstance(address, tuple) else address}" if address else None
 
 
 def _started(arguments: Sequence[Any], _: str) -> str | None:
     words = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], list | tuple) else arguments[:1]
-    return f"it would start {' '.join(os.fsdecode(word) for word in words)}"
+    return f"it would start {' '.join(os.fsdecode(word) for word in words) or 'another process'}"
+
+
+def _signalled(arguments: Sequence[Any], _: str) -> str | None:
+    return f"it would send signal {arguments[1]:d} to process {arguments[0]}" if arguments[1] else None

@@ -11,17 +11,19 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from headwater.capture.attach import attach
 from headwater.dryrun.actions import Actions
 from headwater.dryrun.audit import Audit
 from headwater.dryrun.files import Files
 from headwater.dryrun.lines import Lines
+from headwater.dryrun.pipelines import run_pipeline, specification
 from headwater.dryrun.places import name_of, place, place_of_error
 from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, SCHEMAS, Failure, Findings
 from headwater.dryrun.sandbox import sandbox
 from headwater.dryrun.schemas import load_schemas
-from headwater.dryrun.sources import REFUSE, is_script, parts
+from headwater.dryrun.sources import REFUSE, is_script, makes_session, parts
 
 
 def run(folder: Path, job: Path, arguments: list[str]) -> None:
@@ -59,6 +61,8 @@ def _failure(job: Path, codes: Mapping[str, CodeType], findings: Findings) -> Fa
     try:
         if not job.is_dir() and is_script(job):
             runpy.run_path(str(job), run_name="__main__")
+        elif job.is_dir() and (file := specification(job)):
+            run_pipeline(file, codes)
         else:
             _run_cells(job, codes, findings)
     except SystemExit as exit:
@@ -77,8 +81,10 @@ def _run_cells(job: Path, codes: Mapping[str, CodeType], findings: Findings) -> 
     def refuse(line: str) -> None:
         findings.refuse(place(), line, "it is a command of the notebook's server")
 
-    spark = SparkSession.builder.appName(job.stem).getOrCreate()
-    names = {"__name__": "__main__", "spark": spark, "sc": spark.sparkContext, REFUSE: refuse}
+    names: dict[str, Any] = {"__name__": "__main__", REFUSE: refuse}
+    if not makes_session(parts(job)):
+        spark = SparkSession.builder.appName(job.stem).getOrCreate()
+        names |= {"spark": spark, "sc": spark.sparkContext}
     names["display"] = lambda *_, **__: None
     for code in codes.values():
         exec(code, names)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from headwater.capture import jvm
+from headwater.dryrun.databases import catalog
 from headwater.dryrun.schemas import Schemas
 from headwater.errors import DryRunError
 
@@ -24,12 +25,11 @@ _SETTINGS: Mapping[str, str] = {
     "spark.submit.deployMode": "client",
     "spark.ui.enabled": "false",
     "spark.eventLog.enabled": "false",
-    "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.shuffle.partitions": "1",
     "spark.dynamicAllocation.enabled": "false",
     "spark.hadoop.fs.file.impl": _LOCAL,
 }
-"""Settings that override the job's own: nothing is started elsewhere, and no metastore is changed."""
+"""Settings that override the job's own: nothing is started elsewhere."""
 
 
 def sandbox(folder: Path, schemas: Schemas = MappingProxyType({})) -> Callable[[], None]:
@@ -71,7 +71,7 @@ def _install(gateway: Any, conf: Any, folder: Path) -> None:
     if not classes.exists():
         _compile(java, loader, classes)
     loader.addURL(java.java.io.File(str(classes)).toURI().toURL())
-    for name, value in {**_settings(conf), **_of_folder(folder)}.items():
+    for name, value in {**_settings(conf), **catalog(java, conf, folder), **_of_folder(folder)}.items():
         conf.set(name, value)
     java.org.apache.hadoop.fs.FileSystem.closeAll()  # those of before are cached, and would be used
 

@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -11,6 +11,8 @@ from types import CodeType
 from sqlglot import TokenType
 from sqlglot.dialects import Spark
 
+from headwater.dryrun import dbt
+from headwater.dryrun.pipelines import libraries, specification
 from headwater.errors import SettingError
 
 ENDINGS = (".py", ".sql", ".ipynb")
@@ -21,6 +23,11 @@ _DATABRICKS = "# Databricks notebook source"
 _COMMAND = re.compile(r"^# COMMAND -+\n", re.MULTILINE)
 _MAGIC = re.compile(r"^# MAGIC ?", re.MULTILINE)
 _SERVER_LINE = re.compile(r"^(\s*)([%!].*)$", re.MULTILINE)
+_PERCENT = re.compile(r"^# %%(.*)$", re.MULTILINE)
+_COMMENTED = re.compile(r"^# ?", re.MULTILINE)
+_COMMENTED_LINE = re.compile(r"^# ?([%!]\w)", re.MULTILINE)
+_PERCENT_SQL = re.compile(r"\s*(sql\b|.*\[sql\]|.*language=.sql)")
+_SESSION = "SparkSession.builder"
 _SQL_CELL = re.compile(r"\A\s*%{1,2}sql\b")
 
 
@@ -44,16 +51,31 @@ class Part:
 
 
 def is_script(job: Path) -> bool:
-    """Whether a job is a Python file that makes its own session."""
-    return job.suffix == ".py" and not job.read_text("utf-8", "replace").startswith(_DATABRICKS)
+    """Whether a job is a Python file that is run as it is, not a notebook."""
+    if job.suffix != ".py":
+        return False
+    text = job.read_text("utf-8", "replace")
+    return not text.startswith(_DATABRICKS) and not _PERCENT.search(text)
+
+
+def makes_session(found: Iterable[Part]) -> bool:
+    """Whether a notebook makes its own session, so that the settings of that count."""
+    return any(_SESSION in one.text for one in found if not one.sql)
 
 
 def parts(job: Path) -> list[Part]:
     """The parts of a job in the order in which they run; of a folder those of its SQL files by name.
 
+    A folder may be a project of dbt that is compiled, or one of Spark's pipelines.
+
     Raises:
         SettingError: it is no such file, or a notebook that cannot be read.
     """
+    if job.is_dir() and (job / dbt.PROJECT).is_file():
+        model = f"{REFUSE}('a model in Python')"
+        return [Part(name, text or model, sql=bool(text)) for name, text in dbt.compiled(job)]
+    if job.is_dir() and (file := specification(job)):
+        return [Part(str(one), one.read_text("utf-8"), one.suffix == ".sql") for one in libraries(file)]
     if job.is_dir():
         files = sorted(job.rglob("*.sql"))
         if not files:
@@ -65,7 +87,11 @@ def parts(job: Path) -> list[Part]:
         return [Part(str(job), job.read_text("utf-8"), sql=True)]
     if is_script(job):
         return [Part(str(job), job.read_text("utf-8"))]
-    texts = _notebook(job) if job.suffix == ".ipynb" else _commands(job.read_text("utf-8"))
+    text = job.read_text("utf-8")
+    if job.suffix == ".ipynb":
+        texts = _notebook(job)
+    else:
+        texts = _commands(text) if text.startswith(_DATABRICKS) else _percent_cells(text)
     return [_cell(f"{job}#{number}", text) for number, text in texts]
 
 
@@ -87,6 +113,17 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
         code = cell.replace(_DATABRICKS, "", 1) if number == 1 else cell
         magic = code.lstrip().startswith("# MAGIC ")
         yield number, _MAGIC.sub("", code) if magic else code
+
+
+def _percent_cells(text: str) -> Iterator[tuple[int, str]]:
+    """The cells of a Python file with ``# %%`` before each; what is no Python is in comments."""
+    first, *others = _PERCENT.split(text)
+    yield 1, first
+    for number, (header, cell) in enumerate(zip(others[::2], others[1::2], strict=True), 2):
+        if _PERCENT_SQL.match(header):
+            yield number, f"%%sql{_COMMENTED.sub('', cell)}"
+        elif not re.search(r"\[(markdown|md|raw)\]", header):
+            yield number, _COMMENTED_LINE.sub(r"\1", cell)
 
 
 def _cell(name: str, text: str) -> Part:

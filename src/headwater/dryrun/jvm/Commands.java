@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf;
 /** Which commands are run in a dry run: those that change files, the session or its catalog, all of which are its own. */
 public class Commands {
   private static final String[] COMMANDS = new String[] {
-    "org.apache.spark.sql.catalyst.plans.logical.", "org.apache.spark.sql.execution.", "org.apache.spark.sql.delta.", "org.apache.spark.sql.hudi."};
+    "org.apache.spark.sql.catalyst.plans.logical.", "org.apache.spark.sql.execution.", "org.apache.spark.sql.hive.execution.", "org.apache.spark.sql.delta.", "org.apache.spark.sql.hudi."};
   /** Tables and providers whose data are files. */
   private static final String[] OF_FILES = new String[] {
     "org.apache.spark.sql.execution.datasources.v2.parquet.", "org.apache.spark.sql.execution.datasources.v2.orc.",

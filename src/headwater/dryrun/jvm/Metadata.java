@@ -15,11 +15,24 @@ public class Metadata {
   public static boolean isRead(LogicalPlan node) {
     boolean data = node instanceof LogicalRelation && !isOfLog((LogicalRelation) node);
     StackTraceElement[] frames = new Throwable().getStackTrace();
+    if (node.getClass().getSimpleName().equals("ExternalRDD") && isCalledFrom(".DataFrameReader.") && !isCalledFrom("inferFrom")) return true;
     for (int i = 0; i < frames.length; i++) {
-      if (frames[i].getMethodName().equals(INFERRING)) return true;
+      if (frames[i].getMethodName().equals(INFERRING) || isOfModel(frames[i])) return true;
       if (!data && frames[i].getClassName().startsWith(DELTA) && isOfLog(frames[i].getClassName())) return true;
     }
     return false;
+  }
+
+  /** Whether a method whose class or name has this in it is being executed by this thread. */
+  public static boolean isCalledFrom(String name) {
+    StackTraceElement[] frames = new Throwable().getStackTrace();
+    for (int i = 0; i < frames.length; i++) if ((frames[i].getClassName() + "." + frames[i].getMethodName()).contains(name)) return true;
+    return false;
+  }
+
+  /** A model is read from its files, which are no data. */
+  private static boolean isOfModel(StackTraceElement frame) {
+    return frame.getMethodName().equals("load") && frame.getClassName().startsWith("org.apache.spark.ml.");
   }
 
   private static boolean isOfLog(LogicalRelation relation) {

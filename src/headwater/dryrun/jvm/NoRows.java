@@ -1,18 +1,19 @@
 package headwater.dryrun;
 
-import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.spark.Dependency;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LeafNode;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ReturnAnswer;
 import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
 import scala.Function1;
 import scala.collection.immutable.List;
 import scala.collection.immutable.Nil$;
@@ -28,30 +29,75 @@ public class NoRows extends SparkStrategy {
   private static final Set OWN = new HashSet(Arrays.asList(new Object[] {
     "CommandResult", "CTERelationRef", "InMemoryRelation", "LocalRelation", "LogicalQueryStage", "OneRowRelation", "Range"}));
 
+  private static final int FIT_ROWS = 3;
+  private static final String LOOP = "ForStatementExec";
+  /** What is made in one turn of a loop may be used in the next. */
+  private static final int LOOP_ROWS = 2;
+
   /** Operators that run functions of the job, which may do anything, also with rows of the program's own. */
   private static final String[] FUNCTIONS = new String[] {"Python", "Pandas", "MapInArrow", "MapPartitions", "MapElements", "InArrow", "MapGroups", "CoGroup"};
 
   /** Whether the rows of a plan depend on data that the program does not hold itself. */
   public static boolean reads(LogicalPlan plan) {
     scala.collection.Iterator leaves = plan.collectLeaves().iterator();
-    while (leaves.hasNext()) if (isData((LogicalPlan) leaves.next())) return true;
+    while (leaves.hasNext()) {
+      LogicalPlan leaf = (LogicalPlan) leaves.next();
+      Object cached = Commands.call(Commands.call(leaf, "cacheBuilder"), "logicalPlan");
+      if (isData(leaf) || cached != null && reads((LogicalPlan) cached)) return true;
+    }
+    scala.collection.Iterator subqueries = plan.subqueriesAll().iterator();
+    while (subqueries.hasNext()) if (reads((LogicalPlan) subqueries.next())) return true;
     return false;
   }
 
-  public List apply(LogicalPlan plan) {
-    LogicalPlan command = plan instanceof ReturnAnswer ? ((ReturnAnswer) plan).child() : plan;
-    if (command instanceof Command && !Commands.isHarmless(command)) return ((List) Nil$.MODULE$).$colon$colon(planLater(empty(command)));
-    LogicalPlan empty = (LogicalPlan) plan.transformDown(new Emptying());
-    return empty == plan ? (List) Nil$.MODULE$ : ((List) Nil$.MODULE$).$colon$colon(planLater(empty));
+  /** What decides the rows of a plan: data, a command, which may say what the catalog has; or neither: empty. */
+  public static String source(LogicalPlan plan) {
+    if (reads(plan)) return "data";
+    scala.collection.Iterator leaves = plan.collectLeaves().iterator();
+    while (leaves.hasNext()) {
+      LogicalPlan leaf = (LogicalPlan) leaves.next();
+      if (leaf.getClass().getSimpleName().equals("CommandResult") && !leaf.output().isEmpty()) return "command";
+    }
+    return "";
   }
 
-  /** Puts an empty relation in the place of each relation. */
+  public List apply(LogicalPlan plan) {
+    LogicalPlan root = plan instanceof ReturnAnswer ? ((ReturnAnswer) plan).child() : plan;
+    if (root instanceof Command && !Commands.isHarmless(root)) return planned(InventedRows.relation(root, 0));
+    if (root.getClass().getSimpleName().equals("DeleteFromTable")) return (List) Nil$.MODULE$; // a change of the table's metadata
+    LogicalPlan filled = needsRow(root);
+    LogicalPlan changed = (LogicalPlan) plan.transformDown(new Emptying(filled != null && reads(filled) ? filled : null));
+    return changed == plan ? (List) Nil$.MODULE$ : planned(changed);
+  }
+
+  private List planned(LogicalPlan plan) { return ((List) Nil$.MODULE$).$colon$colon(planLater(plan)); }
+
+  /**
+   * The query of which one row is invented: that of files, for Spark makes no partition and infers no schema without,
+   * of a variable, which would be null, and of a loop of a script.
+   */
+  private static LogicalPlan needsRow(LogicalPlan root) {
+    if (root instanceof InsertIntoHadoopFsRelationCommand || root.getClass().getSimpleName().equals("SetVariable")) {
+      LogicalPlan query = (LogicalPlan) root.children().head();
+      return query.getClass().getSimpleName().equals("WriteFiles") ? (LogicalPlan) query.children().head() : query;
+    }
+    return Metadata.isCalledFrom(LOOP) && !(root instanceof Command) ? root : null;
+  }
+
+  /** Puts another relation in the place of each relation, and of a query with a row. */
   private static class Emptying extends AbstractPartialFunction {
-    public boolean isDefinedAt(Object node) { return node instanceof LeafNode ? NoRows.isData((LogicalPlan) node) : NoRows.runsFunctions((LogicalPlan) node); }
+    private final LogicalPlan filled;
+
+    Emptying(LogicalPlan filled) { this.filled = filled; }
+
+    public boolean isDefinedAt(Object node) {
+      if (node == filled) return true;
+      return node instanceof LeafNode ? NoRows.isData((LogicalPlan) node) : NoRows.runsFunctions((LogicalPlan) node);
+    }
 
     public Object applyOrElse(Object node, Function1 otherwise) {
-      if (isDefinedAt(node)) return NoRows.empty((LogicalPlan) node);
-      return otherwise.apply(node);
+      if (node == filled) return InventedRows.relation((LogicalPlan) node, Metadata.isCalledFrom(LOOP) ? LOOP_ROWS : 1);
+      return isDefinedAt(node) ? NoRows.replacement((LogicalPlan) node) : otherwise.apply(node);
     }
   }
 
@@ -76,13 +122,10 @@ public class NoRows extends SparkStrategy {
     return isOfProgram(((Dependency) rdd.dependencies().head()).rdd());
   }
 
-  static LocalRelation empty(LogicalPlan leaf) {
-    try {
-      Constructor constructor = LocalRelation.class.getConstructors()[0];
-      Object[] values = new Object[constructor.getParameterTypes().length];
-      Object[] first = new Object[] {leaf.output(), Nil$.MODULE$, Boolean.valueOf(leaf.isStreaming())};
-      for (int i = 0; i < values.length; i++) values[i] = i < first.length ? first[i] : scala.None$.MODULE$;
-      return (LocalRelation) constructor.newInstance(values);
-    } catch (Exception unlike) { throw new IllegalStateException("This Spark has another LocalRelation than is known", unlike); }
+  /** No rows; some for MLlib, which fits no model without; for RDDs a partition, as unions leave out those without. */
+  private static LogicalPlan replacement(LogicalPlan node) {
+    if (Metadata.isCalledFrom("org.apache.spark.ml.")) return InventedRows.relation(node, FIT_ROWS);
+    boolean leaves = Metadata.isCalledFrom("javaToPython") && !node.isStreaming();
+    return leaves ? (LogicalPlan) new Filter(Literal.FalseLiteral(), InventedRows.relation(node, 1)) : InventedRows.relation(node, 0);
   }
 }
