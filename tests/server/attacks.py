@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from tests.store.conftest import run_event
 
@@ -297,6 +297,14 @@ def routes() -> Iterator[Attack]:
         yield Attack(
             f"put {place} of a copy", "POST", f"{mine_}/datasets/%2Fmine/{place.replace('salary', 'm')}/PII", None, 200
         )
+    for place in ({"field": "salary"}, {}):
+        on = {"namespace": OWN, "dataset": "/people", **place}
+        yield Attack("put a tag by its whole name", "POST", "/api/v2/tags", on | {"tag": "evil"}, 403)
+        taken = urlencode(on | {"tag": "PII"})
+        yield Attack("take a tag by its whole name", "DELETE", f"/api/v2/tags?{taken}", None, 403)
+    on = {"namespace": MINE, "dataset": "/mine", "tag": "gold"}
+    yield Attack("put a tag on a copy", "POST", "/api/v2/tags", on, 201)
+    yield Attack("put a tag on nothing", "POST", "/api/v2/tags", on | {"dataset": "/people"}, 404)
     body = {"type": "BATCH", "inputs": [named("/people")], "outputs": [], "description": "evil"}
     yield Attack("describe a job", "PUT", job, body, 403)
     yield Attack("a job's foreign output", "PUT", f"{mine_}/jobs/put", body | {"outputs": [named("/people")]}, 403)

@@ -168,6 +168,9 @@ QUERIES = {
         f"q={text}&limit={limit}" for text, limit in product(("", WORD, "out"), (1, "9&as_of=2030-01-01"))
     ],
     "/api/v2/search": [f"q={text}" for text in (WORD, "select", "out", "the one")],
+    "/api/v2/tags": ["", *STARTS],
+    "/api/v2/tags/arriving": [f"{start}&influence=true" for start in STARTS],
+    "/api/v2/tags/flow": [f"tag={WORD}-tag&value={text}&influence=true" for text in ("", WORD)],
     "/api/v2/versions": [
         *(f"namespace={space}&dataset={name}" for space, name in ((SEEN, "out"), (HIDDEN, f"{WORD}/people"))),
         f"column={WORD}/people",

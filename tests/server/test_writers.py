@@ -157,6 +157,8 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
             f"/api/v2/diff?{about}&before=2020-01-01",
             f"/api/v2/lineage?{about}&as_of=2040-01-01",
             f"/api/v2/versions?{about}",
+            f"/api/v2/tags?{about}",
+            f"/api/v2/tags/arriving?{about}&influence=true",
             f"/api/v2/view?{about}",
             f"/api/v2/view?{about}&as_of=2040-01-01&up=9",
         ]
@@ -171,12 +173,16 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
         found += [f"{v1}/runlineage/upstream?runId={run}&depth=9", f"/api/v2/coverage?run={run}"]
         found.append(f"/api/v2/upstream?namespace={own}&dataset={quote(datasets[0], safe='')}&as_of={run}")
     for column in columns:
-        found += [f"/api/v2/{one}?column={column}" for one in ("upstream", "downstream", "roots", "impact", "view")]
+        found += [
+            f"/api/v2/{one}?column={column}" for one in ("upstream", "downstream", "roots", "impact", "view", "tags")
+        ]
         found += [f"/api/v2/paths?from={one}&to={column}" for one in columns]
         found += [f"/api/v2/columns?q={column}", f"{v1}/search?q={column.partition('.')[0]}"]
     found += [
         f"/api/v2/{one}" for one in ("datasets", "datasets?q=e", "columns?q=e", "coverage", "coverage?run=0", "changes")
     ]
+    found += [f"/api/v2/tags/flow?tag={one}&influence=true" for one in ("PII", "gold", "checked", "evil")]
+    found += ["/api/v2/tags", *(f"/api/v2/search?q={one}" for one in ("salry", "evill", "stolem", "checkd", "peeple"))]
     found += [f"/api/v2/search?q={one}" for one in WORDS] + [f"{v1}/search?q={one}" for one in WORDS]
     found += [f"{v1}/search?q=%25", *(f"/api/v2beta/search/{kind}?q=%25" for kind in ("jobs", "datasets"))]
     found += [
@@ -331,7 +337,7 @@ def test_who_comes_first_is_no_matter(beside: Attacked, alone: Attacked) -> None
 
 
 def sorted_columns(seen: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-    lists = ("/api/v2/columns", "/api/v2/search")
+    lists = ("/api/v2/columns", "/api/v2/search", "/api/v2/tags")
     found = {
         one: "".join(sorted(re.split("[{}]+,?", text))) for one, (_, _, text) in seen.items() if one.startswith(lists)
     }
@@ -361,7 +367,7 @@ def test_every_writing_route_is_attacked(beside: Attacked) -> None:
         for method in operations
         if method not in ("get", "head")
     }
-    attacked = {(one.method, one.path) for family in FAMILIES.values() for one in family}
+    attacked = {(one.method, one.path.partition("?")[0]) for family in FAMILIES.values() for one in family}
     missing = [
         (method, path.pattern)
         for method, path in writing

@@ -11,6 +11,7 @@ from headwater.store import schema
 from headwater.store.questions.answers import Sees
 from headwater.store.questions.lists.text_search import visible_ids
 from headwater.store.read_model.pages import seen
+from headwater.store.read_model.visibility import described_fields
 from headwater.store.store import Store
 
 _WORD = re.compile(r"[^\W_]+")
@@ -57,8 +58,9 @@ def _questions(connection: Connection, sees: Sees) -> Iterator[Select[Any]]:
     if sees is None:
         yield select(schema.field_name.c.name)
     else:
-        yield select(field.c.name).where(field.c.dataset_id.in_(datasets)).distinct()
-    yield select(name.c.name).where(seen(connection, name.c.namespace, sees)).order_by(name.c.id.desc())
+        yield select(field.c.name).where(field.c.dataset_id.in_(datasets), described_fields(connection)).distinct()
+    visible = (name.c.dataset_id.in_(datasets), seen(connection, name.c.namespace, sees))
+    yield select(name.c.name).where(*visible).order_by(name.c.id.desc())
     yield select(job.c.name).where(job.c.id.in_(jobs)).order_by(job.c.id.desc())
     tagged = or_(tagging.c.dataset_id.in_(datasets), tagging.c.job_id.in_(jobs))
     yield select(tagging.c.tag).where(tagged).distinct()

@@ -15,6 +15,7 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.names import listed
 from headwater.store.read_model.pages import seen
+from headwater.store.read_model.visibility import described_fields
 from headwater.store.schema.text_index import described_with_words, tagged_with_words, with_words, words_of
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
@@ -127,7 +128,8 @@ def visible_ids(connection: Connection, kind: Table, sees: Sees) -> Select[Any]:
         known = select(_JOB.c.id).where(_JOB.c.name != NO_JOB.name, _JOB.c.hidden_at.is_(None))
         return known.where(seen(connection, _JOB.c.namespace, sees))
     datasets = listed(connection, select(_DATASET.c.id)).where(seen(connection, _DATASET.c.namespace, sees))
-    return datasets if kind is _DATASET else select(_FIELD.c.id).where(_FIELD.c.dataset_id.in_(datasets))
+    fields = select(_FIELD.c.id).where(_FIELD.c.dataset_id.in_(datasets), described_fields(connection))
+    return datasets if kind is _DATASET else fields
 
 
 def _datasets(connection: Connection, ids: Sequence[int]) -> dict[int, FoundText]:
