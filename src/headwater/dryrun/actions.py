@@ -298,7 +298,7 @@ def _ending(original: Any) -> Any:
 
 
 def reads(frame: Any) -> str:
-    """What decides the rows of a DataFrame: ``data``, or a ``command``; empty where it is the program alone."""
+    """Name what decides the rows of a DataFrame: ``data``, or a ``command``; empty where it is the program alone."""
     return str(frame.sparkSession._jvm.headwater.dryrun.NoRows.source(frame._jdf.queryExecution().analyzed()))
 
 
