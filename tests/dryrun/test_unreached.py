@@ -14,7 +14,7 @@ spark.sql("INSERT INTO sales.kept SELECT id, upper(note) FROM sales.orders WHERE
 spark.read.json("far/visits").write.partitionBy("day").json("lake/days")
 spark.read.json("lake/days").select("day").write.saveAsTable("days")
 spark.read.json("lake/days/day=2001-01-01").write.orc("lake/one_day")
-shop = {"url": "jdbc:derby:there_is_none", "dbtable": "stock", "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver"}
+shop = dict(url="jdbc:derby:there_is_none", dbtable="stock", driver="org.apache.derby.iapi.jdbc.AutoloadedDriver")
 spark.read.format("jdbc").options(**shop).load().write.orc("lake/stock")
 spark.read.jdbc(shop["url"], "shop.stock", properties=shop).select("left").write.orc("lake/left")
 spark.table("sales.orders").write.csv("lake/bare")
