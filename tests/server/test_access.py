@@ -80,7 +80,7 @@ def _scopes(dependant: Dependant) -> Iterator[Scope]:
 
 def expected(place: Place) -> Scope:
     """Who may put a tag somewhere may take it away again."""
-    return Scope.WRITE if "/tags/" in place.path and place.method == "DELETE" else BY_METHOD[place.method]
+    return Scope.WRITE if re.search(r"/tags(/|$)", place.path) and place.method == "DELETE" else BY_METHOD[place.method]
 
 
 def filled(path: str) -> str:
