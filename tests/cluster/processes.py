@@ -143,7 +143,8 @@ class Cluster:
         """The processes of the executors of all workers."""
         alive = [psutil.Process(one.pid) for one in self.workers if one.poll() is None]
         children = [child for one in alive for child in one.children(recursive=True)]
-        return [one for one in children if any(_EXECUTOR in word for word in one.cmdline())]
+        running = [one for one in children if one.status() != psutil.STATUS_ZOMBIE]
+        return [one for one in running if any(_EXECUTOR in word for word in one.cmdline())]
 
 
 def _without(folder: Path, command: list[str]) -> list[str]:
