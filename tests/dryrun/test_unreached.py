@@ -60,8 +60,11 @@ def test_sources_out_of_reach_have_the_columns_of_a_file(lake: DryJobs) -> None:
         ("n", f"{folder}/far/visits.n", "IDENTITY"),
     }
     assert found[f"{folder}/lake/one_day"] == {("n", f"{folder}/lake/days.n", "IDENTITY")}
-    assert {column for column, source, _ in found[f"{folder}/lake/stock"] if "stock" in source} == {"item", "left"}
-    assert {column for column, source, _ in found[f"{folder}/lake/left"] if "stock" in source} == {"left"}
+    assert {column for column, source, _ in found[f"{folder}/lake/stock"] if source.startswith("APP.STOCK.")} == {
+        "item",
+        "left",
+    }
+    assert {column for column, source, _ in found[f"{folder}/lake/left"] if source.startswith("APP.STOCK.")} == {"left"}
     unreached = ("s3a", "far/", "2001", '"jdbc"', "jdbc(")
     lines = [str(at) for at, line in enumerate(UNREACHED.splitlines(), 1) if any(one in line for one in unreached)]
     assert [one["place"].partition(":")[2] for one in plan["report"]["answers"]] == lines

@@ -99,10 +99,12 @@ def _opened(arguments: Sequence[Any], folder: str) -> str | None:
 
 
 def _changed(arguments: Sequence[Any], folder: str) -> str | None:
+    directory = arguments[-1] if isinstance(arguments[-1], int) and arguments[-1] >= 0 else None
     for path in arguments:
         if isinstance(path, str | bytes | os.PathLike):
-            name = os.fsdecode(path)
-            device = os.path.normpath(name).startswith(_DEVICES)
+            # A name below an open directory, as `shutil.rmtree` has them.
+            name = os.path.join("" if directory is None else f"/proc/self/fd/{directory}", os.fsdecode(path))
+            device = directory is None and os.path.normpath(name).startswith(_DEVICES)
             if name != ":memory:" and not device and not os.path.realpath(name).startswith(folder):
                 return f"it would change {name}"
     return None
