@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
@@ -115,7 +116,7 @@ def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
 
 def _sarif_place(rule: Rule) -> dict[str, Any]:
     region = {"startLine": rule.place.line, "startColumn": rule.place.column}
-    return {"physicalLocation": {"artifactLocation": {"uri": rule.place.file}, "region": region}}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(rule.place.file)}, "region": region}}
 
 
 def junit(checked: Checked) -> str:
