@@ -1,43 +1,63 @@
-"""Seconds of CPU of tags that flow over large stores, from every column of the first layer to nearly all others.
+"""Tags that flow over large stores: seconds of CPU from every column of the first layer to nearly all others, and how
+long it takes to bring many tags up to date after an event.
 
 ``python -m bench.server.tags --edges 10000000 --folder DIR`` prints a line for each place of edges.
 """
 
 import argparse
+import os
+import random
+import statistics
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from bench.server.layered import SINCE, Shape, fill
+from bench.server.layered import SINCE, WIDTH, Shape, fill, start
+from bench.server.places import places
+from headwater.model.time import iso
 from headwater.policies.flows import Flows
 from headwater.policies.tag_file import TagName
 from headwater.store import Store, open_store
 from headwater.store.ingest.tags import Tagging, put_tags
+from headwater.store.questions.lists.changes import latest_event
 from headwater.store.questions.walk.tag_walk import Arriving
 
 T = TypeVar("T")
 TAG = TagName("pii")
+_MORE_TAGS = 20
+_EVENTS = 40
 
 
 def main() -> None:
-    """Fill a store unless it is there, tag the first layer, and print the seconds of CPU that the flow takes."""
+    """Fill stores unless they are there, tag the first layer, and print the seconds that flows take."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--edges", type=int, default=1_000_000)
     options.add_argument("--folder", type=Path, required=True)
+    options.add_argument("--postgres", action="store_true", help="a new database of a PostgreSQL server, too")
     chosen = options.parse_args()
     shape = Shape(chosen.edges)
-    path = chosen.folder / f"tags-{chosen.edges}.db"
-    new = not path.exists()
-    with open_store(str(path)) as store:
-        if new:
+    _measure(str(chosen.folder / f"tags-{chosen.edges}.db"), shape)
+    if chosen.postgres:
+        with places(chosen.folder) as at:
+            _measure(at.postgres(f"tags_{uuid.uuid4().hex}"), shape)
+
+
+def _measure(url: str, shape: Shape) -> None:
+    print(f"{urlsplit(url).scheme or 'sqlite'}, load {os.getloadavg()[0]:.1f}")
+    with open_store(url) as store:
+        if not latest_event(store):
             print(f"{fill(store, shape):,} edges written", flush=True)
             _tag_first_layer(store, shape)
+            store.ingest([_event(shape, random.Random(0), 0, 0)])
         index, seconds = _timed(store.keep_edges)
         _, waited = _timed(index.wait)
         print(f"edges read into memory: {seconds + waited:.1f} s", flush=True)
         _print(store, "in memory")
-    with open_store(str(path)) as store:
+        _follow_events(store, shape)
+    with open_store(url) as store:
         _print(store, "in the database")
 
 
@@ -58,6 +78,70 @@ def _print(store: Store, place: str) -> None:
             f"{place}: {len(starts):,} tagged, {reached:,} reached in {seconds:.2f} s (names {prepared:.2f} s)",
             flush=True,
         )
+
+
+def _follow_events(store: Store, shape: Shape) -> None:
+    """Take in events one by one, half of them changing what the one before said, and bring all tags up to date."""
+    draw, begun = random.Random(2), latest_event(store) + 1
+    for number in range(1, _MORE_TAGS):
+        with store.write() as connection:
+            put_tags(connection, [((1 + draw.randrange(shape.datasets), 0), SINCE, Tagging(0, f"tag{number}"))])
+    for guess in (False, True):
+        _reach(store, guess)
+        clock, used = [], []
+        for number in range(begun, begun + _EVENTS):
+            store.ingest([_event(shape, draw, number // 2, number)])
+            before = time.process_time()
+            clock.append(_reach(store, guess))
+            used.append(time.process_time() - before)
+        begun += _EVENTS
+        times = " ".join(f"{name} {_milliseconds(some)}" for name, some in (("clock", clock), ("CPU", used)))
+        print(f"all of {_MORE_TAGS} tags after an event, guess={guess}, median / p95 / most ms: {times}", flush=True)
+
+
+def _milliseconds(seconds: list[float]) -> str:
+    shown = (statistics.median(seconds), statistics.quantiles(seconds, n=20)[-1], max(seconds))
+    return " / ".join(f"{1000 * one:.0f}" for one in shown)
+
+
+def _reach(store: Store, guess: bool) -> float:
+    begin = time.perf_counter()
+    with store.read() as connection:
+        flows = Flows(connection, guess=guess)
+        for tag in flows.tags:
+            flows.of(tag)
+    return time.perf_counter() - begin
+
+
+def _event(shape: Shape, draw: random.Random, job: int, number: int) -> dict[str, Any]:
+    """A run that makes each column of a dataset of two columns of the layer before."""
+    layer, place = 1 + job % (shape.layers - 1), (job * 7919) % shape.datasets
+    output = start(shape, layer, place * WIDTH)
+
+    def inputs() -> list[dict[str, Any]]:
+        near = [start(shape, layer - 1, place * WIDTH + draw.randrange(10 * WIDTH)) for _ in range(2)]
+        how = {"type": "DIRECT", "subtype": "TRANSFORMATION", "description": "", "masking": False}
+        return [
+            {"namespace": one.namespace, "name": one.dataset, "field": one.field, "transformations": [how]}
+            for one in near
+        ]
+
+    fields = {f"c{at}": {"inputFields": inputs()} for at in range(WIDTH)}
+    read = {
+        one["name"]: {"namespace": one["namespace"], "name": one["name"]}
+        for f in fields.values()
+        for one in f["inputFields"]
+    }
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": iso(SINCE + number * 1_000_000),
+        "run": {"runId": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{number}"))},
+        "job": {"namespace": "prod", "name": f"late_{job}"},
+        "inputs": list(read.values()),
+        "outputs": [
+            {"namespace": output.namespace, "name": output.dataset, "facets": {"columnLineage": {"fields": fields}}}
+        ],
+    }
 
 
 def _timed(call: Callable[[], T]) -> tuple[T, float]:

@@ -113,7 +113,7 @@ def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph,
             with store.read() as connection:
                 flow = Flows(connection, file, influence=True, guess=False).of(tag_name("t"))
             arrived = {kind: set(flow.arrived[kind].now) for kind in Arriving}
-            lengths = {(kind, one): len(flow.path(one, kind)) for kind, some in arrived.items() for one in some}
+            lengths = {(kind, one): len(flow.paths([one], kind)[one]) for kind, some in arrived.items() for one in some}
             found.append((arrived, lengths, set(flow.blocked)))
             store.keep_edges().wait()
         assert found[0] == found[1]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, select
 
@@ -14,12 +14,18 @@ from headwater.policies.masking import arriving
 from headwater.policies.selectors import Names, fits, fits_job
 from headwater.policies.tag_file import Breaker, TagFile, TagName
 from headwater.store import schema
+from headwater.store.graph.index import OPTION
 from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow, flow_from
 from headwater.store.read_model.visibility import Sees, described_fields
 from headwater.store.sql.rows import rows_for
+
+if TYPE_CHECKING:  # numpy, which it needs, may not be installed
+    from headwater.store.questions.walk.held_flows import HeldFlows
+
+_PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,7 @@ class Flows:
     as_of: int | None = None
     sees: Sees = None
     _flows: dict[TagName, Flow] = field(default_factory=dict)
+    _known: dict[int, Transformation] = field(default_factory=dict)
 
     @cached_property
     def every(self) -> Names:
@@ -87,11 +94,28 @@ class Flows:
             start = {*self.starts.get(tag, ()), *self._masked_into(tag)}
             breakers = [one for one in self.file.breakers if one.holds(tag.tag, self.today)]
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
-            bounds = Bounds(None if self.influence or self.guess else EdgeType.DIRECT, self.as_of, guess=self.guess)
-            self._flows[tag] = flow_from(
-                self.connection, start, lambda one: self._effect(one, functions), self._barriers(breakers), bounds
-            )
+            if self._held is not None:
+                flow = self._held.of(self.connection, str(tag), start, lambda one: self._effect(one, functions))
+            else:
+                barriers = self._barriers(breakers)
+                flow = flow_from(
+                    self.connection, start, lambda one: self._effect(one, functions), barriers, self._bounds
+                )
+            self._flows[tag] = flow
         return self._flows[tag]
+
+    @property
+    def _bounds(self) -> Bounds:
+        return Bounds(None if self.influence or self.guess else EdgeType.DIRECT, self.as_of, guess=self.guess)
+
+    @cached_property
+    def _held(self) -> "HeldFlows | None":
+        """The flows that the store holds; they know no file of tags."""
+        if self.file != TagFile() or self.sees is not None or not self.connection.get_execution_options().get(OPTION):
+            return None
+        from headwater.store.questions.walk.held_flows import held_flows  # numpy, which may not be installed
+
+        return held_flows(self.connection, self._bounds, self.influence)
 
     def overruled(self, tag: TagName, arriving: Arriving) -> frozenset[int]:
         """Return the columns at which as much or more of a stricter value arrives, by the order of the file."""
@@ -117,7 +141,7 @@ class Flows:
             overruled = self.overruled(tag, kind)
             nodes = [node for node in flow.reached(kind) if node not in overruled and (among is None or node in among)]
             nodes = self._listed(nodes)[:most]
-            links = {node: flow.path(node, kind) for node in nodes}
+            links = flow.paths(nodes, kind)
             hops, columns = self._named({row for rows in links.values() for row in rows}, nodes)
             found = [TagPath(tag, columns[node], kind, tuple(hops[row] for row in links[node])) for node in nodes]
             yield from sorted(found, key=lambda one: (len(one.steps), str(one.column)))
@@ -148,6 +172,10 @@ class Flows:
 
     def _columns(self, targets: Collection[Target]) -> set[int]:
         whole = {dataset for dataset, field_id in targets if not field_id}
+        if self._held is not None:
+            return {field_id for _, field_id in targets if field_id} | self._held.columns(
+                self.connection, whole, lambda one: self._effect(one, frozenset())
+            )
         question = self._described.where
         rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
         return {field_id for _, field_id in targets if field_id} | {row.id for row in rows}
@@ -163,7 +191,10 @@ class Flows:
                 yield from self.of(other).arrived[Arriving.MASKED].now
 
     def _effect(self, transformation: int, functions: frozenset[str]) -> Arriving | None:
-        effect = arriving(self._transformations[transformation], functions)
+        if transformation not in self._known:  # a page of them at once
+            page = range(transformation, transformation + _PAGE)
+            self._known.update(names.transformations(self.connection, page))
+        effect = arriving(self._known[transformation], functions)
         return effect if self.influence or effect is not Arriving.INFLUENCE else None
 
     @cached_property
@@ -193,6 +224,7 @@ class Flows:
         wholes = names.datasets(self.connection, {-one for one in nodes if one < 0})
         columns |= {-id_: Column(dataset, "*", id=-id_) for id_, dataset in wholes.items()}
         links = [Link(*row) for row in rows]
+        transformations = names.transformations(self.connection, {one.transformation for one in links})
         steps = dict.fromkeys((one.input, one.output, one.job) for one in links)
-        hops = dict(zip(steps, named_hops(self.connection, links, columns, self._transformations), strict=True))
+        hops = dict(zip(steps, named_hops(self.connection, links, columns, transformations), strict=True))
         return {one: hops[one.input, one.output, one.job] for one in links}, columns

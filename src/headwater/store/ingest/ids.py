@@ -9,6 +9,7 @@ from headwater.model import Dataset, Job, Transformation
 from headwater.model.name_keys import key_of
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.store import schema
+from headwater.store.graph.index.log import EVERYTHING, note
 from headwater.store.ingest.field_ids import FieldIds
 from headwater.store.ingest.rows import Rows, Values
 from headwater.store.ingest.write import write
@@ -133,6 +134,7 @@ class IdResolver:
         """Forget datasets and their fields, after their rows were changed."""
         self._meanings.clear()
         self.fields.forget()
+        note(self.connection, [EVERYTHING])
 
     def _found_and_new(self, table: Table, keys: Collection[bytes]) -> tuple[dict[bytes, int], dict[bytes, int]]:
         """The ids of rows by their keys: those that are there, and new ones for the others."""

@@ -12,6 +12,9 @@ from headwater.store.sql.rows import add_rows
 Pair = tuple[int, int]
 """A job and one of its output datasets."""
 
+EVERYTHING: Pair = (0, 0)
+"""Noted where datasets became one, or others: more than the edges of some pairs has changed then."""
+
 MOST = 1_000
 """Changes that are followed one by one; behind more of them all edges are read again."""
 

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -50,6 +51,8 @@ class EdgeIndex:
         self._lock = threading.Lock()
         self._known: Known | None = None
         self._past: deque[Version] = deque(maxlen=_REMEMBERED)
+        self.derived: dict[Any, Any] = {}
+        """What others make of edges, and hold as long as these."""
         self._closed = threading.Event()
         self._builder = self._started()
 

@@ -3,10 +3,10 @@
 A walk in ids, level by level; each column is visited once for each of the three, however many paths there are.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, select
 
@@ -65,25 +65,32 @@ class Arrived:
 
 
 class ArrivedColumns(Protocol):
-    """The columns at which something arrives, with the links to them."""
+    """The columns at which something arrives."""
 
     @property
-    def now(self) -> Mapping[int, Row | None]:
+    def now(self) -> Mapping[int, Any]:
         """Those at which it arrives now."""
 
     def __contains__(self, node: int) -> bool:
         """Whether it arrives there, or did."""
 
-    def __getitem__(self, node: int) -> Row | None:
-        """Return the link that first led to a column; None at the start."""
+    def __getitem__(self, node: int) -> Any:
+        """Return the link that first led to a column, None at the start; or the number of steps to it."""
+
+
+Trace = Callable[[Collection[int], Arriving], dict[int, list[Row]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The columns that a tag arrives at, by what arrives; ``blocked`` are links that barriers cut."""
+    """The columns that a tag arrives at, by what arrives; ``blocked`` are links that barriers cut.
+
+    ``trace`` finds the links to columns where the flow has none.
+    """
 
     arrived: Mapping[Arriving, ArrivedColumns]
     blocked: tuple[Row, ...] = ()
+    trace: Trace | None = None
 
     def reached(self, arriving: Arriving) -> list[int]:
         """Return the columns at which that arrives, without those of the start."""
@@ -91,8 +98,13 @@ class Flow:
         reached: list[int] | None = getattr(now, "reached", None)  # of arrays, which are faster than their items
         return reached if reached is not None else [node for node, row in now.items() if row is not None]
 
-    def path(self, node: int, arriving: Arriving) -> list[Row]:
-        """Return the links from the start to a column."""
+    def paths(self, nodes: Collection[int], arriving: Arriving) -> dict[int, list[Row]]:
+        """Return the links from the start to each of some columns."""
+        if self.trace is not None:
+            return self.trace(nodes, arriving)
+        return {node: self._path(node, arriving) for node in nodes}
+
+    def _path(self, node: int, arriving: Arriving) -> list[Row]:
         links: list[Row] = []
         values, own = self.arrived[Arriving.VALUE], self.arrived[arriving]
         row = own[node]
@@ -115,7 +127,9 @@ def flow_from(
     if bounds.as_of is not None or not any_replacement(connection):
         return flow
     near = {*flow.arrived[Arriving.VALUE].now, *flow.arrived[Arriving.MASKED].now}
-    past = _past_links(connection, bounds, edges, near)
+    past: dict[int, list[Row]] = {}
+    for row in links_before(connection, bounds, ended_links_from(connection, edges, near)):
+        past.setdefault(row[0], []).append(row)
     return _Walker(connection, edges, effect, barriers, past).flow(start) if past else flow
 
 
@@ -226,7 +240,7 @@ class _Walker:
         whole = {-node: ends.pop(node) for node in [node for node in ends if node < 0]}
         columns = _COLUMNS_OF.bare(self.connection, whole) if whole else []
         for bare in whole.keys() - {dataset for _, dataset in columns}:
-            into.setdefault(-bare, whole[bare])
+            ends[-bare] = whole[bare]
         for node, dataset in columns:
             if node in self.barriers.fields:
                 self._blocked.append(whole[dataset])
@@ -234,23 +248,19 @@ class _Walker:
                 ends.setdefault(node, whole[dataset])
 
 
-def _past_links(connection: Connection, bounds: Bounds, edges: AnyEdges, near: Collection[int]) -> dict[int, list[Row]]:
-    """Return, by input, links that no longer hold, and that made what a link of now has read (`PastLinks`).
-
-    Looked at are the columns that ended links lead to from some columns, and what is behind those.
-    """
+def ended_links_from(connection: Connection, edges: AnyEdges, near: Collection[int]) -> list[Row]:
+    """Return the links out of the columns that ended links lead to from some columns, and out of what is behind."""
     behind = _behind(connection, edges, near)
-    if not behind:
-        return {}
     down = Direction.DOWN
-    rows = [*edges.of_fields(down, behind).links, *edges.of_datasets(down, behind).links]
+    return [*edges.of_fields(down, behind).links, *edges.of_datasets(down, behind).links] if behind else []
+
+
+def links_before(connection: Connection, bounds: Bounds, rows: list[Row]) -> Iterator[Row]:
+    """Yield links that no longer hold, and that made what links of now have read (`PastLinks`)."""
     past = PastLinks(connection, bounds, lambda fields: dict(_OWNER_OF.bare(connection, fields)))
-    found: dict[int, list[Row]] = {}
     while rows:
         rows = past.behind(rows)
-        for row in rows:
-            found.setdefault(row[0], []).append(row)
-    return found
+        yield from rows
 
 
 def _behind(connection: Connection, edges: AnyEdges, near: Collection[int]) -> set[int]:

@@ -1,0 +1,331 @@
+"""Where tags arrive, as numbers of steps: brought up to date from the columns whose links have changed.
+
+Of each column is held how many steps it is away from the tagged ones, and no link: paths are found when somebody asks
+for them. A change is followed as Ramalingam and Reps do (An Incremental Algorithm for a Generalization of the
+Shortest-Path Problem, 1996): columns whose number is not one more than the smallest before them are corrected in the
+order of these numbers, and then what is behind them. So only what has really changed is looked at.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from headwater.store import schema
+from headwater.store.questions.answers import Direction
+from headwater.store.questions.walk.edges import AnyEdges, Row
+from headwater.store.questions.walk.tag_arrays import LinkedColumns
+from headwater.store.questions.walk.tag_walk import Arriving, Effect, Flow
+from headwater.store.sql.rows import Lookup
+
+FAR = int(np.iinfo(np.int32).max)
+"""The number of steps to where a tag does not arrive."""
+
+_FIELD = schema.field
+_COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
+_OWNER_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
+_PASSING = {
+    Arriving.VALUE: {Arriving.VALUE},
+    Arriving.MASKED: {Arriving.VALUE, Arriving.MASKED},
+    Arriving.INFLUENCE: set(Arriving),
+}
+Ids = NDArray[Any]
+Steps = Callable[[int], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Distances(Mapping[int, int]):
+    """The columns at which something arrives, each with its number of steps.
+
+    ``fields`` has it by the ids of fields, ``datasets`` by those of datasets of which no column is known.
+    """
+
+    fields: NDArray[np.int32]
+    datasets: Mapping[int, int] = field(default_factory=dict)
+
+    def __getitem__(self, node: int) -> int:
+        if node < 0:
+            return self.datasets.get(node, FAR)
+        return int(self.fields[node]) if node < len(self.fields) else FAR
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, int) and self[node] != FAR
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the columns that are the fewest steps away first."""
+        nodes = np.flatnonzero(self.fields != FAR)
+        yield from self.datasets
+        yield from nodes[np.argsort(self.fields[nodes], kind="stable")].tolist()
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.fields != FAR)) + len(self.datasets)
+
+    @property
+    def now(self) -> "Distances":
+        """All of them: none is held of a tag that arrives where it no longer is."""
+        return self
+
+    @property
+    def reached(self) -> list[int]:
+        """The columns without those of the start."""
+        return [node for node in self if self[node]]
+
+    def after(self, changes: Mapping[int, int]) -> "Distances":
+        """Return the numbers after some have become others."""
+        if not changes:
+            return self
+        size = max(len(self.fields), 1 + max(changes))
+        fields = np.full(size, FAR, np.int32)
+        fields[: len(self.fields)] = self.fields
+        own = {node: steps for node, steps in changes.items() if node > 0}
+        fields[list(own)] = list(own.values())
+        datasets = {node: steps for node, steps in {**self.datasets, **changes}.items() if node < 0 and steps != FAR}
+        return Distances(fields, datasets)
+
+
+class TagReach(NamedTuple):
+    """The columns with a tag, and where it arrives."""
+
+    start: frozenset[int]
+    distances: Mapping[Arriving, Distances]
+
+    @classmethod
+    def of(cls, start: frozenset[int], flow: Flow) -> "TagReach":
+        """Return a flow, of which nothing has arrived by what no longer holds, as numbers of steps."""
+        values = _distances(flow.arrived[Arriving.VALUE].now, {})
+        more = {kind: _distances(flow.arrived[kind].now, values) for kind in Arriving if kind is not Arriving.VALUE}
+        return cls(start, {Arriving.VALUE: _as_arrays(values)} | {kind: _as_arrays(one) for kind, one in more.items()})
+
+    def arrives_at(self, node: int) -> bool:
+        """Whether anything of the tag arrives at a column."""
+        return any(node in one for one in self.distances.values())
+
+    def arrives_at_any(self, nodes: Ids) -> bool:
+        """Whether anything of the tag arrives at one of some fields, or at a dataset without known columns."""
+        arrived = self.distances.values()
+        return any(one.datasets or (one.fields[nodes[nodes < len(one.fields)]] != FAR).any() for one in arrived)
+
+
+def _distances(arrived: Any, values: Mapping[int, int]) -> Any:
+    if isinstance(arrived, LinkedColumns):
+        return arrived
+    found: dict[int, int] = {}
+    for node, row in arrived.items():
+        found[node] = 0 if row is None else 1 if row[0] in values else found[row[0]] + 1
+    return found
+
+
+def _as_arrays(found: Any) -> Distances:
+    if not isinstance(found, LinkedColumns):
+        return Distances(np.empty(0, np.int32)).after(found)
+    fields = np.full(len(found.links), FAR, np.int32)
+    first = 0 if found.levels and len(found.levels[0]) and found[int(found.levels[0][0])] is None else 1
+    for steps, nodes in enumerate(found.levels, first):
+        fields[nodes] = steps
+    return Distances(fields)
+
+
+@dataclass
+class LinksNear:
+    """Links into and out of columns, each read once.
+
+    ``effects`` of transformations and ``columns_of`` datasets may be known from others before.
+    """
+
+    connection: Connection
+    edges: AnyEdges
+    effect: Effect
+    effects: dict[int, Arriving | None] = field(default_factory=dict)
+    columns_of: dict[int, list[int]] = field(default_factory=dict)
+    _into: dict[int, list[Row]] = field(default_factory=dict)
+    _of_dataset: dict[int, list[Row]] = field(default_factory=dict)
+    _out: dict[int, set[int]] = field(default_factory=dict)
+    _owners: dict[int, int] = field(default_factory=dict)
+    _nodes: Collection[int] = ()
+    _beside: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def load(self, nodes: Iterable[int]) -> None:
+        """Read the links into some columns."""
+        new = {node for node in nodes if node not in self._into}
+        if not new:
+            return
+        self._into |= {node: [] for node in new}
+        self._owners |= {node: -node for node in new if node < 0}
+        self._owners |= dict(_OWNER_OF.bare(self.connection, {node for node in new if node > 0}))
+        datasets = {self._owners[node] for node in new if node in self._owners} - self._of_dataset.keys()
+        self._of_dataset |= {one: [] for one in datasets}
+        self._add(self._into, 1, self.edges.of_fields(Direction.UP, {node for node in new if node > 0}).links)
+        if self.edges.whole:
+            self._add(self._of_dataset, -1, self.edges.of_datasets(Direction.UP, datasets).links)
+        self.columns({-node for node in new if node < 0})
+
+    def _add(self, into: dict[int, list[Row]], sign: int, rows: Iterable[Row]) -> None:
+        for row in rows:
+            into[sign * row[1]].append(row)
+            if row[2] not in self.effects:
+                self.effects[row[2]] = self.effect(row[2])
+
+    def into(self, node: int) -> Iterator[tuple[Row, Arriving]]:
+        """Yield the links into a column that was loaded, with what flows over them."""
+        if node < 0 and self.columns_of[-node]:
+            return
+        for rows in (self._into[node], self._of_dataset.get(self._owners.get(node, 0), ())):
+            for row in rows:
+                effect = self.effects[row[2]]
+                if effect is not None:
+                    yield row, effect
+
+    def beside(self, nodes: Collection[int]) -> Ids:
+        """Return some columns with those that links into them come from."""
+        if nodes is not self._nodes:
+            self.load(nodes)
+            sources = {row[0] for node in nodes for row, _ in self.into(node)}
+            self._nodes, self._beside = nodes, np.array([node for node in sources.union(nodes) if node > 0], np.int64)
+        return self._beside
+
+    def columns(self, datasets: Collection[int]) -> set[int]:
+        """Return the columns of some datasets; one of which none is known by its id with a minus sign."""
+        new = set(datasets) - self.columns_of.keys()
+        self.columns_of |= {one: [] for one in new}
+        for node, dataset in _COLUMNS_OF.bare(self.connection, new) if new else ():
+            self.columns_of[dataset].append(node)
+        return {node for one in datasets for node in self.columns_of[one] or (-one,)}
+
+    def behind(self, nodes: Collection[int]) -> set[int]:
+        """Return the columns that links out of some lead to."""
+        new = {node for node in nodes if node > 0} - self._out.keys()
+        self._out |= {node: set() for node in new}
+        if new:
+            down = Direction.DOWN
+            for source, output, *_ in self.edges.of_fields(down, new).links:
+                self._out[source].add(output)
+            wholes = self.edges.of_datasets(down, new).links if self.edges.whole else []
+            self.columns({-row[1] for row in wholes})
+            for source, output, *_ in wholes:
+                self._out[source] |= self.columns((-output,))
+        return {end for node in nodes for end in self._out.get(node, ())}
+
+
+def updated(
+    reach: TagReach, start: frozenset[int], near: Collection[int], links: LinksNear
+) -> tuple[TagReach, set[int]]:
+    """Return where a tag arrives now, and the columns for which that is not as before.
+
+    Args:
+        reach: as it was.
+        start: the columns with the tag now.
+        near: all columns whose links may be other ones than then.
+        links: those of now.
+    """
+    if reach.start == start and not reach.arrives_at_any(links.beside(near)):
+        return reach, set()
+    values, draft = reach.distances[Arriving.VALUE], dict[int, int]()
+
+    def of_value(node: int) -> int:
+        if node in start:
+            return 0
+        least = FAR - 1
+        for row, effect in links.into(node):
+            if effect is Arriving.VALUE:
+                source = row[0]
+                least = min(least, draft[source] if source in draft else values[source])
+        return least + 1
+
+    _correct(draft, values, {*near, *(reach.start ^ start)}, of_value, links)
+    found, changed = {Arriving.VALUE: values.after(draft)}, set(draft)
+    beyond = {*near, *draft, *links.behind(draft)}
+    for kind in (Arriving.MASKED, Arriving.INFLUENCE):
+        found[kind], more = _less(kind, reach.distances[kind], found[Arriving.VALUE], beyond, links)
+        changed |= more
+    return TagReach(start, found), changed
+
+
+def _less(
+    kind: Arriving, old: Distances, values: Distances, near: Collection[int], links: LinksNear
+) -> tuple[Distances, set[int]]:
+    """Return where less than the value arrives, and the columns for which that is not as before."""
+    draft: dict[int, int] = {}
+    passing = _PASSING[kind]
+
+    def steps(node: int) -> int:
+        if values[node] != FAR:
+            return FAR
+        least = FAR - 1
+        for row, effect in links.into(node):
+            source = row[0]
+            if effect is kind and values[source] != FAR:
+                return 1
+            if effect in passing:
+                least = min(least, draft[source] if source in draft else old[source])
+        return least + 1
+
+    if old.fields.size or old.datasets or kind in links.effects.values():
+        _correct(draft, old, near, steps, links)
+    return old.after(draft), set(draft)
+
+
+def _correct(draft: dict[int, int], old: Distances, near: Collection[int], steps: Steps, links: LinksNear) -> None:
+    """Correct the numbers of some columns, and of all behind them that are other ones then."""
+    waiting: dict[int, set[int]] = {}
+
+    def look_at(nodes: Collection[int]) -> None:
+        links.load(nodes)
+        for node in nodes:
+            present, right = draft.get(node, old[node]), steps(node)
+            if present != right:
+                waiting.setdefault(min(present, right), set()).add(node)
+
+    look_at(near)
+    while waiting:
+        least = min(waiting)
+        moved, again = set(), set()
+        for node in waiting.pop(least):
+            present, right = draft.get(node, old[node]), steps(node)
+            if min(present, right) > least:
+                again.add(node)
+            elif present != right:
+                draft[node] = right if right < present else FAR  # one that is too small first counts for nothing
+                moved.add(node)
+        look_at(moved | again | links.behind(moved))
+
+
+def flow_of(reach: TagReach, links: LinksNear) -> Flow:
+    """Return where a tag arrives, with paths that are found when they are asked for."""
+
+    def link_to(node: int, kind: Arriving) -> tuple[Row, Arriving] | None:
+        """Return a link by which a column is reached in the fewest steps, and what has arrived before it."""
+        values, own = reach.distances[Arriving.VALUE], reach.distances[kind]
+        if not own[node]:
+            return None
+        found = []
+        for row, effect in links.into(node):
+            if effect is kind is not Arriving.VALUE and own[node] == 1 and row[0] in values:
+                found.append((values[row[0]], row, Arriving.VALUE))
+            elif effect in _PASSING[kind] and own[row[0]] == own[node] - 1:
+                found.append((0, row, kind))
+        return min(found)[1:]
+
+    def paths(nodes: Collection[int], kind: Arriving) -> dict[int, list[Row]]:
+        found: dict[tuple[int, Arriving], tuple[Row, Arriving] | None] = {}
+        frontier = {(node, kind) for node in nodes}
+        while frontier:
+            links.load({node for node, _ in frontier})
+            found |= {place: link_to(*place) for place in frontier}
+            before = (found[place] for place in frontier)
+            frontier = {(one[0][0], one[1]) for one in before if one is not None} - found.keys()
+        return {node: _traced(found, (node, kind)) for node in nodes}
+
+    return Flow(reach.distances, trace=paths)
+
+
+def _traced(
+    found: Mapping[tuple[int, Arriving], tuple[Row, Arriving] | None], place: tuple[int, Arriving]
+) -> list[Row]:
+    links: list[Row] = []
+    while (last := found[place]) is not None:
+        links.append(last[0])
+        place = (last[0][0], last[1])
+    return links[::-1]

@@ -1,0 +1,134 @@
+"""Flows that are brought up to date are those of a walk anew, after any history of events and tags."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, select
+from tests.store.conftest import new_database, postgres, renamed, run_event, url, written
+
+from headwater.model.time import now
+from headwater.policies.flows import Flows
+from headwater.policies.tag_file import tag_name
+from headwater.store import Store, open_store, schema
+from headwater.store.graph.index import OPTION
+from headwater.store.ingest.tags import Tagging, put_tags
+from headwater.store.maintenance.backup import empty
+from headwater.store.questions.walk.held_flows import HeldFlows
+from headwater.store.questions.walk.tag_walk import Arriving, Flow
+
+__all__ = ["new_database", "postgres", "url"]  # fixtures
+
+NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
+KINDS = ["IDENTITY", "IDENTITY", "TRANSFORMATION masked", "AGGREGATION", "CONDITIONAL", "FILTER"]
+SOURCES = st.builds("{}.{} {}".format, NAMES, st.sampled_from(["x", "y"]), st.sampled_from(KINDS))
+FIELDS = st.dictionaries(st.sampled_from(["x", "y", "x", "y", "*"]), st.lists(SOURCES, max_size=2), max_size=3)
+RUN = st.fixed_dictionaries(
+    {
+        "job": st.sampled_from(["j1", "j2", "j3"]),
+        "outputs": st.lists(st.tuples(NAMES, FIELDS | st.none()), min_size=1, max_size=2, unique_by=lambda one: one[0]),
+        "links": st.lists(st.sampled_from(["t1", "t2"]), max_size=1) | st.just([]),
+        "write": st.sampled_from(["", "", "", "ALL_ROWS", "OVERWRITE", "DROP"]),
+        "inputs": st.lists(NAMES, max_size=2),
+        "minute": st.integers(0, 6),
+        "run": st.integers(0, 4),
+        "state": st.sampled_from(["START", "COMPLETE", "COMPLETE", "COMPLETE", "FAIL"]),
+    }
+)
+RENAME = st.fixed_dictionaries({"former": NAMES, "present": st.none() | NAMES, "minute": st.integers(0, 6)})
+TAG = st.fixed_dictionaries({"tag": st.sampled_from(["p", "q"]), "on": NAMES, "whole": st.booleans()})
+STEP = RUN | RUN | RUN | TAG | TAG | RENAME
+
+
+def lineage_event(parts: dict[str, Any]) -> dict[str, Any]:
+    if "former" in parts:
+        names = renamed(parts["former"], parts["present"])
+        return run_event("ddl", names, minute=parts["minute"], run=str(parts))
+    outputs = [written(name, fields, parts["links"], parts["write"]) for name, fields in parts["outputs"]]
+    more = {name: parts[name] for name in ("minute", "state", "inputs")}
+    return run_event(parts["job"], *outputs, run=f"{parts['job']} {parts['run']}", **more)
+
+
+def change_tag(store: Store, tag: str, on: str, *, whole: bool) -> None:
+    """Put a tag on a dataset or on its first column, or take it off where it is there."""
+    with store.write() as connection:
+        dataset = connection.execute(select(schema.dataset.c.id).where(schema.dataset.c.name == f"/{on}")).scalar()
+        field = select(schema.field.c.id).where(schema.field.c.dataset_id == (dataset or 0)).order_by(schema.field.c.id)
+        first = 0 if whole else connection.execute(field).scalars().first()
+        if dataset is None or first is None:
+            return
+        tagging = schema.tagging.c
+        mine = (tagging.dataset_id == dataset, tagging.field_id == first, tagging.tag == tag)
+        if not connection.execute(delete(schema.tagging).where(*mine)).rowcount:
+            put_tags(connection, [((dataset, 0), now(), Tagging(first, tag))])
+
+
+def arrived(flow: Flow) -> dict[Arriving, set[int]]:
+    return {kind: set(flow.arrived[kind].now) for kind in Arriving}
+
+
+def agree(store: Store) -> None:
+    """Compare the flows of all tags with those of a walk anew, and look at their paths."""
+    with store.read() as connection, store.read() as other:
+        anew = other.execution_options(**{OPTION: None})
+        for options in ({}, {"influence": True}, {"guess": False}, {"influence": True, "guess": False}):
+            for tag in map(tag_name, "pq"):
+                held, right = Flows(connection, **options).of(tag), Flows(anew, **options).of(tag)  # type: ignore[arg-type]
+                assert arrived(held) == arrived(right), (options, tag)
+                if held.trace is None:
+                    continue  # over links of the past, which are not followed
+                for kind in Arriving:
+                    nodes = held.reached(kind)
+                    assert sorted(nodes) == sorted(right.reached(kind))
+                    paths = held.paths(nodes, kind)
+                    for node, links in paths.items():
+                        assert links[0][0] in right.arrived[Arriving.VALUE].now
+                        assert all(one[1] == next_[0] or one[1] < 0 for one, next_ in pairwise(links))
+                        assert links[-1][1] == node or links[-1][1] < 0
+                    if kind is Arriving.VALUE:
+                        assert {node: len(links) for node, links in paths.items()} == {
+                            node: len(links) for node, links in right.paths(nodes, kind).items()
+                        }
+
+
+@pytest.fixture
+def store(url: str) -> Any:
+    with open_store(url) as opened:
+        opened.keep_edges().wait()
+        yield opened
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    first=st.lists(RUN, min_size=1, max_size=5),
+    steps=st.lists(st.lists(STEP, min_size=1, max_size=2), min_size=1, max_size=6),
+)
+def test_they_are_those_of_a_walk_anew(store: Store, first: list[Any], steps: list[list[dict[str, Any]]]) -> None:
+    with store.write() as connection:
+        empty(connection)
+    store.ingest(map(lineage_event, first))
+    change_tag(store, "p", first[0]["outputs"][0][0], whole=True)
+    change_tag(store, "q", (first[0]["inputs"] or ["a"])[0], whole=False)
+    agree(store)
+    for batch in steps:
+        store.ingest(lineage_event(one) for one in batch if "tag" not in one)
+        for one in (one for one in batch if "tag" in one):
+            change_tag(store, **one)
+        agree(store)
+
+
+def test_a_tag_is_followed_and_not_walked_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = [run_event(f"make {name}", written(name, {"x": [f"{before}.x"]})) for before, name in pairwise("abcdefg")]
+    store.ingest(chain)
+    change_tag(store, "p", "a", whole=True)
+    agree(store)
+    monkeypatch.setattr(HeldFlows, "_walk", lambda *_: pytest.fail("walked anew"), raising=True)
+    with store.read() as connection:
+        assert len(Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)) == 6
+    store.ingest(
+        [run_event("make d", written("d", {"x": ["z.x"]}), minute=1), run_event("h", written("h", {"y": ["c.x"]}))]
+    )
+    with store.read() as connection:
+        assert len(Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)) == 3
