@@ -12,21 +12,26 @@ from headwater.store.catalog.schemas import NamedSchema
 
 def test_a_file_has_tables_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.yml").write_text("a.b: {x: int}\n./far: {y: date}\nc: {location: 's3://c', columns: {z: string}}\n")
+    (tmp_path / "s.yml").write_text(
+        "a.b: {x: int}\n./far: {y: date}\nc: {location: 's3://c', columns: {z: string}}\nd: {columns: int}\n"
+    )
     found = read_schemas(tmp_path / "s.yml")
     assert found == {
         "a.b": Schema({"x": "int"}),
         f"{tmp_path}/far": Schema({"y": "date"}),
         "c": Schema({"z": "string"}, "s3://c"),
+        "d": Schema({"columns": "int"}),
     }
     write_schemas(found, tmp_path / "s.json")
     assert load_schemas(tmp_path / "s.json") == found
 
 
-@pytest.mark.parametrize("text", ["- a", "a.b: int", "{", "a: {b: c"])
-def test_a_file_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "place"), [("- a", "1:1"), ("a.b: int", "1:6"), ("{", "1:2"), ("a: {b: c", "1:9"), ("a:\n  b: [c]", "2:6")]
+)
+def test_a_file_of_another_form_is_refused_at_its_place(tmp_path: Path, text: str, place: str) -> None:
     (tmp_path / "s.yml").write_text(text)
-    with pytest.raises(SettingError, match=r"s\.yml"):
+    with pytest.raises(SettingError, match=rf"s\.yml:{place}: "):
         read_schemas(tmp_path / "s.yml")
 
 

@@ -122,8 +122,9 @@ def test_a_tag_that_no_column_has_and_a_selector_that_fits_nothing_are_findings(
     checked = checks("forbid: {tags: [pii.emial], reach: ['report/*']}")
     assert [one.message for one in checked.findings] == [
         "no column has the tag 'pii.emial'. Did you mean 'pii.email'?",
-        "reach: 'report/*' fits nothing in the store",
+        "reach: 'report/*' fits nothing in the store. Did you mean 'reports/*'?",
     ]
+    assert [str(one.place) for one in checked.findings] == ["policy.yml:4:23", "policy.yml:4:43"]
     assert checks("forbid: {tags: [pii.emial], reach: ['report/*']}, may_be_empty: true").findings == ()
 
 
@@ -142,6 +143,8 @@ def test_a_waiver_accepts_a_finding_until_it_expires(checks: Checks) -> None:
     assert late.failed
     assert late.notes == ("policy.yml:6:5: the waiver of ann expired on 2026-05-31: it holds no more.",)
     assert checks(f"{FORBID}}}", WAIVER.replace("domain", "nothing")).notes[0].endswith("accepts nothing: remove it.")
+    (note,) = checks(f"{FORBID}}}", WAIVER.replace("[r]", "[rr]")).notes
+    assert note == "policy.yml:6:5: the waiver of ann is for no rule of the policy. Did you mean 'r'?"
 
 
 def test_findings_of_a_baseline_and_of_another_store_do_not_count(
@@ -238,6 +241,34 @@ def test_the_table_and_the_document_say_the_same(reported: Callable[[str], str])
     assert [one["on"] for one in document["findings"]] == ["file:/reports/daily.domain", "file:/reports/daily.who"]
     assert document["failed"]
     assert reported("table").splitlines()[-1] == "2 rules: 1 error; 1 accepted"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("version: 1\n", "p.yml:1:1: the policy has no rule: add one under 'rules', or include a pack."),
+        (
+            "version: 1\ntags: tgs.yml\ninclude: [gdpr]\n",
+            "p.yml:2:7: there is no file 'tgs.yml' beside the policy. Did you mean 'tags.yml'?",
+        ),
+        (
+            "version: 1\nrules:\n  r: {require_owner: {columns: [*gold]}}\n",
+            "p.yml:3:33: no YAML: found undefined alias 'gold'. Put texts that begin with * or & in quotes.",
+        ),
+        (
+            "version: 1\ntags: tags.yml\ninclude: [gdpr]\n",
+            "tags.yml:2:8: the tag 'pii' is on nothing: add 'columns' or 'datasets'.",
+        ),
+    ],
+)
+def test_a_policy_that_would_check_nothing_is_refused(
+    text: str, message: str, headwater: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.yml").write_text(text)
+    Path("tags.yml").write_text("version: 1\ntags: {pii: {}}\n")
+    refused = headwater("check", "p.yml")
+    assert (refused.exit_code, refused.output) == (2, f"Error: {message}\n")
 
 
 @pytest.mark.parametrize("pack", packs())

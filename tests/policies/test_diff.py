@@ -1,14 +1,17 @@
 """``headwater diff``: columns and edges that came, went and changed, what breaks, and where tags newly arrive."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.policies.conftest import Run
 from tests.store.conftest import run_event, written
 
+from headwater.answers.pictures import DrawnEdge, Look, picture
 from headwater.store import open_store
 
 CLEAN = {
@@ -129,3 +132,48 @@ def test_markdown_cuts_long_sections_and_keeps_names_in_their_quotes(path: Path,
     assert "### Columns added (60)" in shown
     assert "- and 10 more: `headwater diff --format json` lists all" in shown
     assert "- `file:/lake/contacts.c'0`" in shown
+
+
+def test_the_page_draws_what_changes_and_loads_and_runs_nothing(path: Path, headwater: Run) -> None:
+    headwater("tag", "add", "landing/people.mail", "pii.email")
+    fields = {"who": ["lake/customers.email TRANSFORMATION"], "<b>n": ["lake/customers.id"]}
+    page = headwater("diff", path, changed(path, fields), "--format", "html").output
+    assert re.findall(r"<script|<link|<b>|\bsrc=|\bhref=|url\(|@import|\bon\w+=", page) == []
+    assert re.findall("<h[23]>(.*?)</h[23]>", page)[:2] == ["Lineage", "Tags that newly arrive (2)"]
+    (figure,) = re.findall("<figure>.*</figure>", page, re.DOTALL)
+    svg = ElementTree.fromstring(figure)[0]
+    drawn = {(one.attrib["class"], one[0].text.partition("  ")[0]) for one in svg.iter("path")}
+    assert ("edge removed", "removed: file:/lake/customers.email -> file:/lake/contacts.domain") in drawn
+    assert ("edge added", "added: file:/lake/customers.id -> file:/lake/contacts.<b>n") in drawn
+    over = "a tag newly arrives over it: file:/lake/customers.email -> file:/lake/contacts.who"
+    assert ("edge tag", over) in drawn
+    places = {one[0].text: float(one.attrib["x"]) for one in svg.iter("text") if one.get("class") == "name"}
+    assert sorted(places, key=places.__getitem__) == [
+        "file:/landing/people", "file:/lake/customers", "file:/lake/contacts", "file:/reports/daily",
+    ]  # fmt: skip
+
+
+def test_a_picture_of_a_cycle_has_every_edge() -> None:
+    ends = [("a", "b"), ("b", "a"), ("b", "b"), ("b", "c")]
+    shown = picture([DrawnEdge((one, "x"), (other, "y"), Look.BEFORE) for one, other in ends])
+    assert len(list(ElementTree.fromstring(shown)[0].iter("path"))) == len(ends)
+    assert picture([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["main..HEAD"], "main..HEAD is a range of revisions: name the jobs to plan at both, as --job jobs/daily.py."),
+        (["main..HEAD", "--job", "a.py"], "is in no git repository"),
+        (["main", "--job", "a.py"], "'main' is no range of revisions: expected two with dots between, as main..HEAD."),
+        (["main", "HEAD", "--job", "a.py"], "expected one range, as main..HEAD"),
+        (["../none.db", "after.db"], "none.db: expected a file"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    arguments: list[str], message: str, headwater: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = headwater("diff", *arguments)
+    assert refused.exit_code in {1, 2}
+    assert message in " ".join(refused.output.replace("│", "").split())

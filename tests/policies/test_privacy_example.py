@@ -1,6 +1,7 @@
-"""``examples/privacy``: the planted leak is found with its path, and the masked flow is not reported."""
+"""``examples/privacy``: the leak is found with its path, in runs, in plans and between revisions; the hash is not."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,33 +10,66 @@ import pytest
 
 from headwater.capture.java import java_home
 
-ROOT = Path(__file__).resolve().parents[2]
-# Four Spark applications on a machine that may have other work.
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "privacy"
+# Spark applications on a machine that may have other work: four for each script, two for the revisions.
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+Ended = subprocess.CompletedProcess[str]
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    """The output and the exit code of the example."""
-    folder = tmp_path_factory.mktemp("privacy")
+def ended(folder: Path, *command: object, code: int = 0) -> Ended:
+    """The end of a command in a folder, with the store and the environment that all of them have."""
     environment = os.environ | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "JAVA_HOME": java_home() or "",
         "HEADWATER_STORE": str(folder / "lineage.db"),
+        "SPARK_CONF_DIR": str(EXAMPLE.parent / "flights" / "conf"),
     }
-    command = [ROOT / "examples" / "privacy" / "run.sh", folder / "lake"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    words = [str(one) for one in command]
+    result = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result
 
 
-def test_the_leak_is_found_with_each_step_of_its_path(result: subprocess.CompletedProcess[str]) -> None:
-    assert result.returncode == 1, result.stdout + result.stderr
-    lines = result.stdout.splitlines()
+@pytest.fixture(scope="module", params=["run.sh", "plan.sh"])
+def script(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
+    """The folder and the end of a script, whose check fails."""
+    folder = tmp_path_factory.mktemp("privacy")
+    return folder, ended(folder, EXAMPLE / request.param, folder / "lake", code=1)
+
+
+def test_the_leak_is_found_with_each_step_of_its_path_and_the_hash_is_not(script: tuple[Path, Ended]) -> None:
+    lines = script[1].stdout.splitlines()
     (place,) = [number for number, line in enumerate(lines) if "pii.email arrives here" in line]
     assert "reports/customers.customer" in lines[place]
     steps = [line.split("  by ")[1].partition(".")[0] for line in lines[place + 1 : place + 4]]
     assert steps == ["privacy_prepare", "privacy_enrich", "privacy_report"]
-
-
-def test_the_masked_flow_and_other_columns_are_not_reported(result: subprocess.CompletedProcess[str]) -> None:
-    reported = {line.split()[2] for line in result.stdout.splitlines() if line.startswith(("error", "warning"))}
+    reported = {line.split()[2] for line in lines if line.startswith(("error", "warning"))}
     assert {one.rpartition(".")[2].rstrip(":") for one in reported} == {"customer"}
+
+
+def test_a_plan_leaves_no_lake(script: tuple[Path, Ended], request: pytest.FixtureRequest) -> None:
+    ran = request.node.callspec.params["script"] == "run.sh"
+    assert (script[0] / "lake").exists() is ran
+
+
+@pytest.mark.parametrize("script", ["plan.sh"], indirect=True)
+def test_a_pull_request_that_brings_the_leak_has_it_in_its_comment(script: tuple[Path, Ended]) -> None:
+    folder = script[0]
+    jobs = shutil.copytree(EXAMPLE, folder / "shop" / "jobs")
+    leaking = (jobs / "03_enrich.py").read_text()
+    safe = leaking.replace("silver/support", "silver/people").replace('.selectExpr("id", "contact.*")', "")
+    (jobs / "03_enrich.py").write_text(safe.replace('label("email"', 'label("person"'))
+    own = ("git", "-C", folder / "shop", "-c", "user.name=a", "-c", "user.email=a@b.c")
+    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "safe"), ("checkout", "-qb", "labels")):
+        ended(folder, *own, *words)
+    (jobs / "03_enrich.py").write_text(leaking)
+    ended(folder, *own, "commit", "-qam", "Show who ordered")
+    call = ("--job", f"jobs/03_enrich.py {folder}/lake", "--tags", EXAMPLE / "tags.yml", "--exit-code")
+    comment = ended(folder, "env", "-C", folder / "shop", "headwater", "diff", "main...labels", *call, code=1).stdout
+    lines = comment.replace(f"{folder}/", "/").splitlines()
+    place = lines.index("- **pii.email** (value) at `file:/lake/reports/customers.customer`")
+    assert [line.split("  by ")[1].partition(".")[0] for line in lines[place + 1 : place + 4]] == [
+        "privacy_prepare", "privacy_enrich", "privacy_report",
+    ]  # fmt: skip
+    assert not [line for line in lines if "**pii." in line and "customer`" not in line and "orders.label`" not in line]
+    assert len(ended(folder, *own, "worktree", "list").stdout.splitlines()) == 1

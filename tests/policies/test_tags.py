@@ -107,9 +107,8 @@ def test_a_selector_that_fits_nothing_is_named_with_its_line(headwater: Run, tmp
     path = tag_file(tmp_path, FILE.replace("customers.email", "customers.e_mail"))
     done = headwater("tag", "apply", path)
     assert done.exit_code == 1
-    assert f"{path}:4:15: 'warehouse.customers.e_mail' fits nothing in the store: pii.email is not put there." in (
-        done.output
-    )
+    why = "'warehouse.customers.e_mail' fits nothing in the store: pii.email is not put there."
+    assert f"{path}:4:15: {why} Did you mean 'warehouse.customers.email'?" in done.output
 
 
 @pytest.mark.parametrize(

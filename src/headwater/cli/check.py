@@ -51,9 +51,11 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
 
     The exit code is 0 when no finding counts, 1 when one does, 2 when the policy cannot be read, 3 when a store cannot.
     """
-    if list_packs or policy is None:
+    if list_packs:
         typer.echo("\n".join(packs()))
-        raise typer.Exit(0 if list_packs else _POLICY)
+        return
+    if policy is None:
+        raise typer.BadParameter("Which policy? Expected a file; --packs lists the packs that one can include.")
     try:
         checked = _checked(policy, store, against, baseline)
     except HeadwaterError as fault:

@@ -1,23 +1,32 @@
 """``headwater plan``: the lineage that a job would have, without its data."""
 
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from headwater.cli.options import reading
 from headwater.cli.output import json_lines, note, print_lines, table
 from headwater.dryrun import DryRun, Options, documents, dry_run
 from headwater.dryrun.schemas import Schema, read_schemas, stored_schemas
-from headwater.errors import SettingError
 from headwater.openlineage.writing.events import to_json
 from headwater.store import open_store
 from headwater.store.catalog import schemas as stored
 from headwater.store.sql.location import store_file, store_url
+from headwater.yaml_map import read_yaml
 
 INCOMPLETE = 3
+
+
+AnswersOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Results of actions by their place, as YAML: job.py:12: 3.")
+]
+SchemasOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Columns of tables and paths that are out of reach, as YAML.")
+]
+TimeoutOption = Annotated[float, typer.Option(metavar="SECONDS", help="End a job that takes longer.")]
 
 
 class PlanFormat(str, Enum):
@@ -36,13 +45,9 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of t
         typer.Argument(help="A Python file, a notebook, an SQL file or a folder of those.", metavar="JOB [ARGS]..."),
     ],
     store: Annotated[str | None, typer.Option(help="Also store the lineage here: a file, or a database URL.")] = None,
-    answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Results of actions by their place, as YAML: job.py:12: 3.")
-    ] = None,
-    schemas: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Columns of tables and paths that are out of reach, as YAML.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="End a job that takes longer.")] = 600.0,
+    answers: AnswersOption = None,
+    schemas: SchemasOption = None,
+    timeout: TimeoutOption = 600.0,
     format_: Annotated[PlanFormat, typer.Option("--format", "-f", help="The format.")] = PlanFormat.TABLE,
 ) -> None:
     """Show the lineage that a PySpark job would have: it runs on Spark without rows, and changes nothing.
@@ -50,14 +55,23 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of t
     Exit code 0: every line of the job ran and nothing depended on data. 3: not so; the report names each place.
     1: the job failed.
     """
-    known = {**_stored(store), **(read_schemas(schemas) if schemas else {})}
-    found = dry_run(job, context.args, Options(_answers(answers), timeout, known))
+    chosen = options_of(answers, schemas, timeout)
+    found = dry_run(job, context.args, replace(chosen, schemas={**_stored(store), **chosen.schemas}))
     if store is not None:
         with open_store(store) as opened:
             opened.ingest(to_json(event) for event in found.events)
     _print(found, format_)
     if not found.report.is_complete:
         raise typer.Exit(1 if found.report.failure else INCOMPLETE)
+
+
+def options_of(answers: Path | None, schemas: Path | None, timeout: float) -> Options:
+    """Return the options of a dry run from those of a command.
+
+    Raises:
+        SettingError: a file cannot be read.
+    """
+    return Options(_answers(answers), timeout, read_schemas(schemas) if schemas else {})
 
 
 def _stored(store: str | None) -> dict[str, Schema]:
@@ -71,13 +85,8 @@ def _stored(store: str | None) -> dict[str, Schema]:
 def _answers(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
-    try:
-        values = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise SettingError(f"The answers in {file} cannot be read: {error}.") from error
-    if not isinstance(values, dict):
-        raise SettingError(f"The answers in {file} are no mapping; expected lines as: job.py:12: 3.")
-    return values
+    whole = read_yaml(file)
+    return {place.text: whole.value(place.text) for place in whole.names()}
 
 
 def _print(run: DryRun, format_: PlanFormat) -> None:

@@ -18,10 +18,10 @@ from headwater.policies.flows import Flows, TagPath
 from headwater.policies.selectors import fits
 from headwater.policies.tag_export import exported_tags, tag_file_text
 from headwater.policies.tag_file import TagFile, TagName, read_tag_file, tag_name
-from headwater.policies.yaml_map import nearest
 from headwater.store import open_store
 from headwater.store.questions import Column
 from headwater.store.questions.walk.tag_walk import Arriving
+from headwater.yaml_map import nearest
 
 app = typer.Typer(no_args_is_help=True, help="Put tags on columns.")
 
@@ -96,7 +96,7 @@ def apply(
     verb = "would be " if dry_run else ""
     print_lines([f"{done.added} {verb}added, {done.removed} {verb}removed, {done.unchanged} unchanged"])
     for one in done.unmatched:
-        note(f"{one.place}: {one.selector!r} fits nothing in the store: {one.tag} is not put there.")
+        note(f"{one.place}: {one.selector!r} fits nothing in the store: {one.tag} is not put there.{one.near}")
     if done.unmatched:
         raise typer.Exit(1)
 

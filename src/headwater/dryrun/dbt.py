@@ -6,11 +6,11 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-import yaml
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from headwater.errors import SettingError
+from headwater.yaml_map import read_yaml
 
 PROJECT = "dbt_project.yml"
 _OF_SPARK = ("spark", "databricks")
@@ -44,8 +44,7 @@ def compiled(project: Path) -> Iterator[tuple[str, str]]:
 
 
 def _target(project: Path) -> str:
-    found = yaml.safe_load((project / PROJECT).read_text("utf-8"))
-    return str(found.get("target-path") or "target") if isinstance(found, dict) else "target"
+    return read_yaml(project / PROJECT).text("target-path", "target")
 
 
 def _statement(project: Path, node: Mapping[str, Any], adapter: str) -> str:

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from html import escape
 from typing import Any, NamedTuple
 
+from headwater.answers.pictures import page
 from headwater.answers.transformations import transformations_text
 from headwater.dryrun.dry_run import DryRun
 from headwater.dryrun.report import Report
@@ -82,20 +82,5 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Ite
 
 
 def html(run: DryRun) -> Iterator[str]:
-    """The lines of a page that needs no other file."""
-    yield "<!DOCTYPE html><html lang=en><meta charset=utf-8><title>headwater plan</title>"
-    yield "<style>body{font:15px sans-serif;margin:2em}td,th{text-align:left;padding:.2em 1em .2em 0}</style>"
-    for one in outputs(run):
-        yield f"<h2>{escape(one.dataset)}</h2><p>written by {escape(one.job)}</p>"
-        yield from _html_table(EDGES, one.edges)
-    yield "<h2>Findings of the dry run</h2>"
-    found = findings(run.report)
-    yield from _html_table(FINDINGS, found) if found else (f"<p>{_COMPLETE}</p>",)
-    yield "</html>"
-
-
-def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"<table><tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}</tr>"
-    for row in rows:
-        yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
-    yield "</table>"
+    """The same as a page that needs no other file."""
+    yield page("headwater plan", "\n".join(markdown(run)))

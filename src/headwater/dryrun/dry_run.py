@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -27,15 +27,48 @@ _OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_REMOTE")
 
 
 @dataclass(frozen=True, slots=True)
+class Checkout:
+    """Files of a repository below ``tree`` instead of its ``root``, and the folder there that a job is run in.
+
+    Paths below the tree are called as they are below the root, so that lineage is the same from anywhere, and what the
+    root has the schemas of is known here too. Packages that are installed from the root in place come from the tree.
+    """
+
+    tree: Path
+    root: Path
+    folder: Path
+
+    def named(self, text: str) -> str:
+        """Return a text of JSON with paths as they are below the root."""
+        return text.replace(str(self.tree), json.dumps(str(self.root))[1:-1])
+
+    def moved(self, schemas: Schemas) -> Schemas:
+        """Return schemas with those of paths below the root under their paths in the tree too."""
+        below = f"{self.root}{os.sep}"
+        own = {self._place(path): one for path, one in schemas.items() if path.startswith(below)}
+        return {**schemas, **own}
+
+    def imports(self) -> Iterator[str]:
+        """Return the folders of the tree from which Python imports what it would import from the root."""
+        below = f"{self.root}{os.sep}"
+        return (place for one in sys.path if one.startswith(below) and Path(place := self._place(one)).is_dir())
+
+    def _place(self, path: str) -> str:
+        return str(self.tree / Path(path).relative_to(self.root))
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """``answers`` are results of actions by their place (``job.py:12``); ``seconds`` end a job that takes longer.
 
-    ``schemas`` are those of tables and paths that the job cannot reach.
+    ``schemas`` are those of tables and paths that the job cannot reach; ``checkout`` is where its files are, None
+    where they are in their own place.
     """
 
     answers: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     seconds: float = 600.0
     schemas: Schemas = field(default_factory=lambda: MappingProxyType({}))
+    checkout: Checkout | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,37 +95,47 @@ def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = 
         folder = Path(os.path.realpath(name))
         (folder / "tmp").mkdir()
         (folder / ANSWERS).write_text(json.dumps(dict(chosen.answers)), "utf-8")
-        write_schemas(chosen.schemas, folder / SCHEMAS)
-        code = _run([str(folder), str(job), *arguments], folder, chosen.seconds)
+        checkout = chosen.checkout
+        write_schemas(checkout.moved(chosen.schemas) if checkout else chosen.schemas, folder / SCHEMAS)
+        code = _run([str(folder), str(job), *arguments], folder, chosen)
         if not (folder / REPORT).exists():
             raise DryRunError(f"The job ended the process with exit code {code}, before a report was written.")
-        return _read(folder)
+        return _read(folder, checkout.named if checkout else str)
 
 
-def _run(words: list[str], folder: Path, seconds: float) -> int:
+def _run(words: list[str], folder: Path, options: Options) -> int:
     command = [sys.executable, "-m", "headwater.dryrun.process", *words]
+    checkout = options.checkout
     try:
         done = subprocess.run(
-            command, env=_environment(folder), stdout=sys.stderr, stdin=subprocess.DEVNULL, timeout=seconds, check=False
+            command,
+            cwd=checkout.folder if checkout else None,
+            env=_environment(folder, tuple(checkout.imports()) if checkout else ()),
+            stdout=sys.stderr,
+            stdin=subprocess.DEVNULL,
+            timeout=options.seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired as late:
-        raise DryRunError(f"The job did not end within {seconds:g} seconds; raise --timeout.") from late
+        raise DryRunError(f"The job did not end within {options.seconds:g} seconds; raise --timeout.") from late
     return done.returncode
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """This environment without headwater's settings, with temporary files in ``folder``."""
+def _environment(folder: Path, imports: Sequence[str]) -> dict[str, str]:
+    """This environment without headwater's settings, with temporary files in ``folder``, and imports from elsewhere."""
     found = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
     found |= {"TMPDIR": str(folder / "tmp"), "SPARK_LOCAL_DIRS": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if imports:
+        found["PYTHONPATH"] = os.pathsep.join(filter(None, (*imports, found.get("PYTHONPATH"))))
     home = None if has_java() else java_home()
     return found | ({"JAVA_HOME": home} if home else {})
 
 
-def _read(folder: Path) -> DryRun:
+def _read(folder: Path, named: Callable[[str], str]) -> DryRun:
     file = folder / EVENTS
-    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    lines = named(file.read_text("utf-8")).splitlines() if file.exists() else []
     runs = [(read_event(line), run_event_of(line)) for line in lines]
-    report = read_report((folder / REPORT).read_text("utf-8"))
+    report = read_report(named((folder / REPORT).read_text("utf-8")))
     failed = [
         f"{seen.job.name}: {seen.about.error or 'failed'}" for seen, _ in runs if seen.state == "FAIL" and seen.outputs
     ]

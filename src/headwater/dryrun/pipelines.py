@@ -8,9 +8,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import yaml
-
-from headwater.errors import DryRunError, SettingError
+from headwater.errors import DryRunError
+from headwater.yaml_map import read_yaml
 
 SPECIFICATIONS = ("spark-pipeline.yml", "spark-pipeline.yaml")
 _STATEMENT = re.compile(
@@ -33,22 +32,14 @@ def libraries(file: Path) -> Iterator[Path]:
     """The files of Python and SQL that a specification includes.
 
     Raises:
-        SettingError: the specification cannot be read.
+        SettingError: the specification cannot be read; the message names the line and the column.
     """
-    for entry in _read(file).get("libraries") or ():
-        pattern = str(entry["glob"]["include"])
+    for entry in read_yaml(file).maps("libraries"):
+        glob = entry.map("glob")
+        glob.only(("include",), ("include",))
+        pattern = glob.text("include")
         found = file.parent.glob(f"{pattern}/*" if pattern.endswith("/**") else pattern)
         yield from sorted(one for one in found if one.suffix in (".py", ".sql"))
-
-
-def _read(file: Path) -> Mapping[str, Any]:
-    try:
-        found = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise SettingError(f"The pipeline in {file} cannot be read: {error}.") from error
-    if not isinstance(found, dict):
-        raise SettingError(f"The pipeline in {file} is no mapping; expected name, storage and libraries.")
-    return found
 
 
 def run_pipeline(file: Path, codes: Mapping[str, CodeType]) -> None:
@@ -56,12 +47,13 @@ def run_pipeline(file: Path, codes: Mapping[str, CodeType]) -> None:
     from pyspark.pipelines.graph_element_registry import graph_element_registration_context
     from pyspark.sql import SparkSession
 
-    settings = _read(file)
-    builder = SparkSession.builder.appName(str(settings.get("name") or file.parent.name))
-    for name, value in (settings.get("configuration") or {}).items():
-        builder = builder.config(name, value)
+    settings = read_yaml(file)
+    builder = SparkSession.builder.appName(settings.text("name", file.parent.name))
+    configuration = settings.map("configuration")
+    for word in configuration.names():
+        builder = builder.config(word.text, configuration.text(word.text))
     spark = builder.getOrCreate()
-    if database := settings.get("database") or settings.get("schema"):
+    if database := settings.text("database") or settings.text("schema"):
         spark.sql(f"CREATE DATABASE IF NOT EXISTS `{database}`")
         spark.catalog.setCurrentDatabase(database)
     registry = Registry(spark)

@@ -5,16 +5,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
-from headwater.errors import SettingError
 from headwater.model import Dataset
 from headwater.store.catalog.schemas import NamedSchema
-
-_EXPECTED = "expected lines as sales.orders: {id: bigint, amount: double}"
+from headwater.yaml_map import YamlMap, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +51,20 @@ def read_schemas(file: Path) -> dict[str, Schema]:
     An entry is a mapping of columns to types, or one with ``columns`` and ``location``.
 
     Raises:
-        SettingError: the file cannot be read, or is of another form.
+        SettingError: the file cannot be read, or is of another form; the message names the line and the column.
     """
-    try:
-        document = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise SettingError(f"The schemas in {file} cannot be read: {error}.") from error
-    if not isinstance(document, dict) or not all(isinstance(one, dict) for one in document.values()):
-        raise SettingError(f"The schemas in {file} are no mapping of names to columns; {_EXPECTED}.")
-    return {_key(str(name)): _schema(entry) for name, entry in document.items()}
+    whole = read_yaml(file)
+    return {_key(name.text): _schema(whole.map(name.text)) for name in whole.names()}
 
 
 def _key(name: str) -> str:
     return path_key(name) if "/" in name else name
 
 
-def _schema(entry: Mapping[str, Any]) -> Schema:
-    columns = entry.get("columns")
-    whole = columns if isinstance(columns, dict) else entry
-    return Schema({str(name): str(type_) for name, type_ in whole.items()}, str(entry.get("location") or ""))
+def _schema(entry: YamlMap) -> Schema:
+    """Return the schema of an entry; one may have a column that is called ``columns``."""
+    own = entry.map("columns") if "columns" in entry and isinstance(entry.value("columns"), dict) else entry
+    return Schema({name.text: own.text(name.text) for name in own.names()}, entry.text("location"))
 
 
 def stored_schemas(found: list[NamedSchema]) -> dict[str, Schema]:

@@ -8,13 +8,13 @@ from sqlalchemy import Connection, delete, select
 from headwater.model.time import now
 from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile, TagName
-from headwater.policies.yaml_map import Place
 from headwater.store import Store, schema
 from headwater.store.catalog import tags
 from headwater.store.ingest.tags import FILE, Tagging, put_tags, tag_key
 from headwater.store.questions import Column, KnownDataset, names
 from headwater.store.questions.lookup.find import Name, find
 from headwater.store.read_model.visibility import Sees
+from headwater.yaml_map import Place
 
 _TAGGING = schema.tagging
 Target = tuple[int, int]
@@ -36,11 +36,12 @@ class TaggedName:
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """A selector of a file that fits nothing in the store."""
+    """A selector of a file that fits nothing in the store; ``near`` asks whether another was meant."""
 
     tag: TagName
     selector: str
     place: Place
+    near: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def declared(every: Names, file: TagFile) -> tuple[Assignments, tuple[Unmatched,
         of_datasets = [(one, {(id_, 0) for id_ in every.matching_datasets([one.text])}) for one in tag.datasets]
         for word, targets in (*of_columns, *of_datasets):
             if not targets:
-                unmatched.append(Unmatched(tag.name, word.text, word.place))
+                unmatched.append(Unmatched(tag.name, word.text, word.place, every.near(word.text)))
             _put(found, targets, tag.name, file)
     return found, tuple(unmatched)
 

@@ -8,7 +8,9 @@ from headwater.policies.findings import Finding, accept
 from headwater.policies.flows import Flows
 from headwater.policies.policy_file import Policy, Severity
 from headwater.policies.rules import Lineage, check_rule
+from headwater.policies.selectors import fits
 from headwater.store import Store
+from headwater.yaml_map import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ def _findings(store: Store, policy: Policy, today: date) -> tuple[list[Finding],
     for waiver in policy.waivers:
         if waiver.expires < today:
             notes.append(f"{waiver.place}: the waiver of {waiver.owner} expired on {waiver.expires}: it holds no more.")
+        elif not any(fits(waiver.rules, rule.name) for rule in policy.rules):
+            near = nearest(waiver.rules[0], [rule.name for rule in policy.rules]) if waiver.rules else ""
+            notes.append(f"{waiver.place}: the waiver of {waiver.owner} is for no rule of the policy. {near}")
         elif not any(waiver.accepts(one.rule.name, one.subject, today) for one in found):
             notes.append(f"{waiver.place}: the waiver of {waiver.owner} accepts nothing: remove it.")
     return found, notes

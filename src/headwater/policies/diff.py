@@ -1,6 +1,6 @@
 """The effects of a change on lineage: columns, edges, what breaks and whose it is, and where tags newly arrive."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -8,13 +8,13 @@ from sqlalchemy import Connection
 
 from headwater.model import Dataset
 from headwater.policies.documents import path_lines
-from headwater.policies.flows import Flows
+from headwater.policies.flows import Flows, TagPath
 from headwater.policies.owners import owners_of_datasets
 from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile
 from headwater.store import Store
 from headwater.store.questions import Column
-from headwater.store.questions.snapshots import ColumnName, Snapshot, SnapshotDifference, compared, snapshot
+from headwater.store.questions.snapshots import ColumnName, NamedEdge, Snapshot, SnapshotDifference, compared, snapshot
 from headwater.store.questions.walk.tag_walk import Arriving
 
 
@@ -26,15 +26,20 @@ class NewFlow:
     column: ColumnName
     arriving: Arriving
     path: tuple[str, ...]
+    steps: tuple[NamedEdge, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The difference of two snapshots, the owners of datasets that it breaks, and new flows of tags."""
+    """The difference of two snapshots, the owners of datasets that it breaks, and new flows of tags.
+
+    ``notes`` are lines on what is not known of it.
+    """
 
     difference: SnapshotDifference
     owners: Mapping[str, tuple[str, ...]]
     flows: tuple[NewFlow, ...]
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.difference or self.flows)
@@ -85,11 +90,16 @@ def _flows(of: _AtMoment, file: TagFile, today: date) -> list[NewFlow]:
     connection, at, known = of
     flows = Flows(connection, file, today, as_of=at)
     return [
-        NewFlow(str(tag), _named(path.column, known), kind, tuple(path_lines(path)))
+        NewFlow(str(tag), _named(path.column, known), kind, tuple(path_lines(path)), tuple(_steps(path, known)))
         for tag in flows.tags
         for kind in (Arriving.VALUE, Arriving.MASKED)
         for path in flows.paths(tag, (kind,))
     ]
+
+
+def _steps(path: TagPath, known: Mapping[Dataset, str]) -> Iterator[NamedEdge]:
+    columns = [_named(one, known) for one in (*(hop.input for hop in path.steps), path.column)]
+    return map(NamedEdge, columns, columns[1:])
 
 
 def _named(column: Column, known: Mapping[Dataset, str]) -> ColumnName:

@@ -1,4 +1,4 @@
-"""Reports of what a change does to lineage: Markdown for a pull request, and JSON."""
+"""Reports of what a change does to lineage: Markdown for a pull request, a page of HTML, and JSON."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -7,6 +7,7 @@ import orjson
 
 from headwater.answers.documents import of_kind
 from headwater.answers.labels import readable
+from headwater.answers.pictures import DrawnEdge, Look, page, picture
 from headwater.answers.transformations import transformations_text
 from headwater.policies.diff import Change
 from headwater.store.questions import PathTransformation
@@ -14,6 +15,10 @@ from headwater.store.questions.snapshots import WHOLE, ChangedEdge, ColumnName, 
 
 _MOST = 50
 """The largest number of lines of a section of Markdown; a comment of a pull request takes 65,536 characters."""
+
+
+_MOST_DRAWN = 300
+"""The largest number of edges of a picture."""
 
 
 def as_document(change: Change) -> dict[str, Any]:
@@ -47,6 +52,7 @@ def as_document(change: Change) -> dict[str, Any]:
             {"tag": one.tag, **_column(one.column), "arriving": one.arriving.value, "path": list(one.path)}
             for one in change.flows
         ],
+        "notes": list(change.notes),
     }
 
 
@@ -72,8 +78,29 @@ def markdown(change: Change) -> str:
         ],
         "Columns added": [_code(one) for one in found.added],
     }
-    lines = [line for title, some in sections.items() for line in _section(title, list(some))]
-    return "\n".join(["## Lineage", "", *(lines or ["Nothing changes."])]).rstrip()
+    lines = [line for title, some in sections.items() for line in _section(title, list(some))] or [
+        "Nothing changes.",
+        "",
+    ]
+    unknown = _section("Not known, as nothing ran", [f"`{_plain(one)}`" for one in change.notes])
+    return "\n".join(["## Lineage", "", *lines, *unknown]).rstrip()
+
+
+def html(change: Change) -> str:
+    """Return a change as a page of HTML with a picture of the edges that changed, and of the paths of new flows."""
+    edges = {one.edge: _drawn(one) for one in change.difference.edges}
+    for flow in change.flows:
+        for step in flow.steps:
+            text = edges[step].text if step in edges else ""
+            edges[step] = DrawnEdge(step.input, step.output, Look.TAG, f"{flow.tag}  {text}")
+    shown = list(edges.values())[:_MOST_DRAWN]
+    left = len(edges) - len(shown)
+    return page("Lineage", markdown(change) + (f"\n\n{left} edges are not drawn." if left else ""), picture(shown))
+
+
+def _drawn(one: ChangedEdge) -> DrawnEdge:
+    look = Look.CHANGED if one.before and one.after else Look.ADDED if one.after else Look.REMOVED
+    return DrawnEdge(one.edge.input, one.edge.output, look, f"{_kinds(one.before)} -> {_kinds(one.after)}")
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:

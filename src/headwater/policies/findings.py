@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headwater.errors import PolicyError
 from headwater.policies.policy_file import Rule, Severity
+from headwater.yaml_map import Place, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class Finding:
     """A breach of a rule: what it is on, why, and the lines that prove it.
 
     ``about`` tells findings of one rule on one subject apart (a tag). ``accepted`` says why it does not count: a
-    waiver, or that the baseline has it; empty where it does. ``owners`` are those of the dataset.
+    waiver, or that the baseline has it; empty where it does. ``owners`` are those of the dataset. ``word`` is that of
+    the policy which is the mistake, None where lineage breaks the rule.
     """
 
     rule: Rule
@@ -25,6 +27,12 @@ class Finding:
     about: str = ""
     owners: tuple[str, ...] = ()
     accepted: str = ""
+    word: Word | None = None
+
+    @property
+    def place(self) -> Place:
+        """The place in the policy: of the mistake, or of the rule."""
+        return self.word.place if self.word is not None else self.rule.place
 
     @property
     def fingerprint(self) -> str:

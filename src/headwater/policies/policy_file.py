@@ -9,8 +9,8 @@ from pathlib import Path
 from headwater.errors import PolicyError
 from headwater.policies.selectors import fits, pattern_of, plain
 from headwater.policies.tag_file import TagFile, read_tag_file, require_version
-from headwater.policies.yaml_map import Place, Word, YamlMap, nearest, read_yaml
 from headwater.store.questions.walk.tag_walk import Arriving
+from headwater.yaml_map import Place, Word, YamlMap, nearest, read_yaml
 
 PACKS = Path(__file__).with_name("packs")
 """The folder of the packs that come with headwater."""
@@ -104,17 +104,26 @@ def read_policy(path: Path, shown: str = "") -> Policy:
     Raises:
         PolicyError: one of the files cannot be read; the message names the line and the column.
     """
-    whole = read_yaml(path, shown)
+    whole = read_yaml(path, shown, PolicyError)
     whole.only(("version", "tags", "include", "rules", "waivers"), ("version",))
     require_version(whole)
     rules = whole.map("rules")
-    own = [_rule(key, rules) for key in rules.names()] if rules is not None else []
-    tags = whole.word("tags")
-    return Policy(
-        (*(rule for word in whole.words("include") for rule in _pack(word)), *own),
-        tuple(_waiver(one) for one in whole.maps("waivers")),
-        read_tag_file(path.parent / tags.text, str(Path(whole.file).parent / tags.text)) if tags.text else TagFile(),
-    )
+    own = [_rule(key, rules) for key in rules.names()]
+    every = (*(rule for word in whole.words("include") for rule in _pack(word)), *own)
+    if not every:
+        raise PolicyError(f"{whole.place}: the policy has no rule: add one under 'rules', or include a pack.")
+    return Policy(every, tuple(_waiver(one) for one in whole.maps("waivers")), _tags(whole.word("tags"), path.parent))
+
+
+def _tags(word: Word, folder: Path) -> TagFile:
+    """Return the file of tags that a policy names; its path is from the policy."""
+    if not word.text:
+        return TagFile()
+    file = folder / word.text
+    if not file.is_file():
+        near = nearest(word.text, [one.name for one in folder.glob("*.y*ml")])
+        raise PolicyError(f"{word.place}: there is no file {word.text!r} beside the policy. {near}")
+    return read_tag_file(file, str(Path(word.place.file).parent / word.text))
 
 
 def _pack(word: Word) -> tuple[Rule, ...]:
@@ -127,7 +136,6 @@ def _pack(word: Word) -> tuple[Rule, ...]:
 
 def _rule(key: Word, rules: YamlMap) -> Rule:
     own = rules.map(key.text)
-    assert own is not None
     own.only((*RULES, *_OF_RULES))
     kinds = [kind for kind in RULES if kind in own]
     if len(kinds) != 1:
@@ -135,7 +143,6 @@ def _rule(key: Word, rules: YamlMap) -> Rule:
         raise PolicyError(f"{key.place}: the rule {key.text!r} has {len(kinds)} kinds: expected one of {expected}.")
     known, required = RULES[kinds[0]]
     settings = own.map(kinds[0])
-    assert settings is not None
     settings.only(known, required)
     for name, choices in _CHOICES.items():
         for word in settings.words(name):

@@ -24,7 +24,8 @@ def summary(checked: Checked) -> str:
     numbers = [(severity.value, sum(one.rule.severity is severity for one in counted)) for severity in Severity]
     shown = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in numbers if number)
     accepted = len(checked.findings) - len(counted)
-    found = f"{len(checked.policy.rules)} rules: {shown or 'nothing found'}"
+    rules = len(checked.policy.rules)
+    found = f"{rules} rule{'s' if rules != 1 else ''}: {shown or 'nothing found'}"
     return f"{found}; {accepted} accepted" if accepted else found
 
 
@@ -38,7 +39,8 @@ def _lines(one: Finding) -> Iterator[str]:
     if one.accepted:
         yield readable(f"accepted  {one.rule.name}  {one.subject}: {one.accepted}")
         return
-    yield f"{one.rule.severity.value:8}  {one.rule.name}  {readable(one.subject)}: {_message(one)}{owners}"
+    place = f"  ({one.place})" if one.word is not None else ""
+    yield f"{one.rule.severity.value:8}  {one.rule.name}  {readable(one.subject)}: {_message(one)}{owners}{place}"
     yield from (f"            {line}" for line in one.path)
 
 
@@ -56,9 +58,9 @@ def as_json(checked: Checked) -> str:
                 "rule": one.rule.name,
                 "severity": one.rule.severity.value,
                 "policy": {
-                    "file": one.rule.place.file,
-                    "line": one.rule.place.line,
-                    "column": one.rule.place.column,
+                    "file": one.place.file,
+                    "line": one.place.line,
+                    "column": one.place.column,
                 },
                 "on": one.subject,
                 "about": one.about,
@@ -97,7 +99,7 @@ def sarif(checked: Checked) -> str:
 
 
 def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
-    place = _sarif_place(one.rule) | {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
+    place = _sarif_place(one) | {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
     result: dict[str, Any] = {
         "ruleId": one.rule.name,
         "ruleIndex": number,
@@ -107,16 +109,16 @@ def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
         "partialFingerprints": {"headwater/v1": one.fingerprint},
     }
     if one.path:
-        steps = [{"location": _sarif_place(one.rule) | {"message": {"text": line}}} for line in one.path]
+        steps = [{"location": _sarif_place(one) | {"message": {"text": line}}} for line in one.path]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     if one.accepted:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": one.accepted}]
     return result
 
 
-def _sarif_place(rule: Rule) -> dict[str, Any]:
-    region = {"startLine": rule.place.line, "startColumn": rule.place.column}
-    return {"physicalLocation": {"artifactLocation": {"uri": quote(rule.place.file)}, "region": region}}
+def _sarif_place(one: Finding) -> dict[str, Any]:
+    region = {"startLine": one.place.line, "startColumn": one.place.column}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(one.place.file)}, "region": region}}
 
 
 def junit(checked: Checked) -> str:
@@ -136,7 +138,7 @@ def _junit_case(rule: Rule, one: Finding) -> TestCase:
     if one.accepted:
         case.result = [Skipped(one.accepted)]
     elif rule.severity is Severity.ERROR:
-        case.result = [Failure(text, str(rule.place))]
+        case.result = [Failure(text, str(one.place))]
     else:
         case.system_out = f"{rule.severity.value}: {text}"
     return case
@@ -148,7 +150,7 @@ def github(checked: Checked) -> str:
     lines = []
     for one in checked.findings:
         if not one.accepted:
-            place = one.rule.place
+            place = one.place
             title = _property(one.rule.name)
             where = f"file={_property(place.file)},line={place.line},col={place.column},title={title}"
             text = _data("\n".join((f"{one.subject}: {_message(one)}", *one.path)))

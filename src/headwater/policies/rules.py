@@ -15,11 +15,11 @@ from headwater.policies.owners import OWNER, owners_of_datasets
 from headwater.policies.policy_file import Rule
 from headwater.policies.selectors import Names
 from headwater.policies.sql_checks import rows_of
-from headwater.policies.yaml_map import nearest
 from headwater.store import Store, schema
 from headwater.store.questions import Bounds, Covered, Direction, coverage, names
 from headwater.store.questions.walk.edges import edges_within
 from headwater.store.questions.walk.tag_walk import Arriving
+from headwater.yaml_map import nearest
 
 Check = Callable[[Rule, "Lineage"], Iterator[Finding]]
 
@@ -85,14 +85,14 @@ def _unmatched(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
         if rule.kind != "require_tag" and not lineage.flows.fitting([word.text]):
             known = [str(one) for one in lineage.flows.tags]
             near = nearest(word.text, known) if known else "The store has no tags."
-            yield Finding(
-                rule, word.text, f"no column has the tag {word.text!r}. {near}", about=f"tag {word.place.line}"
-            )
+            why = f"no column has the tag {word.text!r}. {near}"
+            yield Finding(rule, word.text, why, about=f"tag {word.place.line}", word=word)
     for key in ("columns", "reach", "datasets", "writes", "from"):
         for word in rule.settings.get(key, ()):
             match = lineage.every.matching if key in ("columns", "reach") else lineage.every.matching_datasets
             if not match([word.text]):
-                yield Finding(rule, word.text, f"{key}: {word.text!r} fits nothing in the store", about="selector")
+                why = f"{key}: {word.text!r} fits nothing in the store.{lineage.every.near(word.text)}"
+                yield Finding(rule, word.text, why, about="selector", word=word)
 
 
 def _forbid(rule: Rule, lineage: Lineage) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property
 
@@ -93,6 +94,22 @@ class Names:
         """Return the datasets that one of the selectors fits, by any of their names."""
         own = pattern_of(selectors)
         return {id_ for id_, one in self.datasets.items() if any(map(own.fullmatch, _texts(one)))}
+
+    def near(self, selector: str) -> str:
+        """Return the question whether another selector was meant, whose parts the store has; empty without one."""
+        texts = [text for one in self.datasets.values() for text in _texts(one)]
+        known = {*_SEPARATORS.split(" ".join(texts)), *(plain(name) for _, name in self.fields.values())}
+        words = _SEPARATORS.split(selector)
+        meant = selector
+        for word in words:
+            if word and not _WILD & {*word} and plain(word) not in known:
+                (best,) = get_close_matches(plain(word), known, n=1) or (word,)
+                meant = meant.replace(word, best)
+        return f" Did you mean {meant!r}?" if meant != selector else ""
+
+
+_SEPARATORS = re.compile(r"[./: ]")
+_WILD = frozenset("*?[")
 
 
 def _texts(dataset: KnownDataset) -> list[str]:

@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from headwater.errors import PolicyError
-from headwater.policies.yaml_map import Word
 from headwater.store import schema
+from headwater.yaml_map import Word
 
 _MOST = 10_000
 """The largest number of rows of a query that become findings."""

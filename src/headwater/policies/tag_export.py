@@ -10,7 +10,7 @@ import yaml
 
 from headwater.errors import PolicyError
 from headwater.policies.tag_file import VERSION, TagName
-from headwater.policies.yaml_map import nearest
+from headwater.yaml_map import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headwater.errors import PolicyError
 from headwater.policies.selectors import fits
-from headwater.policies.yaml_map import Place, Word, YamlMap, read_yaml
+from headwater.yaml_map import Place, Word, YamlMap, read_yaml
 
 VERSION = "1"
 
@@ -90,16 +90,20 @@ def read_tag_file(path: Path, shown: str = "") -> TagFile:
     Raises:
         PolicyError: the file cannot be read; the message names the line and the column.
     """
-    whole = read_yaml(path, shown)
+    whole = read_yaml(path, shown, PolicyError)
     whole.only(("version", "tags", "order", "breakers"), ("version",))
     require_version(whole)
     tags, order = whole.map("tags"), whole.map("order")
     found = TagFile(
-        tuple(_declared(key, tags) for key in tags.names()) if tags is not None else (),
-        tuple((key.text, order.texts(key.text)) for key in order.names()) if order is not None else (),
+        tuple(_declared(key, tags) for key in tags.names()),
+        tuple((key.text, order.texts(key.text)) for key in order.names()),
         tuple(_breaker(one) for one in whole.maps("breakers")),
     )
     _require_no_circle(found)
+    made = {one.masked_as for one in found.tags}
+    for one in found.tags:
+        if not (one.columns or one.datasets or one.masked_as or one.name.tag in made):
+            raise PolicyError(f"{one.place}: the tag {str(one.name)!r} is on nothing: add 'columns' or 'datasets'.")
     return found
 
 
@@ -116,7 +120,6 @@ def require_version(whole: YamlMap) -> None:
 
 def _declared(key: Word, tags: YamlMap) -> DeclaredTag:
     own = tags.map(key.text)
-    assert own is not None
     own.only(("columns", "datasets", "masked_as", "description"))
     name = tag_name(key.text)
     if not name.tag:

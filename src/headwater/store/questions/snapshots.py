@@ -151,7 +151,10 @@ class ChangedEdge:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotDifference:
-    """How two snapshots differ; ``broken`` are the columns downstream of what went or changed, each with those."""
+    """How two snapshots differ; ``broken`` are the columns downstream of what went or changed, each with those.
+
+    ``changed`` are edges that no list of columns has, ``edges`` all that differ.
+    """
 
     added: tuple[ColumnName, ...] = ()
     removed: tuple[ColumnName, ...] = ()
@@ -159,6 +162,7 @@ class SnapshotDifference:
     rerouted: tuple[ReroutedColumn, ...] = ()
     changed: tuple[ChangedEdge, ...] = ()
     broken: Mapping[ColumnName, tuple[ColumnName, ...]] = field(default_factory=dict)
+    edges: tuple[ChangedEdge, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.retyped or self.rerouted or self.changed)
@@ -174,7 +178,7 @@ def compared(before: Snapshot, after: Snapshot) -> SnapshotDifference:
         if before.columns[one] and after.columns[one] and before.columns[one] != after.columns[one]
     ]
     rerouted = _rerouted(before, after)
-    places = {one.column for one in rerouted}
+    edges = tuple(_changed(before, after))
     causes = [*sorted(removed), *(one.column for one in retyped), *(one.column for one in rerouted)]
     broken: dict[ColumnName, list[ColumnName]] = {}
     for cause in causes:
@@ -186,8 +190,9 @@ def compared(before: Snapshot, after: Snapshot) -> SnapshotDifference:
         tuple(sorted(removed)),
         tuple(retyped),
         rerouted,
-        tuple(_changed(before, after, removed | added, places)),
+        tuple(_unlisted(edges, removed | added, {one.column for one in rerouted})),
         {column: tuple(causes) for column, causes in sorted(broken.items())},
+        edges,
     )
 
 
@@ -210,16 +215,22 @@ def _inputs(of: Snapshot) -> dict[ColumnName, set[ColumnName]]:
     return found
 
 
-def _changed(
-    before: Snapshot, after: Snapshot, columns: Collection[ColumnName], rerouted: Collection[ColumnName]
-) -> Iterable[ChangedEdge]:
-    """Yield the edges that differ, but for DIRECT ones of columns that are listed already."""
+def _changed(before: Snapshot, after: Snapshot) -> Iterable[ChangedEdge]:
     for edge in sorted(before.edges.keys() | after.edges.keys()):
         was, now = before.edges.get(edge, frozenset()), after.edges.get(edge, frozenset())
-        only_direct = all(kind.direct for kind in was ^ now)
-        listed = edge.output in columns or (edge.output in rerouted and only_direct and not (was and now))
-        if was != now and not listed:
+        if was != now:
             yield ChangedEdge(edge, was, now, _note(was, now))
+
+
+def _unlisted(
+    edges: Iterable[ChangedEdge], columns: Collection[ColumnName], rerouted: Collection[ColumnName]
+) -> Iterable[ChangedEdge]:
+    """Yield the edges but for DIRECT ones of columns that are listed already."""
+    for one in edges:
+        only_direct = all(kind.direct for kind in one.before ^ one.after)
+        rerouting = one.edge.output in rerouted and only_direct and not (one.before and one.after)
+        if one.edge.output not in columns and not rerouting:
+            yield one
 
 
 _NOTES: tuple[tuple[str, Callable[[Kinds, Kinds], bool]], ...] = (
