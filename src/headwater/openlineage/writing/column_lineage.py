@@ -4,13 +4,12 @@ The ``lineage`` job facet, LineageFacet 1-0-0, has the same edges: for each outp
 it. On a run event it says what was observed (specification, Lineage Job Facet).
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import attr
 from openlineage.client.generated import column_lineage_dataset as columns
-from openlineage.client.generated import column_lineage_dataset as wire
 from openlineage.client.generated.lineage import (
     LineageDatasetEntry,
     LineageDatasetInput,
@@ -28,40 +27,29 @@ from headwater.model import (
     InputField,
     Output,
     Statement,
-    Subtype,
-    Transformation,
 )
 from headwater.openlineage.writing.facets import FacetSettings
-from headwater.redaction import redact_literals
+from headwater.openlineage.writing.input_fields import (
+    COARSE,
+    FacetOfEdges,
+    OpaqueTransformation,
+    names_of,
+)
 
-_OPAQUE = "opaque"
-_NAMES = {subtype: (subtype.type.value, subtype.value) for subtype in Subtype}
 _MOST_PAIRS = 10_000
-_COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="said for the whole dataset to save space")
-
-
-@attr.define
-class OpaqueTransformation(wire.Transformation):
-    """A conservative edge: headwater could not see inside the step. The description says so, too."""
-
-    opaque: bool = True
 
 
 def column_lineage_facet(
     output: Output, settings: FacetSettings
-) -> tuple[wire.ColumnLineageDatasetFacet | None, tuple[Gap, ...]]:
+) -> tuple[columns.ColumnLineageDatasetFacet | None, tuple[Gap, ...]]:
     """The facet of one output, None when it has no columns, and what a limit made of it."""
     lineage, gaps = within_limit(output.lineage, settings)
     if not lineage.fields and not lineage.dataset:
         return None, ()
-    write = _Writer(settings)
-    facet = wire.ColumnLineageDatasetFacet(
-        fields={name: wire.Fields(write.input_fields(edges)) for name, edges in lineage.fields.items()},
-        dataset=write.input_fields(lineage.dataset) or None,
-        producer=settings.producer,
-    )
     name = str(output.description.dataset)
-    return facet, tuple(Gap("budget", what, why, name) for what, why in gaps)
+    return FacetOfEdges(lineage.fields, lineage.dataset, settings), tuple(
+        Gap("budget", what, why, name) for what, why in gaps
+    )
 
 
 def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[ColumnLineage, list[tuple[str, str]]]:
@@ -112,7 +100,7 @@ def _without_products(lineage: ColumnLineage, settings: FacetSettings) -> tuple[
             ("edges", f"A function fills {count} of {len(lineage.fields)} columns: its inputs stand for the dataset.")
         )
     fields = {name: own if opaque in many else lineage.fields[name] for name, (opaque, own) in split.items()}
-    on_all = lineage.dataset | everywhere | {Dependency(column, _COARSE) for column in coarse}
+    on_all = lineage.dataset | everywhere | {Dependency(column, COARSE) for column in coarse}
     return ColumnLineage(fields, on_all), notes
 
 
@@ -142,7 +130,7 @@ def _coarsened(lineage: ColumnLineage, limit: int) -> tuple[ColumnLineage, str]:
     coarse = {edge.input for name in by_size[shown:] for edge in lineage.fields[name]}
     fine = set(by_size[:shown])
     fields = {name: edges if name in fine else frozenset() for name, edges in lineage.fields.items()}
-    result = ColumnLineage(fields, lineage.dataset | {Dependency(column, _COARSE) for column in coarse})
+    result = ColumnLineage(fields, lineage.dataset | {Dependency(column, COARSE) for column in coarse})
     note = f"the inputs of {len(by_size) - shown} of {len(by_size)} columns stand for the whole dataset."
     lost = _size(result) - limit
     return (result, note) if lost <= 0 else _cut(result, limit, note)
@@ -165,54 +153,11 @@ def _most_that_fit(lineage: ColumnLineage, by_size: list[str], limit: int) -> in
 
 def _cut(lineage: ColumnLineage, limit: int, note: str) -> tuple[ColumnLineage, str]:
     """More distinct inputs than the limit: the one case in which edges are lost, and it is said."""
-    inputs = sorted({edge.input for edge in lineage.dataset}, key=_input_key)
+    inputs = sorted({edge.input for edge in lineage.dataset}, key=names_of)
     fields: Mapping[str, frozenset[Dependency]] = {name: frozenset() for name in lineage.fields}
-    shown = frozenset(Dependency(column, _COARSE) for column in inputs[:limit])
+    shown = frozenset(Dependency(column, COARSE) for column in inputs[:limit])
     lost = max(len(inputs) - limit, 0)
     return ColumnLineage(fields, shown), f"{note} {lost} of {len(inputs)} input columns are left out."
-
-
-def _input_key(column: InputField) -> tuple[str, str, str]:
-    return column.dataset.namespace, column.dataset.name, column.name
-
-
-_Key = tuple[str, str, bool, bool, str]
-
-
-class _Writer:
-    """Turns edges into the client's classes; equal transformations are one object, for there are few of them."""
-
-    def __init__(self, settings: FacetSettings) -> None:
-        self._settings = settings
-        self._step = cache(self._written)
-
-    def input_fields(self, edges: Collection[Dependency]) -> list[wire.InputField]:
-        if len(edges) == 1:  # as most columns of a wide frame have
-            (edge,) = edges
-            return [wire.InputField(*_input_key(edge.input), [self._step(edge.transformation)[1]])]
-        by_input: defaultdict[tuple[str, str, str], dict[_Key, wire.Transformation]] = defaultdict(dict)
-        for edge in edges:
-            key, step = self._step(edge.transformation)
-            by_input[_input_key(edge.input)][key] = step
-        return [
-            wire.InputField(*name, [step for _, step in sorted(by_input[name].items())]) for name in sorted(by_input)
-        ]
-
-    def _written(self, step: Transformation) -> tuple[_Key, wire.Transformation]:
-        """The transformation as the facet has it, and what those of one input are ordered by."""
-        description = self._description(step)
-        kind = OpaqueTransformation if step.opaque else wire.Transformation
-        names = _NAMES[step.subtype]
-        return (*names, step.masking, step.opaque, description), kind(*names, description or None, step.masking)
-
-    def _description(self, step: Transformation) -> str:
-        """The text of the facet: redacted, shortened, or none."""
-        text = redact_literals(step.description) if self._settings.descriptions_enabled or step == _COARSE else ""
-        if len(text) > self._settings.max_description:
-            text = text[: self._settings.max_description] + "…"
-        if step.opaque:
-            return f"{_OPAQUE}: {text}" if text else _OPAQUE
-        return text
 
 
 OutputLineage = tuple[Output, columns.ColumnLineageDatasetFacet | None]

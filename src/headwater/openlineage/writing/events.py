@@ -15,12 +15,7 @@ import attr
 import orjson
 from openlineage.client.event_v2 import InputDataset, Job, JobEvent, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.generated.base import JobFacet
-from openlineage.client.generated.column_lineage_dataset import (
-    ColumnLineageDatasetFacet,
-    Fields,
-    InputField,
-    Transformation,
-)
+from openlineage.client.generated.column_lineage_dataset import ColumnLineageDatasetFacet
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
 
 from headwater.errors import EventError
@@ -37,6 +32,7 @@ from headwater.model import (
 from headwater.openlineage.writing.column_lineage import column_lineage_facet, explicit_lineage_facet
 from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets
 from headwater.openlineage.writing.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
+from headwater.openlineage.writing.input_fields import FacetOfEdges, quoted
 from headwater.openlineage.writing.run_facets import input_facets, output_facets
 
 _DEFAULT = FacetSettings()
@@ -327,45 +323,19 @@ def _job_facets(
 
 
 def _part(value: Any) -> Any:
-    """As `_plain`; of columns and edges, of which a wide table has thousands, a text whose parts are made once."""
-    write = _TEXTS.get(value.__class__)
-    return _plain(value) if write is None else orjson.Fragment(write(value))
-
-
-def _fields(value: Fields) -> str:
-    if value.transformationDescription or value.transformationType:
-        return _dumped(_plain(value))
-    return f'{{"inputFields":[{",".join(map(_edge, value.inputFields))}]}}'
-
-
-def _edge(value: InputField) -> str:
-    names = f'"field":{_quoted(value.field)},"name":{_quoted(value.name)},"namespace":{_quoted(value.namespace)}'
-    return f'{{{names},"transformations":[{",".join(map(_step, value.transformations or ()))}]}}'
+    """As `_plain`; of columns and edges, of which a wide table has thousands, a text."""
+    if isinstance(value, FacetOfEdges):
+        return value.members
+    return orjson.Fragment(_column(value)) if isinstance(value, SchemaDatasetFacetFields) else _plain(value)
 
 
 def _column(value: SchemaDatasetFacetFields) -> str:
     if (value.fields, value.description, value.ordinal_position) != _NO_MORE or value.type is None:
         return _dumped(_plain(value))
-    return f'{{"name":{_quoted(value.name)},"type":{_quoted(value.type)}}}'
+    return f'{{"name":{quoted(value.name)},"type":{quoted(value.type)}}}'
 
 
 _NO_MORE = (None, None, None)
-_TEXTS: Mapping[type, Callable[[Any], str]] = {Fields: _fields, InputField: _edge, SchemaDatasetFacetFields: _column}
-
-
-@lru_cache(maxsize=4096)
-def _quoted(text: str) -> str:
-    return orjson.dumps(text).decode()
-
-
-def _step(step: Transformation) -> str:
-    return _step_text(step.type, step.subtype, step.description, step.masking, getattr(step, "opaque", None))
-
-
-@lru_cache(maxsize=256)
-def _step_text(*values: str | bool | None) -> str:
-    named = zip(("type", "subtype", "description", "masking", "opaque"), values, strict=True)
-    return orjson.dumps({name: one for name, one in named if one is not None}, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _plain(value: Any) -> Any:
