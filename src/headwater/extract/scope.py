@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from headwater.ext import NodeLineage, Transformation
 from headwater.ext.runtime import NO_EXTENSIONS, Extensions
 from headwater.extract.origins import Origin, OriginKey
 from headwater.extract.trace import NOTHING, Paths, Placeholder, Trace
-from headwater.model import DatasetDescription, Gap
+from headwater.model import DatasetDescription, Gap, SchemaField
 from headwater.openlineage.naming.resolvers import ConfiguredNames
 from headwater.openlineage.naming.trimming import Trimming
 from headwater.plan import Expression, Operator
@@ -107,6 +108,12 @@ def attribute(node: Expression) -> Attribute:
     """The column that a named expression puts out."""
     values = node.values
     return Attribute(values.get("id", -1), values.get("name", ""), values.get("type") or values.get("dataType") or "")
+
+
+@lru_cache(maxsize=4096)
+def schema_field(name: str, kind: str) -> SchemaField:
+    """A column of a schema; one object for equal ones, since a job reads and writes the same wide tables often."""
+    return SchemaField(name, kind)
 
 
 Visitor: TypeAlias = Callable[[Expression, tuple[Trace, ...], Scope], Trace]

@@ -108,13 +108,15 @@ Trace = Paths | Struct | Elements
 
 
 class _After(dict[Transformation, Transformation]):
-    """The transformations with one more step, each worked out once."""
+    """The transformations with one more step, each worked out once; forgotten when they are many."""
 
     def __init__(self, outer: Transformation) -> None:
         super().__init__()
         self._outer = outer
 
     def __missing__(self, inner: Transformation) -> Transformation:
+        if len(self) >= 4_096:
+            self.clear()
         self[inner] = compose(self._outer, inner)
         return self[inner]
 
@@ -158,11 +160,12 @@ def _stepped(transformation: Step, paths: Paths) -> Paths:
 
 def described(text: str, paths: Paths) -> Paths:
     """The paths with the text of the expression that their origins are in; those of a wide function stay equal."""
+    if len(paths) == 1:
+        ((origin, how),) = paths
+        with_text = Transformation(how.subtype, how.masking, how.opaque, text, how.guess)
+        return paths if isinstance(origin, Received) else frozenset(((origin, with_text),))
     functions = frozenset([path for path in paths if isinstance(path[0], Received)])
-    if len(paths) != 1 or functions:
-        return union((step(Transformation(Subtype.IDENTITY, description=text), paths - functions), functions))
-    ((origin, how),) = paths
-    return frozenset(((origin, Transformation(how.subtype, how.masking, how.opaque, text, how.guess)),))
+    return union((step(Transformation(Subtype.IDENTITY, description=text), paths - functions), functions))
 
 
 # Many columns may be computed of one wide value: one set for those that are computed alike.

@@ -6,7 +6,7 @@ from typing import Any
 
 from headwater.extract.edges import lineage
 from headwater.extract.queries import with_generated
-from headwater.extract.scope import Attribute, Extraction, Rows
+from headwater.extract.scope import Attribute, Extraction, Rows, schema_field
 from headwater.extract.trace import flat
 from headwater.model import IDENTITY, Dataset, DatasetDescription, Dependency, InputField, Output, SchemaField
 from headwater.plan import Operator
@@ -41,7 +41,7 @@ def written(
         target = DatasetDescription(Dataset("inmemory://", "unknown"))
     labels = spelled(_labels(rows.output, names, extraction), target.schema, extraction)
     known = {column.name for column in target.schema}
-    own = [SchemaField(name, column.type) for name, column in zip(labels, rows.output, strict=False)]
+    own = [schema_field(name, column.type) for name, column in zip(labels, rows.output, strict=False)]
     schema = (*target.schema, *(field for field in own if field.name not in known))
     rank = {field.name: place for place, field in reversed([*enumerate(schema)])} if known else {}
     order = sorted(range(len(labels)), key=lambda place: rank[labels[place]]) if known else range(len(labels))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 
 from headwater.extract.operators.table import Visitors
@@ -9,9 +10,9 @@ from headwater.extract.queries import is_query, query_lineage
 from headwater.extract.relations import connector_names, naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.relations.positions import read_names
-from headwater.extract.scope import Attribute, Extraction, Rows, attribute
-from headwater.extract.trace import NOTHING, SAME, TRANSFORMED, Paths, step, union
-from headwater.model import DatasetDescription, InputField, SchemaField
+from headwater.extract.scope import Attribute, Extraction, Rows, attribute, schema_field
+from headwater.extract.trace import NOTHING, TRANSFORMED, Paths, source, step, union
+from headwater.model import Dataset, DatasetDescription, InputField
 from headwater.openlineage.naming.jdbc_url import jdbc_source
 from headwater.plan import Operator
 
@@ -131,7 +132,7 @@ def note(
     names: Mapping[str, str] = _OWN_NAMES,
 ) -> None:
     """Remember a dataset as an input, with the schema seen of it."""
-    schema = tuple([SchemaField(names.get(column.name, column.name), column.type) for column in output])
+    schema = tuple([schema_field(names.get(column.name, column.name), column.type) for column in output])
     extraction.datasets[replace(description, schema=schema)] = None
 
 
@@ -166,7 +167,13 @@ def _has_changes(node: Operator) -> bool:
 
 
 def _origin(name: str, descriptions: tuple[DatasetDescription, ...]) -> Paths:
-    return frozenset([(InputField(description.dataset, name), SAME) for description in descriptions])
+    return union([_column_of(description.dataset, name) for description in descriptions])
+
+
+@lru_cache(maxsize=4096)
+def _column_of(dataset: Dataset, name: str) -> Paths:
+    """One object for the same column, since a job reads the same tables again and again."""
+    return source(InputField(dataset, name))
 
 
 # The columns that a table's changes have and the table has not (CDCReader, MetadataColumns).

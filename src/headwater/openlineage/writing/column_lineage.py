@@ -111,7 +111,7 @@ def _opaque_apart(lineage: ColumnLineage) -> dict[str, tuple[frozenset[Dependenc
     @cache
     def apart(edges: frozenset[Dependency]) -> tuple[frozenset[Dependency], frozenset[Dependency]]:
         opaque = frozenset([edge for edge in edges if edge.transformation.opaque])
-        return shared.setdefault(opaque, opaque), edges - opaque
+        return (shared.setdefault(opaque, opaque), edges - opaque) if opaque else (opaque, edges)
 
     return {
         name: (edges.received, edges.own) if isinstance(edges, EdgesOfFunction) else apart(frozenset(edges))

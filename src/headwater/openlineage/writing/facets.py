@@ -8,6 +8,7 @@ statement did to the names of a dataset and its fields (in ``names``), ``headwat
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -254,13 +255,15 @@ def _source_code(source: str, settings: FacetSettings) -> SourceCodeLocationJobF
 
 
 def _schema(fields: Iterable[model.SchemaField], settings: FacetSettings) -> SchemaDatasetFacet | None:
-    columns = [_column(field) for field in fields]
+    columns = [_column(field.name, field.type) for field in fields]
     return SchemaDatasetFacet(columns, producer=settings.producer) if columns else None
 
 
-def _column(field: model.SchemaField) -> SchemaDatasetFacetFields:
-    within = nested_fields(field.type)
-    return SchemaDatasetFacetFields(field.name, field.type or None, fields=list(within) if within else None)
+@lru_cache(maxsize=4096)
+def _column(name: str, kind: str) -> SchemaDatasetFacetFields:
+    """One object for equal columns, since a job reads and writes the same wide tables again and again."""
+    within = nested_fields(kind)
+    return SchemaDatasetFacetFields(name, kind or None, fields=list(within) if within else None)
 
 
 def _catalog(entry: model.CatalogEntry | None, settings: FacetSettings) -> CatalogDatasetFacet | None:
