@@ -40,6 +40,7 @@ PROJECTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "sedona": ((str(HERE / "jobs" / "mapped.py"), "."),),
     "spark-sql": ((str(HERE / "jobs" / "examples.py"), ".", "sql"),),
     "spark-ml": ((str(HERE / "jobs" / "examples.py"), ".", "ml"),),
+    "spark-streams": ((str(HERE / "jobs" / "examples.py"), ".", "sql/streaming", "streaming"),),
     "sqlmesh": (
         (*SQLMESH, "plan", "--auto-apply", "--no-prompts", "--execution-time", "2026-03-04"),
         (*SQLMESH, "run"),
@@ -58,8 +59,16 @@ CHANGING = (
     (re.compile(r"(__splink__\w+?)_[0-9a-f]{9}\b"), r"\1"),
     (re.compile(r"\b([A-Z]\w+)_[0-9a-f]{12}\b"), r"\1"),
     (re.compile(r"passing/tmp\w{8}\b"), "passing/{temporary}"),
+    (re.compile(r"kafka://127.0.0.1:\d+"), "kafka://{broker}"),
 )
-"""Names that are others at each run: of checkpoints, Splink's tables, MLlib's models and temporary files."""
+"""Names that are others at each run: of checkpoints, Splink's tables, MLlib's models, temporary files and a broker."""
+
+TIMES = (
+    (re.compile(r"^Batch: \d+$", re.M), "Batch: {number}"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:[\d.]+"), "{time}"),
+    (re.compile(r"\b\d{10}\b"), "{seconds}"),
+)
+"""Which batch of a stream has a row is a matter of time, and so is how often an example prints the state so far."""
 
 UNORDERED = ("ml-min_hash_lsh_example.txt",)
 """Examples that print in an order that changes from run to run, without headwater too."""
@@ -90,8 +99,11 @@ def results(folder: Path) -> dict[str, list[str]]:
         dataset = str(path.parent.relative_to(folder))
         found.setdefault(dataset, []).extend(map(str, pq.ParquetFile(path).read().to_pylist()))
     for path in folder.glob("printed/*.txt"):
-        lines = repeatable(path.read_text(encoding="utf-8"), folder).splitlines()
-        printed[path.name] = sorted(lines) if path.name in UNORDERED else lines
+        text = repeatable(path.read_text(encoding="utf-8"), folder)
+        if path.name.startswith("streaming-"):
+            printed[path.name] = sorted({*replaced(text, TIMES).splitlines()})
+        else:
+            printed[path.name] = sorted(text.splitlines()) if path.name in UNORDERED else text.splitlines()
     return {dataset: sorted(rows) for dataset, rows in found.items()} | printed
 
 
@@ -103,8 +115,12 @@ def story(folder: Path) -> str:
 
 def repeatable(text: str, folder: Path) -> str:
     """A text of a run in a folder, without names that are others at each run."""
-    text = text.replace(str(folder), "{folder}")
-    for pattern, instead in CHANGING:
+    return replaced(text.replace(str(folder), "{folder}"), CHANGING)
+
+
+def replaced(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> str:
+    """A text with each match of a pattern replaced by what stands beside it."""
+    for pattern, instead in patterns:
         text = pattern.sub(instead, text)
     return text
 

@@ -15,8 +15,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,11 @@ from pyarrow import orc, parquet
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.streaming import StreamingContext
+
+sys.path.append(str(Path(__file__).parents[3]))  # the broker is that of our tests
+
+from tests.connectors import KAFKA_JARS
+from tests.streaming.broker import running_broker
 
 FOLDER, *GROUPS = sys.argv[1:]
 """Where to be, and the folders of examples to run."""
@@ -45,12 +51,20 @@ ARGUMENTS = {
     "recoverable_network_wordcount": (*NETWORK, "checkpoint", "counts"),
     "sql_network_wordcount": NETWORK,
     "stateful_network_wordcount": NETWORK,
+    "hdfs_wordcount": ("arriving",),
+    "structured_kafka_wordcount": ("{broker}", "subscribe", "lines"),
 }
-ELSEWHERE = ("__init__", "structured_kafka_wordcount", "hdfs_wordcount")
-"""They need a broker, or somebody who puts files into a folder meanwhile."""
 
-LINES = b"the happy cat saw the sad dog\nthe dog had fun\n"
-PATIENCE = 10  # seconds that a stream has for them
+NEW = {"the happy cat saw the sad dog": "happy", "the dog had fun": "fun"}
+"""The lines that a stream brings, each with a word that an example prints when it has processed it."""
+
+SILENT = {"network_wordjoinsentiments": "0 total"}
+"""It splits its list of words at blanks, where that has tabs, and so finds none of them."""
+
+SESSIONS = ("structured_sessionization", "structured_network_wordcount_session_window")
+"""They get one line: how long a session is depends on when the next came."""
+
+PATIENCE = 300  # seconds until a line is processed, on a busy machine too
 
 FILES = {
     "people.txt": "Ann, 31\nBob, 17\nCas, 44\n",
@@ -78,63 +92,132 @@ def make_resources() -> None:
 
 
 @contextlib.contextmanager
-def words() -> Iterator[int]:
-    """A port that says ``LINES`` to whoever connects, and ends the streams when they had time for them."""
-    with socket.create_server(("localhost", 0)) as server:
-        server.settimeout(600)  # until Spark has started, on a busy machine too
-        speaker = threading.Thread(target=_speak, args=(server,))
-        speaker.start()
-        try:
-            yield server.getsockname()[1]
-        finally:
-            socket.create_connection(server.getsockname()).close()  # an example that failed has not come for them
-            speaker.join()
+def streamed(example: str, arguments: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The arguments of an example that reads a stream, which gets the lines meanwhile and is ended after the last."""
+    lines = [(line, SILENT.get(example, word)) for line, word in NEW.items()][: 1 if example in SESSIONS else None]
+    with contextlib.ExitStack() as stack:
+        if "{port}" in arguments:
+            server = stack.enter_context(socket.create_server(("localhost", 0)))
+            server.settimeout(PATIENCE)
+            send, values = by_socket(server), {"port": server.getsockname()[1]}
+        elif "{broker}" in arguments:
+            values = {"broker": stack.enter_context(running_broker(Path("passing").absolute()))}
+            send = by_topic(**values, topic=arguments[-1])
+        else:
+            send, values = by_files(Path(*arguments)), {}
+        over = threading.Event()
+        feeder = threading.Thread(target=feed, args=(send, lines, over))
+        feeder.start()
+        yield tuple(argument.format(**values) for argument in arguments)
+        over.set()
+        feeder.join()
 
 
-def _speak(server: socket.socket) -> None:
-    connection, _ = server.accept()
-    with connection:
-        connection.sendall(LINES)
-        older = StreamingContext.getActive()
-        time.sleep(PATIENCE)
-        if older:
-            older.stop(stopSparkContext=False)
-        session = SparkSession._instantiatedSession
-        for query in [] if older or session is None else session.streams.active:
-            query.stop()
+def by_socket(server: socket.socket) -> Callable[[str], None]:
+    """Send lines to whoever connects."""
+    connections: list[socket.socket] = []
+
+    def send(line: str) -> None:
+        if not connections:
+            connections.append(server.accept()[0])
+        connections[0].sendall(f"{line}\n".encode())
+
+    return send
+
+
+def by_files(folder: Path) -> Callable[[str], None]:
+    """Move a file for each line into a folder, which is made now."""
+    folder.mkdir()
+
+    def send(line: str) -> None:
+        file = Path("passing", f"{len(line)}.txt")
+        file.write_text(f"{line}\n")
+        file.rename(folder / file.name)
+
+    return send
+
+
+def by_topic(broker: str, topic: str) -> Callable[[str], None]:
+    """Send lines by the client of Kafka in Spark's own JVM; that before the stream begins makes the topic."""
+    SparkContext._ensure_initialized()
+    kafka = SparkContext._jvm.org.apache.kafka
+
+    def send(line: str) -> None:
+        strings = "org.apache.kafka.common.serialization.StringSerializer"
+        settings = {"bootstrap.servers": broker, "key.serializer": strings, "value.serializer": strings}
+        producer = kafka.clients.producer.KafkaProducer(settings)
+        producer.send(kafka.clients.producer.ProducerRecord(topic, line))
+        producer.close()
+
+    send("")
+    return send
+
+
+def feed(send: Callable[[str], None], lines: list[tuple[str, str]], over: threading.Event) -> None:
+    """Send each line when the one before it is in what the example prints, and end the stream after the last."""
+    before = OUTPUT.stat().st_size
+
+    def printed(word: str) -> bool:
+        return word in OUTPUT.read_bytes()[before:].decode()
+
+    wait(lambda: StreamingContext.getActive() is not None or printed("Batch: 0"), over)
+    for line, word in lines:
+        if not over.is_set():
+            send(line)
+        wait(partial(printed, word), over)
+    time.sleep(1)  # the rest of what it prints about the last
+    if older := StreamingContext.getActive():  # gracefully, or the example ends in the error of the batch that runs
+        older.stop(stopSparkContext=False, stopGraceFully=True)
+    session = SparkSession._instantiatedSession
+    for query in [] if older or session is None else session.streams.active:
+        query.stop()
+
+
+def wait(condition: Callable[[], bool], over: threading.Event) -> None:
+    """Return when a condition holds, or when the example or patience is at its end."""
+    deadline = time.monotonic() + PATIENCE
+    while not over.wait(0.2) and time.monotonic() < deadline and not condition():
+        pass
 
 
 def run(example: Path) -> None:
     """Run one as ``python example.py`` would, and write down what it printed and how it ended."""
-    arguments = ARGUMENTS.get(example.stem, ())
+    printed = Path("printed", f"{example.parent.name}-{example.stem}.txt")
+    before = OUTPUT.stat().st_size
     with contextlib.ExitStack() as stack:
-        printed = stack.enter_context(Path("printed", f"{example.parent.name}-{example.stem}.txt").open("w"))
-        port = stack.enter_context(words()) if NETWORK[0] in arguments else 0
-        stack.enter_context(contextlib.redirect_stdout(printed))
+        arguments = ARGUMENTS.get(example.stem, ())
+        if arguments:
+            arguments = stack.enter_context(streamed(example.stem, arguments))
         random.seed(0)  # `randomSplit` without a seed takes one from here
         np.random.seed(0)
-        sys.argv = [str(example), *(one.format(port=port) for one in arguments)]
+        sys.argv = [str(example), *arguments]
         started = time.monotonic()
         try:
             runpy.run_path(str(example), run_name="__main__")
             end = "ended"
         except (Exception, SystemExit) as fault:
             end = f"ended by {type(fault).__name__}"
-        print(end, file=printed)
-        print(f"{example.stem}: {end}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    print(end, flush=True)
+    printed.write_bytes(OUTPUT.read_bytes()[before:])
+    print(f"{example.stem}: {end}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     if context := SparkContext._active_spark_context:
         context.stop()
 
 
 os.chdir(FOLDER)
 # Rows come in one order only where one task runs after the other; a receiver of a stream takes a core for itself.
-cores = 3 if any("streaming" in group for group in GROUPS) else 1
-os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[{cores}] pyspark-shell"
+streams = any("streaming" in group for group in GROUPS)
+packages = f"--packages {','.join(KAFKA_JARS)}" if streams else ""
+os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[{3 if streams else 1}] {packages} pyspark-shell"
 tempfile.tempdir = str(Path("passing").absolute())
 for folder in ("passing", "printed"):
     Path(folder).mkdir()
+# A stream's console is the standard output of Spark's JVM.
+OUTPUT = Path("passing/output")
+os.dup2(os.open(OUTPUT, os.O_CREAT | os.O_WRONLY | os.O_APPEND), sys.stdout.fileno())
+sys.stdout.reconfigure(line_buffering=True)
 make_resources()
 for group in GROUPS:
     for one in sorted((EXAMPLES / group).glob("*.py")):
-        if one.stem not in ELSEWHERE:
+        if one.stem != "__init__":
             run(one)
