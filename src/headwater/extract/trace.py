@@ -9,7 +9,7 @@ The many columns that a function receives are one source together.
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import NamedTuple
 
 from headwater.model import InputField, Subtype, Transformation, compose
@@ -33,8 +33,9 @@ UNSEEN_ROWS = Transformation(Subtype.FILTER, opaque=True, description="a functio
 class Part(NamedTuple):
     """A part of a packed value: ``field`` and ``item`` have a key; ``each`` is any element, ``label`` a map's key.
 
-    ``extent`` is no part of the value: it says which elements there are. ``shaped`` is the value with one more step for
-    each of its leaves, which is the key; ``updated`` a struct with the changes to fields that are the key.
+    ``extent`` and ``order`` are no parts of the value: they say which elements there are, and which stands where.
+    ``shaped`` is the value with one more step for each of its leaves, which is the key; ``updated`` a struct with the
+    changes to fields that are the key.
     """
 
     kind: str
@@ -45,6 +46,7 @@ EACH = Part("each")
 LABEL = Part("label")
 ANY_ITEM = Part("item")
 EXTENT = Part("extent")
+ORDER = Part("order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Elements:
 
     ``keys`` has the index or literal key of each; where they are not known it is None, and ``values`` has one trace.
     ``extent`` decides which elements there are and in which order, ``labels`` are a map's keys, None of an array.
+    ``order`` is of an array that was sorted: an element as what decides which one stands where, for each leaf apart.
     """
 
     keys: tuple[Hashable, ...] | None
@@ -100,6 +103,7 @@ class Elements:
     whole: Paths = NOTHING
     extent: Paths = NOTHING
     labels: Paths | None = None
+    order: "Trace" = NOTHING
     leaves: int = 0
     levels: int = 0
 
@@ -187,7 +191,14 @@ def elements(
     """An array or a map; of one with too many elements it is not known which is which."""
     if keys is None or len(keys) > _MOST_ELEMENTS:
         keys, values = None, (merge(values),)
-    return _bounded(Elements(keys, values, whole, extent, labels, *_size(values)))
+    return _bounded(Elements(keys, values, whole, extent, labels, NOTHING, *_size(values)))
+
+
+def ordered(array: Trace, order: Trace) -> Trace:
+    """An array with what decides which of its elements stands where."""
+    if not isinstance(array, Elements) or len(flat(order)) > _MOST_LEAVES:
+        return decided(array, flat(order))
+    return replace(array, order=merge((array.order, order)))
 
 
 def _size(traces: tuple[Trace, ...]) -> tuple[int, int]:
@@ -208,7 +219,7 @@ def flat(trace: Trace) -> Paths:
     if isinstance(trace, Struct):
         return union((step(TRANSFORMED, union(map(flat, trace.fields))), trace.whole))
     packed = union((*map(flat, trace.values), trace.labels or NOTHING))
-    return union((step(TRANSFORMED, packed), trace.whole, trace.extent))
+    return union((step(TRANSFORMED, packed), trace.whole, trace.extent, flat(trace.order)))
 
 
 def shaped(transformation: Step, trace: Trace) -> Trace:
@@ -220,7 +231,8 @@ def shaped(transformation: Step, trace: Trace) -> Trace:
         return replace(trace, fields=tuple(shaped(transformation, one) for one in trace.fields), whole=whole)
     values = tuple(shaped(transformation, one) for one in trace.values)
     extent, labels = step(transformation, trace.extent), trace.labels and step(transformation, trace.labels)
-    return replace(trace, values=values, whole=whole, extent=extent, labels=labels)
+    order = shaped(transformation, trace.order)
+    return replace(trace, values=values, whole=whole, extent=extent, labels=labels, order=order)
 
 
 def decided(trace: Trace, by: Paths) -> Trace:
@@ -257,10 +269,12 @@ def merge(traces: Iterable[Trace]) -> Trace:
 def _either(lists: list[Elements], plain: Paths) -> Trace:
     whole, extent = union((plain, *(one.whole for one in lists))), union(one.extent for one in lists)
     labels = None if lists[0].labels is None else union(one.labels or NOTHING for one in lists)
+    order = merge(one.order for one in lists)
     if len({one.keys for one in lists}) == 1:
         values = tuple(map(merge, zip(*(one.values for one in lists), strict=True)))
-        return elements(lists[0].keys, values, whole, extent, labels)
-    return elements(None, tuple(value for one in lists for value in one.values), whole, extent, labels)
+        return ordered(elements(lists[0].keys, values, whole, extent, labels), order)
+    values = tuple(value for one in lists for value in one.values)
+    return ordered(elements(None, values, whole, extent, labels), order)
 
 
 def part(trace: Trace, which: Part) -> Trace:
@@ -270,7 +284,7 @@ def part(trace: Trace, which: Part) -> Trace:
     if which.kind == "updated" and isinstance(which.key, tuple):
         return updated(trace, which.key)
     if isinstance(trace, frozenset):
-        return _later(trace, which, TRANSFORMED)
+        return _later(_may_be_sorted(trace) if which == ORDER else trace, which, TRANSFORMED)
     if isinstance(trace, Struct) and isinstance(which.key, int) and 0 <= which.key < len(trace.fields):
         return decided(trace.fields[which.key], _later(trace.whole, which, TRANSFORMED))
     if isinstance(trace, Elements) and which.kind in _PARTS:
@@ -293,7 +307,7 @@ def updated(trace: Trace, changes: Changes) -> Trace:
                 del fields[known]
         return struct(tuple(fields), tuple(fields.values()), trace.whole)
     paths = flat(trace)
-    holes = [hole for hole in _holes(paths) if len(hole.parts) < _MOST_LEVELS]
+    holes = [hole for hole in unchanged_placeholders(paths) if len(hole.parts) < _MOST_LEVELS]
     later = (source(replace(hole, parts=(*hole.parts, Part("updated", changes)))) for hole in holes)
     rest = frozenset(path for path in paths if path[0] not in holes or path[1] != SAME)
     if rest or not holes:
@@ -303,7 +317,7 @@ def updated(trace: Trace, changes: Changes) -> Trace:
 
 def _later(paths: Paths, which: Part, otherwise: Step) -> Paths:
     """The part of what placeholders stand for that arrive unchanged; of all other paths one more step."""
-    holes = _holes(paths)
+    holes = unchanged_placeholders(paths)
     if not holes:
         return step(otherwise, paths)
     parts = (source(replace(hole, parts=(*hole.parts, which))) for hole in holes if len(hole.parts) < _MOST_LEVELS)
@@ -311,9 +325,14 @@ def _later(paths: Paths, which: Part, otherwise: Step) -> Paths:
     return union((*parts, step(otherwise, frozenset(rest))))
 
 
-def _holes(paths: Paths) -> list[Placeholder]:
+def unchanged_placeholders(paths: Paths) -> list[Placeholder]:
     """The placeholders among the paths whose values arrive unchanged."""
     return [origin for origin, how in paths if isinstance(origin, Placeholder) and how == SAME]
+
+
+def _may_be_sorted(paths: Paths) -> Paths:
+    """Those of what is not known yet: a column's order is part of its value."""
+    return frozenset(path for path in paths if isinstance(path[0], Placeholder))
 
 
 def _each(packed: Elements, _: Hashable) -> Trace:
@@ -328,7 +347,7 @@ def _item(packed: Elements, key: Hashable) -> Trace:
         values = tuple(value for known, value in zip(packed.keys, values, strict=True) if known == wanted)
     decisive = step(TRANSFORMED, union((packed.extent, packed.labels or NOTHING)))
     whole = _later(packed.whole, Part("item", key), TRANSFORMED)
-    return decided(merge(values), union((whole, decisive)))
+    return decided(merge((*values, packed.order)), union((whole, decisive)))
 
 
 def _label(packed: Elements, _: Hashable) -> Trace:
@@ -339,62 +358,14 @@ def _extent(packed: Elements, _: Hashable) -> Trace:
     return union((step(TRANSFORMED, packed.extent), _later(packed.whole, EXTENT, TRANSFORMED)))
 
 
+def _order(packed: Elements, _: Hashable) -> Trace:
+    return decided(packed.order, _later(packed.whole, ORDER, TRANSFORMED))
+
+
 _PARTS: dict[str, Callable[[Elements, Hashable], Trace]] = {
     "each": _each,
     "extent": _extent,
     "item": _item,
     "label": _label,
+    "order": _order,
 }
-
-
-def substitute(trace: Trace, lookup: Callable[[Placeholder], Trace | None]) -> Trace:
-    """The trace with every placeholder that ``lookup`` knows replaced by what it stands for."""
-    if isinstance(trace, frozenset):
-        return _substitute_values(trace, lookup)
-    whole = _substitute_values(trace.whole, lookup)
-    if isinstance(trace, Struct):
-        return merge((struct(trace.names, tuple(substitute(one, lookup) for one in trace.fields)), whole))
-    values = tuple(substitute(one, lookup) for one in trace.values)
-    labels = None if trace.labels is None else substitute_paths(trace.labels, lookup)
-    extent = substitute_paths(trace.extent, lookup)
-    return merge((elements(trace.keys, values, NOTHING, extent, labels), whole))
-
-
-def _substitute_values(paths: Paths, lookup: Callable[[Placeholder], Trace | None]) -> Trace:
-    """Like substitute_paths(), but what arrives unchanged keeps its leaves, for all of which the other paths count."""
-    found = {hole: trace for hole in _holes(paths) if (trace := _found(hole, lookup)) is not None}
-    if not found:
-        return substitute_paths(paths, lookup)
-    rest = frozenset((origin, how) for origin, how in paths if origin not in found or how != SAME)
-    return merge((*found.values(), substitute_paths(rest, lookup)))
-
-
-def _found(hole: Placeholder, lookup: Callable[[Placeholder], Trace | None]) -> Trace | None:
-    parts, found = tuple([_substitute_changes(one, lookup) for one in hole.parts]), lookup(hole)
-    if found is None:
-        return None if parts == hole.parts else source(replace(hole, parts=parts))
-    return reduce(part, parts, found)
-
-
-def _substitute_changes(which: Part, lookup: Callable[[Placeholder], Trace | None]) -> Part:
-    if which.kind == "updated" and isinstance(which.key, tuple):
-        return Part("updated", tuple((name, value and substitute(value, lookup)) for name, value in which.key))
-    return which
-
-
-def substitute_paths(paths: Paths, lookup: Callable[[Placeholder], Trace | None]) -> Paths:
-    """Like substitute(), for plain paths."""
-    if not any(isinstance(origin, Placeholder) for origin, _ in paths):
-        return paths
-    return union(_replace(path, lookup) for path in paths)
-
-
-def _replace(path: Path, lookup: Callable[[Placeholder], Trace | None]) -> Paths:
-    origin, transformation = path
-    found = _found(origin, lookup) if isinstance(origin, Placeholder) else None
-    return frozenset({path}) if found is None else step(transformation, found)
-
-
-def has_outer(trace: Trace) -> bool:
-    """True when a correlated reference is among the sources."""
-    return any(isinstance(origin, Placeholder) and origin.kind == "outer" for origin, _ in flat(trace))

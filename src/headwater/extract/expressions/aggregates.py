@@ -1,9 +1,7 @@
 """Aggregate and window functions."""
 
 from dataclasses import replace
-from itertools import accumulate
 
-from headwater.extract.expressions.functions import function
 from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import (
     AGGREGATED,
@@ -20,10 +18,9 @@ from headwater.extract.trace import (
     merge,
     shaped,
     step,
-    struct,
     union,
 )
-from headwater.plan import Expression, Node
+from headwater.plan import Expression
 
 
 def aggregate_expression(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -45,29 +42,6 @@ def collected(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Tr
     value = children[0]
     missing = value.whole if isinstance(value, Struct) else flat(value)
     return elements(None, (value,), extent=flat(value) if node.name == "CollectSet" else missing)
-
-
-def extreme(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``max(struct)``: structs are compared field by field, so that one depends on itself and on those before it.
-
-    Under a collation texts may be equal and not the same: then the fields behind decide between them.
-    """
-    value = children[0]
-    if not isinstance(value, Struct) or len(children) > 1 or _is_collated(node):
-        return function(node, children, scope)
-    fields = [flat(function(node, (one,), scope)) for one in value.fields]
-    before = tuple(accumulate(fields, lambda one, other: union((one, other))))
-    return struct(value.names, before, flat(function(node, (value.whole,), scope)))
-
-
-def _is_collated(node: Node) -> bool:
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        if "collate" in str(one.values.get("dataType", "")):
-            return True
-        stack.extend(one.children)
-    return False
 
 
 def aggregated_arguments(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -112,7 +86,6 @@ EXPRESSIONS: Visitors = {
     "NthValue": nth_value,
     "PythonUDAF": aggregated_arguments,
     **dict.fromkeys(("AnyValue", "First", "Last", "MaxBy", "MinBy"), chosen),
-    **dict.fromkeys(("Max", "Min"), extreme),
     **dict.fromkeys(("CollectList", "CollectSet"), collected),
     "Lag": offset_function,
     "Lead": offset_function,

@@ -7,6 +7,7 @@ is not a literal may be any.
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import zip_longest
 
+from headwater.extract.expressions.comparisons import compared
 from headwater.extract.expressions.functions import function
 from headwater.extract.scope import Scope, Visitors
 from headwater.extract.trace import (
@@ -15,6 +16,7 @@ from headwater.extract.trace import (
     EXTENT,
     LABEL,
     NOTHING,
+    ORDER,
     TRANSFORMED,
     Elements,
     Part,
@@ -24,6 +26,8 @@ from headwater.extract.trace import (
     decided,
     elements,
     flat,
+    merge,
+    ordered,
     part,
     shaped,
     step,
@@ -47,7 +51,8 @@ def opened(trace: Trace) -> Elements:
     """The elements of an array or a map, of a column that came as one too."""
     if isinstance(trace, Elements):
         return trace
-    return Elements(None, (part(trace, EACH),), extent=flat(part(trace, EXTENT)), leaves=1, levels=1)
+    extent, order = flat(part(trace, EXTENT)), part(trace, ORDER)
+    return Elements(None, (part(trace, EACH),), extent=extent, order=order, leaves=1, levels=1)
 
 
 def all_of(traces: Iterable[Trace]) -> Paths:
@@ -93,12 +98,17 @@ def _item(node: Expression, children: tuple[Trace, ...], key: Hashable) -> Trace
 
 
 def arrays_zip(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """``arrays_zip(a, b)``: structs of the elements at one place."""
+    """``arrays_zip(a, b)``: structs of the elements at one place; what orders an array decides which of it is there."""
     names, extent = ("",) * len(children), all_of(part(one, EXTENT) for one in children)
     rows = zipped(children)
     if rows is None:
-        return elements(None, (struct(names, tuple(part(one, EACH) for one in children)),), extent=extent)
+        return elements(None, (struct(names, tuple(map(at_some_place, children))),), extent=extent)
     return _in_places([struct(names, row) for row in rows], extent)
+
+
+def at_some_place(array: Trace) -> Trace:
+    """An element that is put beside something by its place."""
+    return merge((part(array, EACH), opened(array).order))
 
 
 def zipped(arrays: Iterable[Trace]) -> list[tuple[Trace, ...]] | None:
@@ -136,7 +146,10 @@ def rearranged(node: Expression, children: tuple[Trace, ...], scope: Scope) -> T
     placed = _placed(node, children)
     if placed is not None:
         return _in_places(placed, all_of(counted))
-    return elements(None, values, extent=all_of(children if node.name in _COMPARING else counted))
+    order = merge(part(child, ORDER) for child in holding)
+    if node.name == "SortArray":
+        order = merge((order, compared(node, merge(values), scope)))
+    return ordered(elements(None, values, extent=all_of(children if node.name in _COMPARING else counted)), order)
 
 
 def _placed(node: Expression, children: tuple[Trace, ...]) -> tuple[Trace, ...] | None:
@@ -177,7 +190,7 @@ def _inserted(array: Trace, value: Trace, place: Hashable, index: Trace) -> Trac
     extent = all_of((part(array, EXTENT), index))
     if known is not None and place in (1, -1):
         return _in_places((new, *known) if place == 1 else (*known, new), extent)
-    return elements(None, (part(array, EACH), new), extent=extent)
+    return ordered(elements(None, (part(array, EACH), new), extent=extent), part(array, ORDER))
 
 
 def flatten(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -187,7 +200,8 @@ def flatten(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trac
     written = _written(packed)
     arrays = written and [_written(one) for one in written]
     if not arrays or None in arrays:
-        return elements(None, (part(any_array, EACH),), extent=extent)
+        order = merge((part(any_array, ORDER), part(part(packed, ORDER), ANY_ITEM)))
+        return ordered(elements(None, (part(any_array, EACH),), extent=extent), order)
     return _in_places([value for array in arrays for value in array or ()], extent)
 
 
@@ -211,7 +225,8 @@ def array_compact(node: Expression, children: tuple[Trace, ...], scope: Scope) -
     if not isinstance(packed, Elements):
         return function(node, children, scope)
     missing = (value.whole if isinstance(value, Struct) else value for value in packed.values)
-    return elements(None, (part(packed, EACH),), extent=all_of((part(packed, EXTENT), *missing)))
+    extent = all_of((part(packed, EXTENT), *missing))
+    return ordered(elements(None, (part(packed, EACH),), extent=extent), part(packed, ORDER))
 
 
 def map_keys(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -274,7 +289,7 @@ def map_from_arrays(node: Expression, children: tuple[Trace, ...], scope: Scope)
         and None not in known
     ):
         return elements(known, written, extent=extent, labels=labels)
-    return elements(None, (part(values, EACH),), extent=extent, labels=labels)
+    return elements(None, (at_some_place(values),), extent=extent, labels=labels)
 
 
 def map_from_entries(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
@@ -282,8 +297,8 @@ def map_from_entries(node: Expression, children: tuple[Trace, ...], scope: Scope
     entry = part(children[0], EACH)
     if not isinstance(entry, Struct) or len(entry.fields) != 2:
         return function(node, children, scope)
-    keys, value = (part(entry, Part("field", place)) for place in (0, 1))
-    extent, labels = all_of((part(children[0], EXTENT), keys)), all_of((keys,))
+    keys, value = (part(entry, Part("field", place)) for place in (0, 1))  # of one key, the last entry may count
+    extent, labels = all_of((part(children[0], EXTENT), part(children[0], ORDER), keys)), all_of((keys,))
     written, known = _written(children[0]), _literal_keys(node.children[0])
     if written is not None and len(written) == len(known):
         values = tuple(part(one, Part("field", 1)) for one in written)
@@ -301,7 +316,7 @@ def _literal_keys(node: Node) -> tuple[Hashable, ...]:
 
 
 _JOINING = ("ArrayUnion", "Concat")
-_COMPARING = ("ArrayDistinct", "ArrayUnion", "SortArray")
+_COMPARING = ("ArrayDistinct", "ArrayExcept", "ArrayIntersect", "ArrayRemove", "ArrayUnion")
 
 EXPRESSIONS: Visitors = {
     "ArrayAppend": array_append,
@@ -328,6 +343,9 @@ EXPRESSIONS: Visitors = {
     **dict.fromkeys(
         (
             "ArrayDistinct",
+            "ArrayExcept",
+            "ArrayIntersect",
+            "ArrayRemove",
             "ArrayUnion",
             "Concat",
             "Reverse",

@@ -3,6 +3,7 @@
 from headwater.extract.expressions import (
     aggregates,
     collections,
+    comparisons,
     conditionals,
     functions,
     lambdas,
@@ -21,6 +22,7 @@ VISITORS: Visitors = merged(
     collections.EXPRESSIONS,
     lambdas.EXPRESSIONS,
     aggregates.EXPRESSIONS,
+    comparisons.EXPRESSIONS,
     subqueries.EXPRESSIONS,
     functions.EXPRESSIONS,
 )

@@ -6,6 +6,7 @@ from typing import Any
 from headwater.extract.expressions.functions import function
 from headwater.extract.origins import Origin, has_variables, variable_of
 from headwater.extract.scope import Extraction, Scope, Visitors
+from headwater.extract.substitution import substitute
 from headwater.extract.trace import (
     NOTHING,
     Elements,
@@ -16,11 +17,11 @@ from headwater.extract.trace import (
     elements,
     flat,
     merge,
+    ordered,
     shaped,
     source,
     step,
     struct,
-    substitute,
 )
 from headwater.model import Subtype, Transformation
 from headwater.plan import Expression
@@ -68,7 +69,9 @@ def _recast(packed: Trace, leaves: Any) -> Trace:
     if isinstance(packed, Elements):
         values = tuple(_recast(value, found.get("element")) for value in packed.values)
         whole, extent = step(_TRANSFORMED, packed.whole), step(_TRANSFORMED, packed.extent)
-        return elements(packed.keys if packed.labels is None else None, values, whole, extent, packed.labels)
+        order = _recast(packed.order, found.get("element"))
+        keys = packed.keys if packed.labels is None else None
+        return ordered(elements(keys, values, whole, extent, packed.labels), order)
     return step(_TRANSFORMED, packed)
 
 

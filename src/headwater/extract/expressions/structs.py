@@ -9,6 +9,7 @@ from headwater.extract.trace import (
     Trace,
     elements,
     flat,
+    ordered,
     part,
     step,
     struct,
@@ -32,7 +33,8 @@ def get_array_struct_fields(node: Expression, children: tuple[Trace, ...], scope
     packed = children[0]
     if not isinstance(packed, Elements):
         return step(TRANSFORMED, flat(packed))
-    return elements(packed.keys, tuple(_field(node, one) for one in packed.values), packed.whole, packed.extent)
+    values, order = tuple(_field(node, one) for one in packed.values), _field(node, packed.order)
+    return ordered(elements(packed.keys, values, packed.whole, packed.extent), order)
 
 
 def _field(node: Expression, packed: Trace) -> Trace:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from headwater.extract.scope import Rows, Scope, Visitors
+from headwater.extract.substitution import substitute, substitute_paths
 from headwater.extract.trace import (
     CORRELATED,
     NOTHING,
@@ -12,8 +13,6 @@ from headwater.extract.trace import (
     decided,
     flat,
     step,
-    substitute,
-    substitute_paths,
     union,
 )
 from headwater.plan import Expression, Operator

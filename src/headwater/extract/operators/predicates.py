@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from headwater.extract.expressions import subqueries
 from headwater.extract.expressions.evaluate import evaluate
 from headwater.extract.scope import Scope
-from headwater.extract.trace import CORRELATED, FILTER, JOIN, Paths, Step, flat, has_outer, step, union
+from headwater.extract.substitution import has_outer
+from headwater.extract.trace import CORRELATED, FILTER, JOIN, Paths, Step, flat, step, union
 from headwater.plan import Expression
 
 _LOGIC = ("And", "Or", "Not")

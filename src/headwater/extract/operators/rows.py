@@ -13,7 +13,8 @@ from headwater.extract.operators.table import (
 )
 from headwater.extract.operators.watermarks import columns_of, joins_streams, watermark, without_late
 from headwater.extract.scope import Extraction, Rows, Scope, attribute
-from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths, flat, has_outer, merge, step, union
+from headwater.extract.substitution import has_outer
+from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths, flat, merge, step, union
 from headwater.plan import Expression, Node, Operator
 
 _LEFT_ONLY = ("LeftSemi", "LeftAnti")

@@ -6,6 +6,7 @@ from headwater.extract.expressions.subqueries import joined
 from headwater.extract.operators.rows import all_columns
 from headwater.extract.operators.table import Visitors, row_dependencies
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute
+from headwater.extract.substitution import substitute, substitute_paths
 from headwater.extract.trace import (
     GROUP_BY,
     JOIN,
@@ -14,8 +15,6 @@ from headwater.extract.trace import (
     merge,
     source,
     step,
-    substitute,
-    substitute_paths,
     union,
 )
 from headwater.plan import Operator
