@@ -1,6 +1,9 @@
 """Revisions of a repository: which a range means, what is refused, and that no worktree stays; without Spark."""
 
+import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -114,3 +117,23 @@ def test_paths_of_a_checkout_are_called_as_in_the_repository(tmp_path: Path) -> 
     orders, other = Schema({"id": "int"}), Schema({"x": "int"})
     known = {f'{tmp_path}/the "shop"/lake': orders, "/elsewhere": other}
     assert checkout.moved(known) == known | {f"{tmp_path}/tree/lake": orders}
+
+
+def test_a_worktree_is_gone_after_a_runner_cancels(repository: Path, tmp_path: Path) -> None:
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\nexec sleep 60\n")
+    java.chmod(0o755)
+    environment = os.environ | {"JAVA_HOME": str(tmp_path / "jdk"), "HEADWATER_STORE": str(tmp_path / "none.db")}
+    (repository / "jobs" / "daily.py").write_text(
+        "from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\n"
+    )
+    git(repository, "commit", "-qam", "Start Spark")
+    command = [sys.executable, "-m", "headwater", "diff", "HEAD..HEAD", "--job", "jobs/daily.py"]
+    with subprocess.Popen(command, cwd=repository, env=environment, stderr=subprocess.DEVNULL) as process:
+        while not (tmp_path / "started").exists() and process.poll() is None:
+            time.sleep(0.1)
+        assert len(git(repository, "worktree", "list").splitlines()) == 2
+        process.terminate()
+        assert process.wait(30) != 0
+    assert len(git(repository, "worktree", "list").splitlines()) == 1
