@@ -61,12 +61,14 @@ def measure(at: Places, options: argparse.Namespace, results: Results) -> None:
     for place in options.stores:
         make = at.sqlite if place == SQLITE else at.postgres
         if not options.sizes_only:
-            results.note("taken", ingest.rates(make("empty"), place, 0, options.events))
+            results.note("taken", ingest.rates(make("empty"), place, 0, options.events, described=options.described))
         for number, shape in enumerate(shapes):
             url = make(f"size{number}")
             _reads(url, shape, place, options, results)
             if shape is not DEEP:
-                results.note("taken", ingest.rates(url, place, shape.edges, options.events))
+                results.note(
+                    "taken", ingest.rates(url, place, shape.edges, options.events, described=options.described)
+                )
         if not options.sizes_only:
             results.note("sizes", ingest.sizes(make("again"), place, jobs=100, runs=(1, 10)))
         if not options.sizes_only and not options.events_only:
@@ -176,6 +178,7 @@ def main() -> None:
     parser.add_argument("--stores", nargs="*", choices=STORES, default=STORES)
     parser.add_argument("--sizes-only", action="store_true", help="without the deep graph, an empty store, many runs")
     parser.add_argument("--events-only", action="store_true", help="ask nothing")
+    parser.add_argument("--described", action="store_true", help="events with the texts of expressions")
     parser.add_argument("--index", action="store_true", help="ask once more with the edges in memory")
     parser.add_argument("--results", type=Path, default=Path("build/bench-server.json"))
     parser.add_argument("--plots", type=Path, default=PLOTS)

@@ -67,12 +67,16 @@ class Size:
         return self.bytes / max(1, self.count)
 
 
-def event(job: int, run: int) -> Json:
-    """A run that makes a table of `WIDTH` columns, each from a column of two others: one whole and one not."""
+def event(job: int, run: int, *, described: bool = False) -> Json:
+    """A run that makes a table of `WIDTH` columns, each from a column of two others: one whole and one not.
+
+    ``described`` says that the latter has the text of its expression, of which a hundred jobs have others each.
+    """
     # Of ten jobs that read the same tables each reads other columns of them: no two tell the same lineage.
     read = [*_COLUMNS[job % 10 :], *_COLUMNS[: job % 10]]
     made = zip(_COLUMNS, read, strict=True)
-    fields = {name: {"inputFields": [_input(job, 0, one), _input(job, 1, one)]} for name, one in made}
+    text = f"round({{}} * 1.19 + {job % 100}, 2)" if described else ""
+    fields = {name: {"inputFields": [_input(job, 0, one), _input(job, 1, one, text)]} for name, one in made}
     schema = {"fields": [{"name": name, "type": "string"} for name in _COLUMNS]}
     facets = {"schema": schema, "columnLineage": {"fields": fields}}
     moment = _BEGUN + timedelta(seconds=job, hours=run)
@@ -87,12 +91,12 @@ def event(job: int, run: int) -> Json:
     }
 
 
-def _input(job: int, side: int, name: str) -> Json:
+def _input(job: int, side: int, name: str, text: str = "") -> Json:
     transformation = {
         "type": "DIRECT",
         "subtype": "TRANSFORMATION" if side else "IDENTITY",
         "masking": False,
-        "description": "",
+        "description": text.format(name),
     }
     return {"namespace": "s3://lake", "name": _table(job, side), "field": name, "transformations": [transformation]}
 
@@ -102,15 +106,15 @@ def _table(job: int, side: int) -> str:
     return f"raw/table_{(job + side) // 10:06}"
 
 
-def bodies(jobs: Sequence[int], run: int) -> list[bytes]:
+def bodies(jobs: Sequence[int], run: int, *, described: bool = False) -> list[bytes]:
     """Events of jobs as requests."""
     return [
-        json.dumps([event(job, run) for job in jobs[begin : begin + BATCH]]).encode()
+        json.dumps([event(job, run, described=described) for job in jobs[begin : begin + BATCH]]).encode()
         for begin in range(0, len(jobs), BATCH)
     ]
 
 
-def rates(url: str, place: str, edges: int, count: int) -> Iterator[Taken]:
+def rates(url: str, place: str, edges: int, count: int, *, described: bool = False) -> Iterator[Taken]:
     """A server takes so many events: of new jobs, and then of the same jobs once more."""
     for turn, processes in enumerate(PROCESSES):
         jobs = range(turn * count, (turn + 1) * count)
@@ -118,7 +122,7 @@ def rates(url: str, place: str, edges: int, count: int) -> Iterator[Taken]:
             connections = connected(address, pid, processes, CONNECTIONS)
             _send(connections, bodies(range(_WARM, _WARM + BATCH * len(connections)), turn))
             for kind, run in (("new lineage", 1), ("lineage as before", 2)):
-                requests = bodies(jobs, run)
+                requests = bodies(jobs, run, described=described)
                 cpu, begun = cpu_of_all(pid), time.perf_counter()
                 _send(connections, requests)
                 seconds = time.perf_counter() - begun

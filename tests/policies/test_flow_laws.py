@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policies.conftest import EVENTS
@@ -16,6 +17,7 @@ from headwater.policies.flows import Flows
 from headwater.policies.policy_file import read_policy
 from headwater.policies.tag_file import read_tag_file, tag_name
 from headwater.store import Store, open_store
+from headwater.store.questions.walk import tag_flow
 from headwater.store.questions.walk.tag_walk import Arriving
 
 __all__ = ["new_database", "postgres", "url"]  # fixtures
@@ -73,7 +75,7 @@ def step(arriving: Arriving, kind: str) -> Arriving | None:
     return None if masked and not direct else Arriving.INFLUENCE
 
 
-IN_MEMORY = st.sampled_from(["never", "from the start", "then"])
+IN_MEMORY = st.sampled_from(["never", "in blocks", "from the start", "then"])
 
 
 @settings(max_examples=45, deadline=None)
@@ -87,7 +89,9 @@ def test_what_arrives_is_what_a_search_over_all_paths_finds(graph: Graph, in_mem
             store.keep_edges().wait()
         start = sorted(source for source, _, _ in graph)[0]
         add_tag(store, f"file:/{start}", tag_name("t"))
-        with store.read() as connection:
+        with store.read() as connection, pytest.MonkeyPatch.context() as patched:
+            if in_memory == "in blocks":
+                patched.setattr(tag_flow, "ROW_BY_ROW", 0)
             flows = Flows(connection, influence=True, guess=False)
             paths = list(flows.paths(tag_name("t"), tuple(Arriving)))
         found = {

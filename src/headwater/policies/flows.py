@@ -18,7 +18,8 @@ from headwater.store.graph.index import OPTION
 from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.walk.edges import Link
-from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow, flow_from
+from headwater.store.questions.walk.tag_flow import flow_from
+from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
 from headwater.store.read_model.visibility import Sees, described_fields
 from headwater.store.sql.rows import rows_for
 

@@ -72,7 +72,7 @@ class Lookup:
     def bare(self, connection: Connection, ids: Collection[int]) -> list[tuple[Any, ...]]:
         """The rows as plain tuples: in half the time, and right for numbers and texts."""
         if database_of(connection).columns_as_text:
-            return [row for columns in self._columns(connection, ids) for row in zip(*columns, strict=True)]
+            return [row for columns in self.columns(connection, ids) for row in zip(*columns, strict=True)]
         found: list[tuple[Any, ...]] = []
         for result in self._results(connection, ids):
             found += result.cursor.fetchall()
@@ -82,11 +82,12 @@ class Lookup:
     def numbers(self, connection: Connection, ids: Collection[int]) -> list[int]:
         """The only column of the rows: in half the time again, because it comes as one text."""
         found: list[int] = []
-        for (column,) in self._columns(connection, ids):
+        for (column,) in self.columns(connection, ids):
             found += column
         return found
 
-    def _columns(self, connection: Connection, ids: Collection[int]) -> Iterator[list[list[Any]]]:
+    def columns(self, connection: Connection, ids: Collection[int]) -> Iterator[list[list[Any]]]:
+        """The rows by columns, some ids at a time: they come as a text for each column."""
         for result in self._results(connection, ids, as_texts=True):
             yield [orjson.loads(text or "[]") for text in result.one()]
 

@@ -1,6 +1,6 @@
 """Which edges a question follows: those of now or of a moment, all or those that a filter lets through."""
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterator
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -12,7 +12,7 @@ from headwater.store import schema
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
 from headwater.store.questions.answers import Bounds, Direction, EdgeType, Sees
-from headwater.store.questions.walk.guesses import GUESS_ID, Guesses, follows_guesses
+from headwater.store.questions.walk.guesses import GUESS_ID, Guess, Guesses, follows_guesses
 from headwater.store.questions.walk.steps_inside import (
     ANY_COLUMN_ID,
     OTHER_FORMAT_ID,
@@ -114,6 +114,19 @@ class Edges:
         links = [(source, -output, GUESS_ID, job) for source, output, job in guesses]
         return Found.of([*found.links, *links], direction)
 
+    def ends_out_of(self, tables: Tables, fields: Collection[int]) -> Iterator[list[list[int]]]:
+        """The outputs of the edges from these fields with their transformations, each in a list of its own.
+
+        Neither guesses nor steps inside a dataset are among them.
+        """
+        for one in _lookups(self._query._replace(only_kinds=True), tables, Direction.DOWN):
+            yield from one.columns(self._connection, fields)
+
+    def guesses(self) -> Iterator[Guess]:
+        """All guesses that are followed: datasets that were read, with those that may have been made of them."""
+        if self._guess:
+            yield from Guesses(self._connection, self._query.bounds.as_of, self._query.jobs).between_datasets()
+
     def _found(self, tables: Tables, direction: Direction, ids: Collection[int]) -> Found:
         questions = _lookups(self._query, tables, direction)
         if self._query.only_ends:
@@ -130,6 +143,8 @@ class _EdgeQuery(NamedTuple):
     bounds: Bounds
     jobs: tuple[int, ...]
     only_ends: bool
+    only_kinds: bool = False
+    """Their far ends and their transformations."""
 
 
 @lru_cache(100)
@@ -156,6 +171,8 @@ def _question(query: _EdgeQuery, table: Table, near_and_far: tuple[str, str]) ->
     ends = {name: -table.c[name] if name == "output_dataset" else table.c[name] for name in near_and_far}
     if query.only_ends:
         question = select(ends[near_and_far[1]])
+    elif query.only_kinds:
+        question = select(ends[near_and_far[1]], table.c.transformation_id)
     else:
         # The order decides between paths of one length; it is that of SQLite's indexes anyway.
         order = (table.c[name] for name in (*near_and_far, "job_id", "transformation_id"))

@@ -86,6 +86,14 @@ class Guesses:
             for dataset in read.get(run, ()):
                 yield from (Guess(column, output, job) for column in columns.get(dataset, ()))
 
+    def between_datasets(self) -> Iterator[Guess]:
+        """All guesses, with datasets in the place of their columns."""
+        written = select(_TOUCH.c.dataset_id).distinct().where(_TOUCH.c.written, ~_TOUCH.c.has_lineage)
+        unexplained = self._unexplained(self._connection.execute(written).scalars().all())
+        read = self._read_by(unexplained)
+        for run, output, job in unexplained:
+            yield from (Guess(dataset, output, job) for dataset in read.get(run, ()))
+
     def _unexplained(self, outputs: Collection[int]) -> list[_Unexplained]:
         # Runs of one moment go by their ids, as where they are settled.
         latest_first = (_RUN.c.state_at.desc(), _RUN.c.uuid.desc())

@@ -19,6 +19,7 @@ from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction
 from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, Row, edges_within
 from headwater.store.questions.walk.steps_inside import has_whole_sources
+from headwater.store.questions.walk.tag_flow import flow_from
 from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_of, updated
 from headwater.store.questions.walk.tag_walk import (
     Arriving,
@@ -26,7 +27,6 @@ from headwater.store.questions.walk.tag_walk import (
     Effect,
     Flow,
     ended_links_from,
-    flow_from,
     links_before,
 )
 from headwater.store.read_model.visibility import sight_of

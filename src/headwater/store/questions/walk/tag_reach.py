@@ -27,7 +27,7 @@ FAR = int(np.iinfo(np.int32).max)
 _FIELD = schema.field
 _COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
 _OWNER_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
-_PASSING = {
+PASSING = {
     Arriving.VALUE: {Arriving.VALUE},
     Arriving.MASKED: {Arriving.VALUE, Arriving.MASKED},
     Arriving.INFLUENCE: set(Arriving),
@@ -248,7 +248,7 @@ def _less(
 ) -> tuple[Distances, set[int]]:
     """Return where less than the value arrives, and the columns for which that is not as before."""
     draft: dict[int, int] = {}
-    passing = _PASSING[kind]
+    passing = PASSING[kind]
 
     def steps(node: int) -> int:
         if values[node] != FAR:
@@ -304,7 +304,7 @@ def flow_of(reach: TagReach, links: LinksNear) -> Flow:
         for row, effect in links.into(node):
             if effect is kind is not Arriving.VALUE and own[node] == 1 and row[0] in values:
                 found.append((values[row[0]], row, Arriving.VALUE))
-            elif effect in _PASSING[kind] and own[row[0]] == own[node] - 1:
+            elif effect in PASSING[kind] and own[row[0]] == own[node] - 1:
                 found.append((0, row, kind))
         return min(found)[1:]
 

@@ -12,9 +12,8 @@ from sqlalchemy import Connection, select
 
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
-from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction
-from headwater.store.questions.walk.edges import AnyEdges, EdgesInMemory, Row, edges_within
+from headwater.store.questions.walk.edges import AnyEdges, Row
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.sql.rows import Lookup, rows_for
 
@@ -114,57 +113,27 @@ class Flow:
         return links[::-1]
 
 
-def flow_from(
-    connection: Connection, start: Collection[int], effect: Effect, barriers: Barriers, bounds: Bounds
-) -> Flow:
-    """Return where a tag on some columns flows.
-
-    Bounds say the moment, the guesses and the kind of edges.
-    """
-    edges = edges_within(connection, bounds)
-    flow = _flow_in_arrays(edges, start, effect, barriers) if isinstance(edges, EdgesInMemory) else None
-    flow = flow or _Walker(connection, edges, effect, barriers).flow(start)
-    if bounds.as_of is not None or not any_replacement(connection):
-        return flow
-    near = {*flow.arrived[Arriving.VALUE].now, *flow.arrived[Arriving.MASKED].now}
-    past: dict[int, list[Row]] = {}
-    for row in links_before(connection, bounds, ended_links_from(connection, edges, near)):
-        past.setdefault(row[0], []).append(row)
-    return _Walker(connection, edges, effect, barriers, past).flow(start) if past else flow
-
-
-def _flow_in_arrays(edges: EdgesInMemory, start: Collection[int], effect: Effect, barriers: Barriers) -> Flow | None:
-    """Return the flow as `_Walker.flow` does; None where edges are into whole datasets."""
-    from headwater.store.questions.walk.tag_arrays import ArrayWalk  # numpy may not be installed
-
-    if edges.arrays is None or min(start, default=1) < 0:
-        return None
-    numbers: dict[Arriving | None, int] = {None: 0, Arriving.VALUE: 1, Arriving.MASKED: 2, Arriving.INFLUENCE: 3}
-    value, masked, influence = (numbers[one] for one in Arriving)
-
-    def number_of(transformation: int) -> int:
-        return numbers[effect(transformation)] if edges.follows(transformation) else 0
-
-    arrays = ArrayWalk(edges.arrays, number_of, barriers.jobs, barriers.fields)
-    values, rest = arrays.from_columns(start, {value})
-    arrived: dict[Arriving, ArrivedColumns] = {
-        Arriving.VALUE: values,
-        Arriving.MASKED: arrays.from_links(rest, masked, {value, masked}, values),
-        Arriving.INFLUENCE: arrays.from_links(rest, influence, {value, masked, influence}, values),
-    }
-    return Flow(arrived, tuple(arrays.blocked))
+class TooManyColumns(Exception):
+    """A walk has more columns than it was to have."""
 
 
 _NOWHERE = Arrived()
 
 
 @dataclass(slots=True)
-class _Walker:
+class Walker:
+    """Walks from column to column, row by row; ``most`` is how many columns it may reach.
+
+    Raises:
+        TooManyColumns: there are more.
+    """
+
     connection: Connection
     edges: AnyEdges
     effect: Effect
     barriers: Barriers
     past: Mapping[int, list[Row]] = field(default_factory=dict)
+    most: int | None = None
     _effects: dict[int, Arriving | None] = field(default_factory=dict)
     _blocked: list[Row] = field(default_factory=list)
 
@@ -195,6 +164,8 @@ class _Walker:
     ) -> None:
         """Walk on from a frontier; ``rest`` gets the links over which something else than ``passing`` flows."""
         while frontier:
+            if self.most is not None and len(found.now) > self.most:
+                raise TooManyColumns
             rows = self._rows(frontier)
             effects = {row[2]: self._effects[row[2]] for row in rows}
             if not passing.issuperset(effects.values()):

@@ -1,0 +1,121 @@
+"""The walk of a tag over edges in the database, a level at a time: of these come only the ends and the transformations.
+
+For walks to very many columns: a link of four numbers as a tuple of Python takes longer than the database to find it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, func, select
+
+from headwater.store import schema
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
+from headwater.store.questions.walk.edges import Edges
+from headwater.store.questions.walk.guesses import GUESS_ID
+from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach, flow_of
+from headwater.store.questions.walk.tag_walk import Arriving, Effect, Flow
+from headwater.store.sql.rows import Lookup
+
+Ids = NDArray[np.int64]
+_FIELD = schema.field
+_COLUMNS_OF = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.dataset_id)
+_NUMBERS: dict[Arriving | None, int] = {None: 0, Arriving.VALUE: 1, Arriving.MASKED: 2, Arriving.INFLUENCE: 3}
+_UNKNOWN = -1
+_FEW = 50  # a level of less than one in so many columns is sorted, a larger one is marked
+
+
+def flow_in_blocks(connection: Connection, edges: Edges, start: Collection[int], effect: Effect) -> Flow:
+    """Return where a tag on some columns flows, with paths that are found when they are asked for."""
+    walk = _BlockWalk(connection, edges, lambda kind: _NUMBERS[effect(kind)])
+    values, rest = walk.onwards(_ids(start), 0, {Arriving.VALUE}, None)
+    found = {Arriving.VALUE: values}
+    for kind in (Arriving.MASKED, Arriving.INFLUENCE):
+        found[kind], _ = walk.onwards(rest[kind], 1, PASSING[kind], values)
+    return flow_of(TagReach(frozenset(start), found), LinksNear(connection, edges, effect))
+
+
+@dataclass
+class _BlockWalk:
+    connection: Connection
+    edges: Edges
+    number_of: Callable[[int], int]
+    _numbers: NDArray[np.int8] = field(default_factory=lambda: np.full(1, _UNKNOWN, np.int8))
+
+    def __post_init__(self) -> None:
+        self._size = 1 + (self.connection.execute(select(func.max(_FIELD.c.id))).scalar() or 0)
+        self._guesses: dict[int, set[int]] = {}
+        for one in self.edges.guesses():
+            self._guesses.setdefault(one.input, set()).add(one.output)
+        rows = _COLUMNS_OF.bare(self.connection, self._guesses) if self._guesses else []
+        self._guessed = dict(rows)
+        self._guessed_from = np.array(sorted(self._guessed), np.int64)
+
+    def onwards(
+        self, frontier: Ids, steps: int, passing: Collection[Arriving], without: Distances | None
+    ) -> tuple[Distances, dict[Arriving, Ids]]:
+        """Return the columns behind some, and those at which something else arrives first.
+
+        ``frontier`` are columns, or by a minus sign whole datasets, so many ``steps`` away.
+        """
+        fields, datasets = np.full(self._size, FAR, np.int32), dict[int, int]()
+        rest: dict[Arriving, list[Ids]] = {kind: [] for kind in Arriving}
+        spread: set[int] = set()
+        while len(frontier):
+            frontier, bare = self._spread(frontier, spread)
+            datasets |= {-one: steps for one in bare if without is None or -one not in without.datasets}
+            frontier = frontier[fields[frontier] == FAR]
+            if without is not None:
+                frontier = frontier[without.fields[frontier] == FAR]
+            fields[frontier] = steps
+            dense = len(frontier) * _FEW > self._size
+            frontier = np.flatnonzero(fields == steps) if dense else np.unique(frontier)
+            steps += 1
+            following: list[Ids] = []
+            for outputs, numbers in self._out_of(frontier):
+                for kind in Arriving:
+                    ends = outputs[numbers == _NUMBERS[kind]]
+                    (following if kind in passing else rest[kind]).append(ends)
+            frontier = _joined(following)
+        return Distances(fields, datasets), {kind: _joined(some) for kind, some in rest.items()}
+
+    def _spread(self, frontier: Ids, spread: set[int]) -> tuple[Ids, set[int]]:
+        """Return columns for whole datasets, of each once; and those of which no column is known."""
+        whole = set((-frontier[frontier < 0]).tolist()) - spread
+        spread |= whole
+        rows = _COLUMNS_OF.bare(self.connection, whole) if whole else []
+        columns = np.array([node for node, _ in rows], np.int64)
+        return np.concatenate([frontier[frontier > 0], columns]), whole - {dataset for _, dataset in rows}
+
+    def _out_of(self, frontier: Ids) -> Iterator[tuple[Ids, NDArray[np.int8]]]:
+        """Yield the ends of the links out of columns, and for each the number of what flows over it."""
+        near = frontier.tolist()
+        for tables in (FIELD_EDGES, DATASET_EDGES) if self.edges.whole else (FIELD_EDGES,):
+            for outputs, kinds in self.edges.ends_out_of(tables, near):
+                yield np.array(outputs, np.int64), self._numbers_of(np.array(kinds, np.int64))
+        if len(self._guessed_from):
+            guessed = {
+                -output
+                for one in np.intersect1d(frontier, self._guessed_from).tolist()
+                for output in self._guesses[self._guessed[one]]
+            }
+            if guessed:
+                yield _ids(guessed), np.full(len(guessed), self.number_of(GUESS_ID), np.int8)
+
+    def _numbers_of(self, kinds: Ids) -> NDArray[np.int8]:
+        if len(kinds) and (most := int(kinds.max())) >= len(self._numbers):
+            more = np.full(2 * most + 1 - len(self._numbers), _UNKNOWN, np.int8)
+            self._numbers = np.concatenate([self._numbers, more])
+        for kind in set(kinds[self._numbers[kinds] == _UNKNOWN].tolist()):
+            self._numbers[kind] = self.number_of(kind)
+        return self._numbers[kinds]
+
+
+def _ids(nodes: Iterable[int]) -> Ids:
+    return np.fromiter(nodes, np.int64)
+
+
+def _joined(parts: list[Any]) -> Ids:
+    return np.concatenate([np.empty(0, np.int64), *parts])
