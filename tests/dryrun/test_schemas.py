@@ -26,6 +26,29 @@ def test_a_file_has_tables_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert load_schemas(tmp_path / "s.json") == found
 
 
+def test_a_csv_file_has_the_columns_of_a_catalog(tmp_path: Path) -> None:
+    rows = (
+        "TABLE_SCHEMA,TABLE_NAME,COLUMN_NAME,ORDINAL_POSITION,DATA_TYPE,FULL_DATA_TYPE",
+        'sales,orders,paid,10,DECIMAL,"decimal(9,2)"',
+        "sales,orders,id,9,LONG,bigint",
+        "hr,staff,n,0,STRING,",
+    )
+    (tmp_path / "columns.csv").write_text("\ufeff" + "\n".join(rows), "utf-8")
+    found = read_schemas(tmp_path / "columns.csv")
+    assert found == {
+        "sales.orders": Schema({"id": "bigint", "paid": "decimal(9,2)"}),
+        "hr.staff": Schema({"n": "STRING"}),
+    }
+    assert list(found["sales.orders"].columns) == ["id", "paid"]
+
+
+@pytest.mark.parametrize("text", ["table_name,column_name\na,b\n", "\xff"])
+def test_a_csv_file_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "columns.csv").write_bytes(text.encode("latin-1"))
+    with pytest.raises(SettingError, match=r"columns\.csv"):
+        read_schemas(tmp_path / "columns.csv")
+
+
 @pytest.mark.parametrize(
     ("text", "place"), [("- a", "1:1"), ("a.b: int", "1:6"), ("{", "1:2"), ("a: {b: c", "1:9"), ("a:\n  b: [c]", "2:6")]
 )

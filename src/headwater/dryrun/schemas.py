@@ -1,5 +1,6 @@
 """Schemas of datasets that a dry run cannot reach: from a file of a catalog, or from a store of lineage."""
 
+import csv
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -7,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from headwater.errors import SettingError
 from headwater.model import Dataset
 from headwater.store.catalog.schemas import NamedSchema
 from headwater.yaml_map import YamlMap, read_yaml
@@ -46,15 +48,37 @@ def path_key(path: str) -> str:
 
 
 def read_schemas(file: Path) -> dict[str, Schema]:
-    """The schemas of a YAML or JSON file: columns by the name of a table or a path.
+    """The schemas of a YAML or JSON file: columns by the name of a table or a path; of a CSV file, a table of columns.
 
-    An entry is a mapping of columns to types, or one with ``columns`` and ``location``.
+    An entry is a mapping of columns to types, or one with ``columns`` and ``location``. A CSV file is what a catalog
+    answers to ``SELECT * FROM information_schema.columns``.
 
     Raises:
         SettingError: the file cannot be read, or is of another form; the message names the line and the column.
     """
+    if file.suffix.lower() == ".csv":
+        return _columns_table(file)
     whole = read_yaml(file)
     return {_key(name.text): _schema(whole.map(name.text)) for name in whole.names()}
+
+
+def _columns_table(file: Path) -> dict[str, Schema]:
+    """Return the schemas of tables whose columns have a row each; Unity Catalog has the type in full as well."""
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as lines:
+            rows = [{str(name).casefold(): value for name, value in row.items()} for row in csv.DictReader(lines)]
+    except (OSError, UnicodeDecodeError, csv.Error) as fault:
+        raise SettingError(f"{file} cannot be read: {fault}") from fault
+    found: dict[str, dict[str, str]] = {}
+    for row in sorted(rows, key=lambda row: (row.get("ordinal_position") or "").rjust(9)):
+        if missing := [name for name in _COLUMNS if not row.get(name)]:
+            raise SettingError(f"{file}: {row} has no {missing[0]}; expected {', '.join(_COLUMNS)} in each row.")
+        schema, table, column, type_ = (row[name] for name in _COLUMNS)
+        found.setdefault(f"{schema}.{table}", {})[column] = row.get("full_data_type") or type_
+    return {table: Schema(columns) for table, columns in found.items()}
+
+
+_COLUMNS = ("table_schema", "table_name", "column_name", "data_type")
 
 
 def _key(name: str) -> str:
