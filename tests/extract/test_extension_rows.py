@@ -108,7 +108,7 @@ def test_what_is_left_open_is_opaque_and_has_a_gap() -> None:
     node = operator((10, "v"), (11, "w"), (12, "x"))
     found, _, gaps = answered(node, [rows((1, "a"))], NodeLineage(dependencies=dependencies))
     assert found == {key: {"below.a TRANSFORMATION opaque"} for key in "vwx"}
-    assert "nobody told what x is made of" in gaps
+    assert "no extension describes what x is made of" in gaps
     assert {"99" in gap for gap in gaps} == {True, False}
 
 
@@ -129,7 +129,7 @@ def test_a_relation_has_its_fields_by_name_or_as_the_extension_answers() -> None
     assert answered(leaf, [], by_name) == ({"v": {"table.v IDENTITY"}, "w": {"table.w IDENTITY"}}, set(), set())
     found, _, gaps = answered(leaf, [], named)
     assert found == {"v": {"table.x IDENTITY"}, "w": {"table.x TRANSFORMATION opaque"}}
-    assert gaps == {"nobody told what w is made of"}
+    assert gaps == {"no extension describes what w is made of"}
 
 
 def test_a_field_without_a_column_goes_by_an_id_below_minus_one() -> None:
@@ -167,7 +167,7 @@ def test_a_delegate_is_read_as_it_was_worked_out() -> None:
     assert [(one.dataset.name, one.version, one.facets) for one in state.datasets] == [
         ("/delegate", "7", (Facet("mine", "{}"),))
     ]
-    assert [gap.why for gap in state.gaps] == ["it puts out no column 'no', which was told of it"]
+    assert [gap.why for gap in state.gaps] == ["it puts out no column 'no', which its description names"]
 
 
 def test_columns_of_one_name_that_a_delegate_puts_out_are_both_behind_it() -> None:
@@ -196,7 +196,7 @@ def test_above_others_a_column_is_not_silently_a_field_of_a_dataset_that_is_read
     lineage = NodeLineage((InputRelation(DatasetDescription(TABLE)),), (), (ExpressionDependency(10, (1,)),))
     found, _, gaps = answered(operator((10, "v"), (11, "w")), [rows((1, "a"))], lineage)
     assert found == {"v": {"below.a TRANSFORMATION"}, "w": {"below.a TRANSFORMATION opaque"}}
-    assert gaps == {"nobody told what w is made of"}
+    assert gaps == {"no extension describes what w is made of"}
     state = extraction()
     extension_rows(operator((10, "v"), (11, "w")), (rows((1, "a")),), state, lineage)
     assert next(iter(state.gaps)).why.endswith("every input column counts, but no field of table was named")
@@ -225,7 +225,7 @@ def test_who_cannot_speak_of_rows_leaves_them_open() -> None:
 
 def test_a_delegate_that_is_not_in_the_plan_is_a_gap() -> None:
     _, _, gaps = answered(operator((10, "v")), [rows((1, "a"))], NodeLineage((InputRelation(relation(5, "d")),)))
-    assert "what is read through it was told of, but it is not in the plan" in gaps
+    assert "it is described as an input, but it is not in the plan" in gaps
 
 
 def written(node: Operator, below: Rows, *outputs: OutputRelation, **more: object) -> tuple[list[Output], set[str]]:
@@ -260,7 +260,7 @@ def test_fields_are_written_by_expr_id_also_one_that_is_unknown() -> None:
         "y": {"below.a TRANSFORMATION opaque"},
         "z": {"below.a TRANSFORMATION"},
     }
-    assert gaps == {"nobody told what y is made of"}
+    assert gaps == {"no extension describes what y is made of"}
 
 
 def test_the_columns_of_operators_are_written_beside_fields() -> None:
@@ -280,7 +280,7 @@ def test_columns_of_an_operator_that_has_none_are_those_of_the_query() -> None:
     answer = OutputRelation(DatasetDescription(TABLE), (("x", 1),), columns_of=(unknown,))
     (found,), gaps = written(command, rows((1, "a"), (2, "b")), answer)
     assert edges(found).keys() == {"x", "a", "b"}
-    assert gaps == {"its columns were told to be written, which are not known"}
+    assert gaps == {"its columns are described as written, but they are not known"}
 
 
 def test_a_delegate_says_what_is_written_and_its_version_is_the_one_before() -> None:

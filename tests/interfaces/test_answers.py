@@ -117,7 +117,7 @@ BAD = [-1, -2, True, None, "1"]
 def test_a_dependency_upon_what_is_no_expr_id_is_one_upon_everything(bad: object) -> None:
     found = made({"fieldsRead": [field("x", 9)], "dependencies": [{"output": 7, "inputs": [bad]}]})
     assert fields(found)["v"] == {*OPAQUE, "t.x TRANSFORMATION opaque"}
-    assert whys(found) == [f"it told the exprId {bad!r}, which no column can have: every input column counts"]
+    assert whys(found) == [f"it names the exprId {bad!r}, which no column can have: every input column counts"]
 
 
 @pytest.mark.parametrize("bad", BAD)

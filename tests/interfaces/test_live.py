@@ -174,7 +174,7 @@ def test_the_event_has_the_facets_on_the_side_they_are_of(acme: Acme) -> None:
         ("strings", "getInputs: it gave no name but null"),
         ("a number", "getInputs: java.lang.ClassCastException"),
         ("no name", "getInputs: it gave no name but null"),
-        ("empty name", "it told a dataset without a namespace or a name"),
+        ("empty name", "it names a dataset without a namespace or a name"),
         ("long name", "getInputs: it gave a name of more than 4096 characters"),
         ("no dataset", "getInputs: it gave no name but null"),
         ("no node", "getInputs: its delegate is no node of a plan but java.lang.String"),

@@ -131,7 +131,7 @@ def _width(dataset: str, columns: Iterable[str]) -> float:
 
 
 def _short(text: str) -> str:
-    """Return the end of a text, which is what tells names apart."""
+    """Return the end of a text, by which names differ."""
     shown = readable(text)
     return shown if len(shown) <= _LONGEST else f"…{shown[1 - _LONGEST :]}"
 

@@ -132,7 +132,7 @@ class FrameLineage:
 
     @property
     def _short_names(self) -> dict[InputField, str]:
-        """Each input column by its name and the end of its dataset's, as much of it as tells the datasets apart."""
+        """Each input column by its name and the end of its dataset's, as much of it as makes the datasets differ."""
         inputs = {edge.input for _, edges in self._all() for edge in edges}
         datasets = {one.dataset: (one.dataset.namespace, *_parts(one.dataset)) for one in inputs}
         labels = endings_apart(datasets)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Tables of lineage from large archives of events, with Spark.")
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
-_REJECTED = 10  # events of which it is said why
+_REJECTED = 10  # events whose reason is printed
 
 
 _MIB = 1 << 20

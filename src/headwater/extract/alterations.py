@@ -54,7 +54,7 @@ def drop_database(node: Operator, extraction: Extraction) -> Sequence[Output]:
     """``DROP DATABASE … CASCADE``: each table and view that was in it is dropped."""
     more = node.values.get("droppedMore")
     if more:
-        extraction.report("budget", "DROP DATABASE", f"{more} more tables and views were dropped, which are not told")
+        extraction.report("budget", "DROP DATABASE", f"{more} more tables and views were dropped, which have no event")
     found = ((_within(node, facts, extraction), facts) for facts in node.values.get("dropped") or ())
     return [output for table, facts in found if table for output in _dropped(table, facts)]
 

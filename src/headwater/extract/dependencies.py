@@ -71,7 +71,7 @@ class _Maker:
         """One gap for all circles together."""
         if self._circles:
             ids = ", ".join(map(str, sorted(self._circles)[:_MOST_IDS])) + ", …" * (len(self._circles) > _MOST_IDS)
-            why = f"what was told of exprId {ids} goes round in a circle: every input column counts"
+            why = f"the description of exprId {ids} goes round in a circle: every input column counts"
             self._scope.extraction.report("operator", self._node.name, why)
 
     def _input(self, source: int | Expression, how: Step | None) -> Trace:
@@ -86,7 +86,7 @@ class _Maker:
 
     def _unknown(self, keys: list[int]) -> Paths:
         ids = ", ".join(map(str, keys))
-        why = f"a dependency upon exprId {ids} was told, which it does not receive: every input column counts"
+        why = f"a dependency on exprId {ids} is described, which it does not receive: every input column counts"
         self._scope.extraction.report("operator", self._node.name, why)
         return self._received
 

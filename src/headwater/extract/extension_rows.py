@@ -153,7 +153,7 @@ class _AnsweredRows:
     def _delegated(self, relation: InputRelation, delegate: Operator, by_name: Mapping[int, str]) -> Rows:
         """The rows of another operator of the plan, also under the exprIds that the relation gives them."""
         if delegate not in self._extraction.results:
-            self._report(delegate, "what is read through it was told of, but it is not in the plan")
+            self._report(delegate, "it is described as an input, but it is not in the plan")
         rows = self._extraction.rows(delegate)
         own: dict[str, Trace] = {}
         for column in rows.output:
@@ -161,7 +161,7 @@ class _AnsweredRows:
         columns = {key: own[name] for key, name in (relation.fields or by_name).items() if name in own}
         for key, name in relation.fields.items():
             if name not in own:
-                self._report(delegate, f"it puts out no column {name!r}, which was told of it")
+                self._report(delegate, f"it puts out no column {name!r}, which its description names")
                 columns[key] = step(OPAQUE, all_columns(rows))
         for described in datasets_of(delegate, self._extraction) if relation.added else ():
             self._extraction.datasets[with_added(described, relation.added)] = None
@@ -173,13 +173,13 @@ class _AnsweredRows:
         if not missing:
             return rows
         names = _listed([column.name for column in missing])
-        self._report(self._node, f"nobody told what {names} is made of: {_counts(self._answers)}")
+        self._report(self._node, f"no extension describes what {names} is made of: {_counts(self._answers)}")
         conservative = dict.fromkeys((column.expr_id for column in missing), everything)
         return Rows(rows.output, {**rows.columns, **conservative}, rows.deciding)
 
     def _unanswered(self, rows: Rows, everything: Paths) -> Rows:
         """The rows where no answer is about the columns of an operator that reads others: any may be made of any."""
-        self._report(self._node, f"nobody told what its columns are made of: {_counts(self._answers)}")
+        self._report(self._node, f"no extension describes what its columns are made of: {_counts(self._answers)}")
         columns: dict[int, Trace] = {
             c.expr_id: merge((rows.columns.get(c.expr_id, NOTHING), everything)) for c in rows.output
         }
@@ -231,7 +231,7 @@ def _columns(
     for one in relation.columns_of:
         output = extraction.rows(one).output or tuple(map(attribute, output_of(one)))
         if not output:
-            why = "its columns were told to be written, which are not known: those of the query count"
+            why = "its columns are described as written, but they are not known: those of the query count"
             extraction.report("operator", one.name, why)
         fields.extend((column.name, column.expr_id) for column in output or written)
     return tuple(dict.fromkeys(fields)) or tuple((column.name, column.expr_id) for column in written)
@@ -241,5 +241,7 @@ def _trace(key: int, name: str, node: Operator, known: Columns, extraction: Extr
     found = known.get(key)
     if found is not None:
         return flat(found)
-    extraction.report("operator", node.name, f"nobody told what {name} is made of: every input column counts")
+    extraction.report(
+        "operator", node.name, f"no extension describes what {name} is made of: every input column counts"
+    )
     return step(OPAQUE, union(map(flat, known.values())))

@@ -133,7 +133,7 @@ def _extension_outputs(node: Operator, extraction: Extraction) -> Sequence[Outpu
     try:
         return extension_outputs(node, extraction, extraction.answers[node])
     except Exception as error:
-        extraction.report("error", node.name, f"what was told of its outputs could not be followed: {error!r}")
+        extraction.report("error", node.name, f"the description of its outputs could not be followed: {error!r}")
         return ()
 
 
@@ -190,7 +190,7 @@ def _visit_answered(node: Operator, extraction: Extraction) -> Rows:
         rows = _resolved(node, extraction) or _as_answered(node, extraction)
         return rows or _visit(node, extraction)
     except Exception as error:
-        extraction.report("error", node.name, f"what was told of it could not be followed: {error!r}")
+        extraction.report("error", node.name, f"its description could not be followed: {error!r}")
     return _visit(node, extraction)
 
 

@@ -33,7 +33,7 @@ def interface_answers(node: Operator, extraction: Extraction) -> NodeLineage | N
     try:
         found = _Answers(node, facts, extraction).lineage()
     except Exception as error:
-        extraction.report("extension", node.name, f"what it told of itself could not be read: {error!r}")
+        extraction.report("extension", node.name, f"its own description could not be read: {error!r}")
         return None
     return None if found == NodeLineage() else found
 
@@ -151,7 +151,7 @@ class _Answers:
         """Whether it may be an exprId, Spark's or one that the connector made up for a field without a column."""
         if type(key) is int and key not in (EVERY_ROW, _UNKNOWN):
             return True
-        self._report(f"it told the exprId {key!r}, which no column can have: every input column counts")
+        self._report(f"it names the exprId {key!r}, which no column can have: every input column counts")
         return False
 
     def _delegate(self, one: Mapping[str, Any]) -> Any:
@@ -164,7 +164,7 @@ class _Answers:
     def _described(self, identifier: Mapping[str, Any]) -> DatasetDescription | None:
         found = described(identifier)
         if found is None:
-            self._report("it told a dataset without a namespace or a name")
+            self._report("it names a dataset without a namespace or a name")
         return found
 
     def _report(self, why: str) -> None:

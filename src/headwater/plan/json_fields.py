@@ -23,7 +23,7 @@ SPLIT = {
     "LambdaFunction": ("function", "arguments"),
     "InSubquery": ("values", "query"),
 }
-"""Expressions whose parts the children alone do not tell apart."""
+"""Expressions whose parts cannot be known from the children alone."""
 
 _EXPRESSIONS = (
     "org.apache.spark.sql.catalyst.expressions.",

@@ -15,7 +15,7 @@ from headwater.yaml_map import Place, Word
 class Finding:
     """A breach of a rule: what it is on, why, and the lines that prove it.
 
-    ``about`` tells findings of one rule on one subject apart (a tag). ``accepted`` says why it does not count: a
+    ``about`` is what findings of one rule on one subject differ by (a tag). ``accepted`` says why it does not count: a
     waiver, or that the baseline has it; empty where it does. ``owners`` are those of the dataset. ``word`` is that of
     the policy which is the mistake, None where lineage breaks the rule.
     """

@@ -20,7 +20,7 @@ def arriving(one: Transformation, declared: frozenset[str]) -> Arriving | None:
 
     Opaque ones let the value through, whatever they say: nobody has seen that they mask. Events call aggregates that
     count masking (columnLineage facet 1-2-0); a tag goes on over these unless ``count`` is declared, as a count of few
-    rows says who is in them. An edge does not tell a count from the hash of an aggregate, unless it has the expression.
+    rows says who is in them. Only an edge with its expression shows whether it is a count or the hash of an aggregate.
 
     Args:
         one: the transformation of an edge.

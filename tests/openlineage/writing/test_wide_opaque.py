@@ -165,7 +165,7 @@ def test_a_column_that_is_not_the_functions_is_covered_too_and_that_is_noted() -
     text = event(opaque(300, also="one"))
     steps = {one["transformations"][0]["description"] for one in facet(text)["dataset"] if one["field"] == "c0"}
     assert len(text) < 200_000
-    assert steps == {"opaque: said for the whole dataset to save space"}
+    assert steps == {"opaque: an edge of the whole dataset, to save space"}
     assert notes(text) == ["edges"]
 
 

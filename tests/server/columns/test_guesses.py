@@ -67,7 +67,7 @@ def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
             "subtype": "TRANSFORMATION",
             "masking": False,
             "opaque": True,
-            "description": "guess: the event told inputs and outputs, no columns",
+            "description": "guess: the event has inputs and outputs, but no columns",
             "guess": True,
         }
     ]

@@ -53,7 +53,7 @@ public class PlanWriter {
     "analyzedQuery", "commandLogicalPlan", "commandPhysicalPlan", "groupFilterCondition", "write", "rowIdAttrs", "originConstraints", "originStats", "session", "sparkSession", "metrics",
     "isStreaming", "evalContext", "nullable", "metadata", "isDistinct", "resultIds", "_resolved", "udfDeterministic",
     "func", "broadcastVars", "encoder", "hint", "resolvedHint", "writeOptions", "stats", "schema", "evalMode", "timeZoneId", "inputEncoders", "kv", "data", "v1Relation"}));
-  /** Expressions whose parts the children alone do not tell apart. */
+  /** Expressions whose parts cannot be known from the children alone. */
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
     "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction", "ResolvedFieldName", "QualifiedColType",
     "MergeRows$Keep", "MergeRows$Split", "MergeRows$Discard", "MergeRows$Update", "MergeRows$Insert", "MergeRows$Delete"}));

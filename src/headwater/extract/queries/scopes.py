@@ -114,7 +114,7 @@ class Reading:
             if origin is not None:
                 return self._of(origin, name, around)
             around = around.parent
-        self.problems.append(f"what {qualifier}.{name} is could not be told")
+        self.problems.append(f"what {qualifier}.{name} is could not be found")
         return NOTHING
 
     def _of(self, origin: exp.Table | Scope, name: str, scope: Scope) -> Paths:

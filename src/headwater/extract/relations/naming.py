@@ -111,7 +111,7 @@ def options_with_values(options: Facts) -> dict[str, str]:
 def kafka_descriptions(options: Facts, extraction: Extraction) -> tuple[DatasetDescription, ...]:
     """The topics that the options of Spark's Kafka source name; empty where they are not such options.
 
-    A pattern (``subscribePattern``) stands for topics that only the broker knows: it is told by its text, and a gap.
+    A pattern (``subscribePattern``) stands for topics that only the broker knows: it is the name, with a gap.
     """
     known = options_with_values(options)
     servers = known.get("kafka.bootstrap.servers")

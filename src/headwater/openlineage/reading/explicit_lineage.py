@@ -66,7 +66,7 @@ class ExplicitLineage:
             yield from map(_whole, self._read())
         else:
             job = Job(text(source, "namespace"), text(source, "name"))
-            why = "the event names a job as a source: which of its outputs goes in is not told"
+            why = "the event names a job as a source, and not which of its outputs is read"
             self.gaps.append(Gap("facet", f"{job.namespace}/{job.name}", why, str(output)))
 
     def _is_own(self, one: Record) -> bool:

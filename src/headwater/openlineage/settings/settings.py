@@ -175,7 +175,9 @@ class _Reading:
         missing = [PREFIX + key for key in keys if key not in present]
         run_id = self._parsed(keys[2], _uuid, "")
         if missing:
-            self._problems.append(f"{PREFIX}{present[0]}: {' and '.join(missing)} must be set too; no parent is told.")
+            self._problems.append(
+                f"{PREFIX}{present[0]}: {' and '.join(missing)} must be set too; events have no parent run."
+            )
         if missing or not run_id:
             return None
         return Run(run_id, Job(self._spark[keys[0]], self._spark[keys[1]]))

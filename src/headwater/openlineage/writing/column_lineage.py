@@ -152,7 +152,7 @@ def _most_that_fit(lineage: ColumnLineage, by_size: list[str], limit: int) -> in
 
 
 def _cut(lineage: ColumnLineage, limit: int, note: str) -> tuple[ColumnLineage, str]:
-    """More distinct inputs than the limit: the one case in which edges are lost, and it is said."""
+    """More distinct inputs than the limit: the one case in which edges are lost, and a gap names it."""
     inputs = sorted({edge.input for edge in lineage.dataset}, key=names_of)
     fields: Mapping[str, frozenset[Dependency]] = {name: frozenset() for name in lineage.fields}
     shown = frozenset(Dependency(column, COARSE) for column in inputs[:limit])

@@ -12,7 +12,7 @@ from headwater.model import Dependency, InputField, Subtype, Transformation
 from headwater.openlineage.writing.facets import FacetSettings
 from headwater.redaction import redact_literals
 
-COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="said for the whole dataset to save space")
+COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="an edge of the whole dataset, to save space")
 """The step of an edge that stands for all fields of its output."""
 
 _OPAQUE = "opaque"

@@ -142,7 +142,7 @@ def _columns(text: str, types: Mapping[str, str]) -> tuple[Expression, ...]:
 
 def _typed(attribute: Expression, types: Mapping[str, str]) -> Expression:
     more: dict[str, Any] = {"dataType": types[attribute.label]} if attribute.label in types else {}
-    if attribute.label == "_metadata":  # of files, unless the data has a column of that name, which the types tell
+    if attribute.label == "_metadata":  # of files, unless the data has a column of that name, as its type shows
         more = more or {"metadataColumn": True}
     return Expression("AttributeReference", (), {}, {**attribute.values, **more})
 

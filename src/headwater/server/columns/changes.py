@@ -30,7 +30,7 @@ HEARTBEAT = 15  # seconds; proxies close what is silent for longer, often after 
 _MOST = 2**63 - 1  # of an id
 _LONGEST = 20  # digits of one
 _HALF = 2**32
-_ROUNDS = range(4)  # of keyed functions; a permutation that nobody tells from chance (Luby and Rackoff)
+_ROUNDS = range(4)  # of keyed functions; a permutation that looks random (Luby and Rackoff)
 
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {

@@ -45,7 +45,7 @@ class ColumnGraph:
 def around(connection: Connection, seeds: Collection[int], bounds: Bounds, *, downstream: bool = False) -> ColumnGraph:
     """Everything upstream of some columns, and everything downstream when asked.
 
-    What a link to a whole dataset says is said of each of its columns that are in the graph: that is what Marquez and
+    A link to a whole dataset holds for each of its columns that are in the graph: that is what Marquez and
     its clients understand. Hidden datasets end the walk.
     """
     up = walk(connection, seeds, Direction.UP, bounds)

@@ -16,7 +16,7 @@ _FIELD = schema.field
 
 
 def of_datasets(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
-    """When each dataset was first and last told of; one that lineage only names: when it was first and last named."""
+    """When each dataset was first and last described by an event; one that lineage only names, when named."""
     spans, marked = _spans(rows), references(connection)
     for edges in (schema.edge, schema.dataset_edge):
         missing = [row.id for row in rows if row.id not in spans]
@@ -34,7 +34,7 @@ def of_datasets(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
 
 
 def of_jobs(connection: Connection, rows: Sequence[Any]) -> dict[int, Span]:
-    """When each job was first and last told of; one that is only the parent of others: when their runs changed."""
+    """When each job was first and last in an event; one that is only the parent of others: when their runs changed."""
     spans = _spans(rows)
     missing = [row.id for row in rows if row.id not in spans]
     parent, at = _RUN.alias("parent"), _RUN.c.state_at

@@ -20,7 +20,7 @@ NOBODY = "anonymous"
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A namespace; ``hidden`` when it was deleted, and no event told of it since."""
+    """A namespace; ``hidden`` when it was deleted, and no event has named it since."""
 
     name: str
     owner: str
@@ -54,7 +54,7 @@ def describe(connection: Connection, name: str, owner: str, description: str, at
 
 
 def hide(connection: Connection, namespace: Namespace, at: int) -> None:
-    """Hides a namespace with its datasets and jobs until events tell of them again."""
+    """Hides a namespace with its datasets and jobs until events name them again."""
     describe(connection, namespace.name, namespace.owner, namespace.description, at)
     connection.execute(update(_NAMESPACE).where(_NAMESPACE.c.key == key_of(namespace.name)).values(hidden_at=at))
     datasets.hide_all(connection, namespace.name, at)

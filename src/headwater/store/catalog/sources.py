@@ -22,7 +22,7 @@ DEFAULT_SOURCE = "default"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source; ``type`` is as people said, or the scheme of its URL in capitals."""
+    """A source; ``type`` is what people gave it, or the scheme of its URL in capitals."""
 
     name: str
     type: str
@@ -34,7 +34,7 @@ class Source:
 
 def listing(connection: Connection, page: Page, sees: Sees = None) -> Listing[Source]:
     """The sources by name: those of datasets, and those that people described; who sees some namespaces only sees the
-    sources of datasets in these, as the datasets tell of them.
+    sources of datasets in these, as the facets of the datasets name them.
     """
     known = every(connection, sees).subquery()
     found = paged(connection, select(known).order_by(known.c.name), page)

@@ -69,7 +69,7 @@ Spans = Callable[[Connection, Sequence[Any]], Mapping[Any, moments.Span]]
 
 
 def _before(connection: Connection, question: Select[Any], ends: Sequence[int], spans: Spans) -> tuple[int, ...]:
-    """An event may say that it is of the future: what it tells of is listed now, and counted at the end of now."""
+    """An event may be of the future: what it names is listed now, and counted at the end of now."""
     every = question.subquery()
     at = every.c.first_at
     known = (func.coalesce(func.sum(case((at < end, 1), else_=0)), 0) for end in ends[:-1])

@@ -75,7 +75,7 @@ def add(connection: Connection, owner: Owner, tags: Iterable[str], at: int, fiel
 
 
 def remove(connection: Connection, owner: Owner, tag: str, field_id: int = 0) -> None:
-    """Takes a tag off, whoever put it; one that events tell of comes again with the next facet."""
+    """Takes a tag off, whoever put it; one that events have comes again with the next facet."""
     place = {"dataset_id": owner[0], "job_id": owner[1], "field_id": field_id, "tag_key": tag_key(tag)}
     connection.execute(delete(_TAGGING).where(*(_TAGGING.c[name] == value for name, value in place.items())))
 

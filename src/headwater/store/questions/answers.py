@@ -165,7 +165,7 @@ class Evidence(str, Enum):
     PARTIAL = "partial"  # a run wrote it, but its lineage has gaps
     NO_LINEAGE = "no lineage"  # runs write its dataset, and say nothing of columns
     UNNAMED = "unnamed"  # runs write its dataset, but none ever named that column
-    REPLACED = "replaced"  # a run replaced all rows of its dataset, and none has said what is in it since
+    REPLACED = "replaced"  # a run replaced all rows of its dataset, and none has described what is in it since
     CYCLE = "cycle"
     FILTERED = "filtered"
 

@@ -32,7 +32,7 @@ def moment_of(store: Store, text: str) -> int:
 
     Raises:
         QuestionError: it is neither.
-        UnknownName: no run of that id told anything.
+        UnknownName: no run of that id has an event.
     """
     try:
         run = str(UUID(text))

@@ -20,7 +20,7 @@ metadata = MetaData()
 def of_the_few(name: str, column: str) -> Index:
     """An index of the rows that have a value in a column that hardly any row has one in.
 
-    Of one that holds all the NULLs too, a planner that has counted says that it tells nothing apart, and reads the
+    Of one that holds all the NULLs too, a planner that has counted finds that it selects nothing, and reads the
     table.
     """
     return Index(name, column, **where(f"{column} IS NOT NULL"))

@@ -46,7 +46,7 @@ lineage = Table(
     Index("lineage_output", "output_id", "at", "job_id", "run_id"),
     Index("lineage_run", "run_id"),
 )
-"""Which successful run said what about (job, output dataset); equal digests mean equal edges."""
+"""The edges that each successful run had for (job, output dataset); equal digests mean equal edges."""
 
 replacement = Table(
     "replacement",

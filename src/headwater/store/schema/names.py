@@ -41,7 +41,7 @@ dataset = Table(
     of_the_few("dataset_hidden", "hidden_at"),
 )
 """``schema`` is the latest of all events, ``written`` the latest of those that wrote it.
-``first_at`` and ``last_at`` are when events first and last spoke of it. Who deletes it hides it until it is told of
+``first_at`` and ``last_at`` are when events first and last named it. Who deletes it hides it until it is named
 again, by an event later than ``hidden_at``."""
 
 dataset_name = Table(

@@ -242,7 +242,7 @@ def _opened(path: Path, *, read_only: bool, timeout: float) -> sqlite3.Connectio
 
 
 def _nobody_can_write(path: Path) -> bool:
-    """Whether the file does not change, which SQLite has to be told.
+    """Whether the file does not change, which SQLite must know.
 
     Reading a WAL file needs its ``-shm`` file; where none can be made, only ``immutable`` opens it
     (SQLite, "Write-Ahead Logging", section "Read-Only Databases").

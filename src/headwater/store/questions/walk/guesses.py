@@ -19,7 +19,7 @@ from headwater.store.sql.rows import rows_for
 GUESS = Transformation(
     Subtype.TRANSFORMATION,
     opaque=True,
-    description="guess: the event told inputs and outputs, no columns",
+    description="guess: the event has inputs and outputs, but no columns",
     guess=True,
 )
 GUESS_ID = 0
