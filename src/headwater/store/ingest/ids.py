@@ -1,6 +1,7 @@
 """From names to the ids of rows, within one writing transaction; rows that are missing are added."""
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlalchemy import Connection, LargeBinary, Table, bindparam, or_, select
@@ -146,6 +147,7 @@ class IdResolver:
         return found, dict(zip(missing, ids, strict=True))
 
 
+@lru_cache(maxsize=10_000)
 def _key(one: Transformation) -> bytes:
     parts = (one.subtype.value, str(one.masking), str(one.opaque), one.description)
     return key_of(*parts, "reference") if one.reference else key_of(*parts)
