@@ -50,6 +50,26 @@ def costs(found: Mapping[str, tuple[float, Mapping[str, float]]], goal: float, p
     _save(figure, path)
 
 
+def frames(found: Mapping[str, Mapping[str, tuple[float, float]]], goal: float, path: Path) -> None:
+    """For each movement the 95th percentile and the longest of its frames in ms, for each library, and the goal."""
+    figure, (place,) = _figure(1)
+    height = 0.8 / len(found)
+    for number, (library, movements) in enumerate(found.items()):
+        rows = [row + number * height for row in range(len(movements))]
+        usual, longest = zip(*movements.values(), strict=True)
+        bars = place.barh(rows, usual, height=height * 0.9, label=f"{library}: p95")
+        color = bars.patches[0].get_facecolor()
+        place.plot(longest, rows, "D", markersize=4, color=color, markeredgecolor="black", label=f"{library}: longest")
+        place.set_yticks([row + 0.4 - height / 2 for row in range(len(movements))], list(movements))
+    place.axvline(goal, color="black", linewidth=1, linestyle="--", label=f"goal: {goal:g} ms")
+    place.set(xlabel="ms for a frame", xscale="log", xlim=(10, None))
+    place.xaxis.set_major_formatter("{x:g}")
+    place.invert_yaxis()
+    place.grid(alpha=0.3, axis="x")
+    place.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+    _save(figure, path)
+
+
 def over_edges(
     plots: Mapping[str, Mapping[str, tuple[Sequence[int], Sequence[float]]]],
     path: Path,

@@ -23,6 +23,7 @@ function App() {
       onState={setState}
       onEdges={(edges) => document.body.setAttribute("data-edges", edges.join())}
       onDataset={(dataset) => document.body.setAttribute("data-dataset", `${dataset}`)}
+      saved={null}
       onExpand={({ id, direction }) => document.body.setAttribute("data-expand", `${id} ${direction}`)}
     />
   );

@@ -16,6 +16,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClien
     (dist / "assets").mkdir(parents=True)
     (dist / "index.html").write_text("<title>headwater</title>")
     (dist / "assets" / "page-1f2e.js").write_text("export {}")
+    (dist / "saved.html").write_text("<title>a view</title>")
     (tmp_path / "secret.js").write_text("none of the page")
     monkeypatch.setattr(page, "BUILT", dist)
     with TestClient(create_app(ServerSettings(f"sqlite:///{tmp_path}/l.db", auth=True))) as client:
@@ -52,6 +53,14 @@ def test_nothing_but_files_of_the_page_is_served(built: TestClient, name: str) -
     answer = built.get(f"/assets/{name}")
     assert answer.status_code == 404
     assert "none of the page" not in answer.text
+
+
+def test_the_page_for_saved_views_is_sent_as_text(built: TestClient, tmp_path: Path) -> None:
+    answer = built.get("/saved.html")
+    assert answer.text == "<title>a view</title>"
+    assert answer.headers["content-type"].startswith("text/plain")
+    (tmp_path / "dist" / "saved.html").unlink()
+    assert built.get("/saved.html").status_code == 404
 
 
 def test_a_server_without_a_built_page_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

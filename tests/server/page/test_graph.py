@@ -1,8 +1,11 @@
 """The graph on the page: a path is followed with the pointer and with the keyboard, and exported."""
 
+import io
 import json
+import re
 from pathlib import Path
 
+from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, expect
 from tests.server.page.browser import Visit, breaches
 
@@ -16,6 +19,15 @@ def column(page: Page, dataset: str, name: str) -> Locator:
 
 def datasets(page: Page) -> list[str]:
     return sorted(page.locator(".hw-card-name").all_inner_texts())
+
+
+def picture(page: Page) -> Image.Image:
+    return Image.open(io.BytesIO(page.locator(".hw-stage").screenshot())).convert("RGB")
+
+
+def contrast(one: Image.Image, other: Image.Image) -> int:
+    """The largest difference of a color of a pixel, of 255."""
+    return max(high for _, high in ImageChops.difference(one, other).getextrema())
 
 
 def test_a_click_shows_the_path_of_a_column_alone_and_escape_all_again(visiting: Visit) -> None:
@@ -125,8 +137,47 @@ def test_names_can_be_read_on_small_cards(visiting: Visit) -> None:
         zooms.append(zoom)
         assert name.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") * zoom > 8.9
         page.get_by_role("button", name="Zoom out").click()
+        expect(page.locator(".hw-world")).not_to_have_attribute("style", re.compile("will-change"))
     assert name.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") * zoom > 8.9
     assert zooms
+
+
+def test_a_view_is_saved_as_a_page_that_shows_what_was_shown(visiting: Visit, tmp_path: Path) -> None:
+    page = visiting.go(AMOUNT)
+    column(page, "revenue", "revenue").click()
+    expect(page.locator(".hw-card-name", has_text="salaries")).to_have_count(0)
+    shown = datasets(page)
+    page.locator(".hw-menu summary").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML", exact=True).click()
+    download.value.save_as(tmp_path / "lineage.html")
+    page.context.set_offline(True)
+    page.goto((tmp_path / "lineage.html").as_uri())
+    expect(column(page, "revenue", "revenue")).to_be_visible()
+    assert datasets(page) == shown
+    expect(page.get_by_role("button", name="HTML", exact=True)).to_have_count(0)
+
+
+def test_a_drawing_that_was_moved_is_as_one_that_is_painted_anew(visiting: Visit) -> None:
+    page = visiting.go(AMOUNT)
+    expect(column(page, "revenue", "revenue")).to_be_visible()
+    stage = page.locator(".hw-stage").bounding_box()
+    assert stage is not None
+    x, y = stage["x"] + 30, stage["y"] + stage["height"] - 30
+    for number in range(3):
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 137, y - 61 - number, steps=6)
+        page.mouse.up()
+    page.wait_for_timeout(600)
+    moved = picture(page)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(600)
+    assert contrast(picture(page), moved) > 100
+    page.emulate_media(color_scheme="light")
+    page.wait_for_timeout(600)
+    # Parts are painted from other points, so that the shades of a curve's edge may differ where no eye sees it.
+    assert contrast(picture(page), moved) < 16
 
 
 def test_all_four_exports_are_saved(visiting: Visit, tmp_path: Path) -> None:

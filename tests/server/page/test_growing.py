@@ -1,6 +1,7 @@
 """A view that grows hop by hop, and two moments of one that are compared."""
 
 import re
+import uuid
 
 from playwright.sync_api import Locator, Page, expect
 from tests.server.page.browser import Visit, breaches
@@ -14,6 +15,7 @@ APART = """() => {
   return [b.left - a.left, b.top - a.top].map(Math.round);
 }"""
 RATES = "?namespace=lake&dataset=gold%2Frates&field=rate"
+RUNS = [str(uuid.uuid5(uuid.NAMESPACE_OID, f"rates-{number}")) for number in (1, 2)]
 
 
 def card(page: Page, name: str) -> Locator:
@@ -57,10 +59,10 @@ def test_hops_lead_on_from_a_card_and_by_the_keyboard(visiting: Visit) -> None:
 def test_two_moments_are_compared_by_what_came_and_went(visiting: Visit) -> None:
     page = visiting.go(RATES)
     expect(page.locator(".hw-card")).to_have_count(2)
-    page.get_by_label("Compare with").select_option(index=1)
+    page.get_by_label("Compare with").select_option(RUNS[0])
     panel = page.get_by_role("complementary", name="What came and went")
     came, went = (panel.locator("section", has=page.get_by_role("heading", name=name)) for name in ("Came", "Went"))
-    expect(panel.get_by_text("to now: 0 steps stayed.")).to_be_visible()
+    expect(panel.get_by_text("0 steps stayed.")).to_be_visible()
     expect(came.get_by_role("button")).to_have_text(
         re.compile(r"raw/rates.monthly → gold/rates.rate · came · DIRECT IDENTITY")
     )
@@ -81,3 +83,19 @@ def test_all_of_a_column_that_was_not_there_yet_came(visiting: Visit) -> None:
     panel = page.get_by_role("complementary", name="What came and went")
     expect(panel.get_by_text("orders.amount → revenue.revenue")).to_be_visible()
     expect(panel.get_by_text("None.")).to_be_visible()
+
+
+def test_two_runs_are_chosen_by_their_ids_in_either_order(visiting: Visit) -> None:
+    page = visiting.go(f"{RATES}&compare={RUNS[0]}")
+    panel = page.get_by_role("complementary", name="What came and went")
+    came = panel.locator("section", has=page.get_by_role("heading", name="Came"))
+    expect(panel.get_by_label("From")).to_have_value(RUNS[0])
+    panel.get_by_label("To").select_option(RUNS[1])
+    expect(came.get_by_role("button")).to_contain_text("raw/rates.monthly")
+    assert {f"asOf={RUNS[1]}", f"compare={RUNS[0]}"} <= set(page.url.partition("?")[2].split("&"))
+    # The later of two runs is the one that came, whichever the address names first.
+    visiting.go(f"{RATES}&asOf={RUNS[0]}&compare={RUNS[1]}")
+    expect(came.get_by_role("button")).to_contain_text("raw/rates.monthly")
+    expect(panel.get_by_label("From")).to_have_value(RUNS[0])
+    panel.get_by_label("To").select_option(RUNS[0])
+    expect(panel.get_by_text("1 step stayed.")).to_be_visible()

@@ -20,9 +20,9 @@ export interface Address {
   readonly job: string;
   /** The column at the other end of paths. */
   readonly to: string;
-  /** The moment of the lineage, ISO 8601; empty for now. */
+  /** The moment of the lineage, ISO 8601, or the id of the run from which on it was current; empty for now. */
   readonly asOf: string;
-  /** The moment that it is compared with, ISO 8601; empty without a comparison. */
+  /** The moment or run that it is compared with; empty without a comparison. */
   readonly compare: string;
   /** The hops that were added to the view, in their order: `12u.d3d` is one before column 12 and one after dataset 3. */
   readonly hops: string;
@@ -75,6 +75,7 @@ function readGraph(params: URLSearchParams): GraphState {
     depth: { up: readNumber(params.get("up")), down: readNumber(params.get("down")) },
     jobs: params.get("jobs") === "on",
     group: group === "namespace" || group === "job" ? group : "none",
+    unfolded: (params.get("unfolded") ?? "").split(",").flatMap((one) => readNumber(one) ?? []),
     form: params.get("form") === "table" ? "table" : "graph",
   };
 }
@@ -101,6 +102,7 @@ export function writeAddress(address: Address): string {
   put("down", textOf(graph.depth.down));
   put("jobs", graph.jobs ? "on" : "");
   put("group", graph.group, "none");
+  put("unfolded", graph.unfolded.join(","));
   put("form", graph.form, "graph");
   const query = params.toString();
   return query ? `?${query}` : "";

@@ -1,5 +1,7 @@
 /** Requests to the server that the page comes from. */
 
+import { saveBlob } from "../graph/export/saveBlob";
+
 const KEY = "headwater-key";
 
 /** An answer that is no success; a status of 0 means that there was no answer at all. */
@@ -91,14 +93,4 @@ export async function change(method: "POST" | "DELETE", path: string, body: unkn
 /** Save the answer to a request as a file: a link could not send the session's key. */
 export async function download(path: string, name: string): Promise<void> {
   saveBlob(await (await send(path)).blob(), name);
-}
-
-/** Save content as a file. */
-export function saveBlob(content: Blob, name: string): void {
-  const address = URL.createObjectURL(content);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

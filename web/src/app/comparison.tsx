@@ -1,4 +1,4 @@
-/** Two moments compared: the steps that came and went between them, as a list beside the graph. */
+/** Two runs or moments compared: the steps that came and went between them, as a list beside the graph. */
 
 import { describeEdge } from "../graph/describe";
 import { counted } from "../graph/drawing/text";
@@ -7,7 +7,7 @@ import type { View } from "../model/view";
 import type { Address } from "./address";
 import type { Go } from "./hooks";
 import { edgeIds } from "./lineage";
-import { Moment } from "./names";
+import { RunSelect, useRuns } from "./moments";
 
 interface ComparisonProps {
   view: View;
@@ -23,7 +23,9 @@ export function Comparison({ view, address, go }: ComparisonProps) {
   const places = change.map((_, edge) => edge);
   const of = (name: (typeof CHANGES)[number]) => places.filter((edge) => CHANGES[change[edge]] === name);
   const { asOf, compare } = address;
-  const [earlier, later] = asOf !== "" && compare > asOf ? [asOf, compare] : [compare, asOf];
+  const runs = useRuns({ namespace: address.namespace, name: address.dataset });
+  const momentOf = (text: string) => runs.find((one) => one.id === text)?.at ?? text;
+  const isLater = asOf !== "" && momentOf(compare) > momentOf(asOf);
   const list = (title: string, edges: readonly number[]) => (
     <section>
       <h2 class="step">{title}</h2>
@@ -40,6 +42,26 @@ export function Comparison({ view, address, go }: ComparisonProps) {
       {edges.length > MOST && <p class="faint">and {counted(edges.length - MOST, "step")} more</p>}
     </section>
   );
+  const one = (
+    <RunSelect
+      key="compare"
+      label={isLater ? "To" : "From"}
+      runs={runs}
+      value={compare}
+      none="nothing"
+      choose={(chosen) => go({ ...address, compare: chosen })}
+    />
+  );
+  const other = (
+    <RunSelect
+      key="asOf"
+      label={isLater ? "From" : "To"}
+      runs={runs}
+      value={asOf}
+      none="now"
+      choose={(chosen) => go({ ...address, asOf: chosen })}
+    />
+  );
   return (
     <aside class="panel" aria-label="What came and went">
       <button
@@ -50,10 +72,8 @@ export function Comparison({ view, address, go }: ComparisonProps) {
       >
         ×
       </button>
-      <p>
-        From <Moment at={earlier} /> to {later ? <Moment at={later} /> : "now"}: {counted(of("same").length, "step")}{" "}
-        stayed.
-      </p>
+      <div class="runs">{isLater ? [other, one] : [one, other]}</div>
+      <p>{counted(of("same").length, "step")} stayed.</p>
       {list("Came", of("came"))}
       {list("Went", of("went"))}
     </aside>

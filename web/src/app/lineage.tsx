@@ -11,6 +11,7 @@ import { Comparison } from "./comparison";
 import { EdgePanel } from "./edge";
 import { type Go, useLoaded } from "./hooks";
 import { remember } from "./places";
+import { savedFile } from "./savedFile";
 import { Shown } from "./states";
 import { Subject } from "./subject";
 import { loadView, type ViewCache, viewPath } from "./views";
@@ -77,10 +78,11 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
         <Graph
           view={view}
           state={address.graph}
-          onState={(graph) => change({ graph }, graph.column === address.graph.column ? "replace" : "push")}
+          onState={(graph) => change({ graph }, isStep(address.graph, graph) ? "push" : "replace")}
           onEdges={(edges) => change({ edge: edgeIds(view, edges) })}
           onDataset={(dataset) => go(addressOf(datasetName(view, dataset), "dataset", address.asOf))}
           onExpand={expand}
+          saved={savedFile}
         />
         {address.edge ? (
           <EdgePanel
@@ -95,6 +97,11 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
       </div>
     </div>
   );
+}
+
+/** Return whether a change of the graph is one that people go back from. */
+function isStep(before: GraphState, after: GraphState): boolean {
+  return before.column !== after.column || before.unfolded !== after.unfolded;
 }
 
 /** A name by an ending becomes the whole name, so that the address means the same later. */

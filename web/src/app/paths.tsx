@@ -1,10 +1,10 @@
 /** The page of the paths between two columns, every step of each with its expression. */
 
-import { useState } from "preact/hooks";
 import type { Name } from "./address";
 import { pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Hop, Paths } from "./documents";
+import { FieldForm } from "./fieldForm";
 import { useAnswer } from "./hooks";
 import { nameOf, textOf } from "./impact";
 import { JobLink, KindLabels, NameLink } from "./names";
@@ -14,7 +14,6 @@ import { Subject } from "./subject";
 const MOST = 20;
 
 export function PathsPage({ address, go }: PageProps) {
-  const [to, setTo] = useState(address.to);
   const name = nameOf(address);
   const answer = useAnswer<Paths>(
     address.to
@@ -27,27 +26,16 @@ export function PathsPage({ address, go }: PageProps) {
         })
       : null,
   );
-  const submit = (event: Event) => {
-    event.preventDefault();
-    go({ ...address, to: to.trim() });
-  };
   return (
     <>
       <Subject name={name} address={address} go={go}>
-        <form class="inline" onSubmit={submit}>
-          <label>
-            Other column
-            <input
-              type="text"
-              value={to}
-              required
-              placeholder="any ending of its name, as gold.fleet.km"
-              onInput={(event) => setTo(event.currentTarget.value)}
-            />
-          </label>
-          <button type="submit" class="primary">
-            Show paths
-          </button>
+        <FieldForm
+          label="Other column"
+          button="Show paths"
+          placeholder="any ending of its name, as gold.fleet.km"
+          first={address.to}
+          submit={(to) => go({ ...address, to })}
+        >
           <label>
             <input
               type="checkbox"
@@ -56,7 +44,7 @@ export function PathsPage({ address, go }: PageProps) {
             />{" "}
             Also over rows
           </label>
-        </form>
+        </FieldForm>
       </Subject>
       {address.to ? (
         <Shown answer={answer} level={2}>

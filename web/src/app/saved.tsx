@@ -43,7 +43,15 @@ export function SavedView({ saved }: { saved: Saved }) {
       </div>
       <Truncated view={view} />
       <div class="work">
-        <Graph view={view} state={state} onState={setState} onEdges={setEdges} onDataset={null} onExpand={null} />
+        <Graph
+          view={view}
+          state={state}
+          onState={setState}
+          onEdges={setEdges}
+          onDataset={null}
+          onExpand={null}
+          saved={null}
+        />
         {edges.length > 0 && <EdgePanel view={view} edges={edges} close={() => setEdges([])} go={null} />}
       </div>
     </main>

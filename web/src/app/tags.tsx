@@ -5,6 +5,7 @@ import { type Name, nameParams } from "./address";
 import { change, pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Arrival, ArrivingTags, Tag, TagFlow, TagList } from "./documents";
+import { FieldForm } from "./fieldForm";
 import { type Go, useAnswer } from "./hooks";
 import { nameOf } from "./impact";
 import { Moment, NameLink } from "./names";
@@ -178,39 +179,12 @@ function columnsOf({ path, column }: Arrival): Name[] {
 }
 
 function NewTag({ name, changed }: { name: Name; changed: () => void }) {
-  const [text, setText] = useState("");
-  const [error, setError] = useState("");
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const putOn = async (text: string) => {
     const [tag = "", ...value] = text.split("=").map((one) => one.trim());
-    const body = { ...placeOf(name, tag), value: value.join("=") };
-    change("POST", "api/v2/tags", body).then(
-      () => {
-        setText("");
-        setError("");
-        changed();
-      },
-      (fault) => setError(fault.message),
-    );
+    await change("POST", "api/v2/tags", { ...placeOf(name, tag), value: value.join("=") });
+    changed();
   };
-  return (
-    <form class="inline" onSubmit={submit}>
-      <label>
-        New tag
-        <input
-          type="text"
-          value={text}
-          required
-          placeholder="pii.email"
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="primary">
-        Put on
-      </button>
-      {error && <span role="alert">{error}</span>}
-    </form>
-  );
+  return <FieldForm label="New tag" button="Put on" placeholder="pii.email" submit={putOn} />;
 }
 
 function placeOf({ namespace, name, field }: Name, tag: string) {

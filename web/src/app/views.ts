@@ -57,9 +57,9 @@ export async function loadView(address: Address, cache: ViewCache, signal: Abort
   if (!address.compare) return view;
   const other = await loadMoment({ ...address, asOf: address.compare }, load).catch((fault: unknown) => {
     if (!(fault instanceof ApiError) || fault.status !== 404) throw fault;
-    return partOf(view, [view.focus.dataset], [], []); // it was not there yet
+    return { ...partOf(view, [view.focus.dataset], [], []), asOf: address.compare }; // it was not there yet
   });
-  const isLater = address.asOf !== "" && address.compare > address.asOf;
+  const isLater = view.asOf !== null && other.asOf !== null && other.asOf > view.asOf;
   return isLater ? compared(view, other) : compared(other, view);
 }
 

@@ -1,11 +1,13 @@
 /** The graph: cards of datasets with their columns, the edges between, and all that can be done with them. */
 
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { foldOf } from "../model/folds";
 import { type Path, pathOf } from "../model/path";
 import type { GraphState, Hop } from "../model/state";
 import type { View } from "../model/view";
 import type { Rect } from "./drawing/curves";
 import { around, type Drawing, litBy } from "./drawing/drawing";
+import type { ExportMenuProps } from "./export/ExportMenu";
 import { announcement, hopBeyond, type Walk, walk } from "./keyboard";
 import { Cards } from "./parts/Cards";
 import type { CardActions } from "./parts/DatasetCard";
@@ -31,6 +33,7 @@ export interface GraphProps {
   readonly onDataset: ((dataset: number) => void) | null;
   /** One hop more is wanted. Null where the view is all there is. */
   readonly onExpand: ((hop: Hop) => void) | null;
+  readonly saved: ExportMenuProps["saved"];
 }
 
 /** The graph and, beside it, the same state as a table. */
@@ -44,11 +47,15 @@ export function Graph(props: GraphProps) {
   const change = (changed: Partial<GraphState>) => onState({ ...state, ...changed });
   return (
     <div class="hw-graph">
-      <Toolbar {...{ state, change, tidy, drawing }} stage={() => stage.current} />
+      <Toolbar {...{ state, change, tidy, drawing }} saved={props.saved} stage={() => stage.current} />
       {state.form === "table" ? (
         <Tree followed={followed} state={state} onState={onState} onEdges={props.onEdges} />
       ) : (
-        <Canvas {...props} {...{ followed, drawing, cardStates, setCardStates, stage, anchor }} />
+        <Canvas
+          {...props}
+          view={followed.graph.view}
+          {...{ followed, drawing, cardStates, setCardStates, stage, anchor }}
+        />
       )}
       <Legend view={view} hidden={state.hidden} onHidden={(hidden) => change({ hidden })} />
     </div>
@@ -181,6 +188,7 @@ function useActions(
       select: (column) => {
         const { view, state, onState, anchor } = latest.current;
         const id = view.columns.id[column];
+        if (id < 0) return unfold(latest.current, view.columns.dataset[column]);
         anchor.current = { dataset: view.datasets.id[view.columns.dataset[column]], hop: false };
         setPreview(null);
         setActive(column);
@@ -193,6 +201,7 @@ function useActions(
         setCardStates(new Map(cardStates).set(view.datasets.id[dataset], card));
       },
       openDataset: opens ? (dataset) => latest.current.onDataset?.(dataset) : null,
+      unfold: (dataset) => unfold(latest.current, dataset),
       expand: expands
         ? (dataset, hop) => {
             const { view, anchor, onExpand } = latest.current;
@@ -203,6 +212,13 @@ function useActions(
     }),
     [opens, expands],
   );
+}
+
+/** Show in full what a fold stands for; the dataset beside it stays where it is. */
+function unfold({ view, state, onState, anchor }: CanvasProps, dataset: number): void {
+  const id = foldOf(view, dataset);
+  anchor.current = { dataset: id >> 1, hop: false };
+  onState({ ...state, unfolded: [...state.unfolded, id] });
 }
 
 /** Keep a stage for the elements, and show each drawing on it. */

@@ -9,6 +9,8 @@ import { type Palette, paletteOf } from "./drawing/palette";
 
 /** The part of a screen that is painted beyond each side, so that a pan shows no edge of the bitmap. */
 const BEYOND = 0.25;
+/** How much a bitmap is scaled while the zoom changes, before the next is ordered. */
+const STRETCH = { least: 0.6, most: 1.6 };
 /** How far outside cards are made already, in pixels of the screen. */
 const CARD_MARGIN = 240;
 /** Below this zoom a whole drawing cannot be read: it opens at the focus. */
@@ -18,7 +20,7 @@ const FAR_ZOOM = 0.75;
 const GLIDE = 250; // milliseconds
 const REST = 150; // milliseconds
 /** The most cards that are made in one frame while the camera moves; more would hold it up. */
-const MOST_NEW = 6;
+const MOST_NEW = 4;
 
 export interface StageElements {
   readonly root: HTMLElement;
@@ -38,6 +40,8 @@ export class Stage {
   private inSight: ReadonlySet<number> | null = null;
   /** Whether the whole drawing was asked for, and nothing moved the camera since. */
   private fits = false;
+  /** The frame that will find the boxes in sight. */
+  private finding = 0;
   /** The timer until the camera rests. */
   private resting = 0;
   /** The move that is under way; the next move ends it. */
@@ -53,7 +57,7 @@ export class Stage {
     private readonly onBoxes: (boxes: readonly number[]) => void,
   ) {
     this.palette = paletteOf(elements.root);
-    this.bitmaps = elements.canvas.getContext("bitmaprenderer");
+    this.bitmaps = elements.canvas.getContext("bitmaprenderer", { alpha: false });
     this.resized.observe(elements.root);
     this.measure();
   }
@@ -103,19 +107,27 @@ export class Stage {
   private see(camera: Camera): void {
     this.camera = camera;
     this.fits = false;
-    const { x, y, zoom } = camera;
-    this.elements.world.style.transform = `translate(${-x * zoom}px, ${-y * zoom}px) scale(${zoom})`;
-    this.elements.world.toggleAttribute("data-far", zoom < FAR_ZOOM);
+    this.elements.world.style.transform = transformOf({ x: 0, y: 0, zoom: 1 }, camera);
+    if (this.elements.world.style.willChange === "") this.letter();
     // Cards are scaled as they were painted while the camera moves, and painted anew when it rests.
     this.elements.world.style.willChange = "transform";
     clearTimeout(this.resting);
-    this.resting = window.setTimeout(() => {
-      this.elements.world.style.willChange = "";
-    }, REST);
+    this.resting = window.setTimeout(() => this.rest(), REST);
     this.placeBitmap();
-    if (!this.covered()) this.repaint();
-    this.findBoxes();
+    if (!this.covered()) this.repaint(BEYOND);
+    this.findBoxesSoon();
     this.onCamera?.();
+  }
+
+  /** Size the letters of cards, which takes too long for a frame of a zoom. */
+  private letter(): void {
+    this.elements.world.toggleAttribute("data-far", this.camera.zoom < FAR_ZOOM);
+  }
+
+  private rest(): void {
+    this.elements.world.style.willChange = "";
+    this.letter();
+    if (this.shown?.camera.zoom !== this.camera.zoom) this.repaint();
   }
 
   pan(dx: number, dy: number): void {
@@ -151,6 +163,8 @@ export class Stage {
   }
 
   close(): void {
+    cancelAnimationFrame(this.finding);
+    clearTimeout(this.resting);
     this.resized.disconnect();
     this.painter.close();
   }
@@ -161,14 +175,19 @@ export class Stage {
     this.repaint();
   }
 
-  private repaint(): void {
+  /** Order a bitmap of what is seen; with what is beyond it, where only that is new. */
+  private repaint(beyond = 0): void {
     if (!this.drawing) return;
     const { camera, size } = this;
-    const beyond = { x: (size.width * BEYOND) / camera.zoom, y: (size.height * BEYOND) / camera.zoom };
+    const ratio = Math.min(2, devicePixelRatio);
+    // At whole pixels, so that the next bitmap can take over what this one has.
+    const scale = camera.zoom * ratio;
+    const place = (along: number, length: number) => Math.floor(along * scale - beyond * length * ratio) / scale;
+    const grown = (length: number) => Math.ceil(length * (1 + 2 * beyond) * ratio + 1) / ratio;
     this.painter.paint({
-      camera: { x: camera.x - beyond.x, y: camera.y - beyond.y, zoom: camera.zoom },
-      size: { width: size.width * (1 + 2 * BEYOND), height: size.height * (1 + 2 * BEYOND) },
-      ratio: Math.min(2, devicePixelRatio),
+      camera: { x: place(camera.x, size.width), y: place(camera.y, size.height), zoom: camera.zoom },
+      size: { width: grown(size.width), height: grown(size.height) },
+      ratio,
       palette: this.palette,
       lit: this.lit,
     });
@@ -201,18 +220,23 @@ export class Stage {
     style.width = `${frame.size.width}px`;
     style.height = `${frame.size.height}px`;
     this.placeBitmap();
+    if (!this.covered()) this.repaint(BEYOND);
   }
 
   /** Put the bitmap where the camera would see what it shows. */
   private placeBitmap(): void {
     if (!this.shown) return;
-    const { camera, shown } = this;
-    const [dx, dy] = [(shown.camera.x - camera.x) * camera.zoom, (shown.camera.y - camera.y) * camera.zoom];
-    this.elements.canvas.style.transform = `translate(${dx}px, ${dy}px) scale(${camera.zoom / shown.camera.zoom})`;
+    const { style } = this.elements.canvas;
+    style.transform = transformOf(this.shown.camera, this.camera);
+    // The same picture at the same size, and copied in a fifth of the time.
+    style.imageRendering = this.shown.camera.zoom === this.camera.zoom ? "pixelated" : "auto";
   }
 
   private covered(): boolean {
-    if (!this.shown || this.shown.camera.zoom !== this.camera.zoom) return false;
+    if (!this.shown) return false;
+    const [before, now] = [this.shown.camera.zoom, this.camera.zoom];
+    if (showsColumns(before) !== showsColumns(now)) return false;
+    if (now / before < STRETCH.least || now / before > STRETCH.most) return false;
     const [view, painted] = [seen(this.camera, this.size), seen(this.shown.camera, this.shown.size)];
     // Half of what is painted beyond the screen is left when the next bitmap is ordered.
     const spare = { x: ((view.right - view.left) * BEYOND) / 2, y: ((view.bottom - view.top) * BEYOND) / 2 };
@@ -222,6 +246,16 @@ export class Stage {
       view.right + spare.x <= painted.right &&
       view.bottom + spare.y <= painted.bottom
     );
+  }
+
+  /** Find boxes once a frame, however often the camera moves; those of a new drawing at once. */
+  private findBoxesSoon(): void {
+    if (this.inSight === null) this.findBoxes();
+    else
+      this.finding ||= requestAnimationFrame(() => {
+        this.finding = 0;
+        this.findBoxes();
+      });
   }
 
   private findBoxes(): void {
@@ -235,10 +269,17 @@ export class Stage {
     const { inSight } = this;
     const added = inSight ? boxes.filter((box) => !inSight.has(box)) : [];
     const later = new Set(added.slice(MOST_NEW));
-    if (later.size > 0) requestAnimationFrame(() => this.findBoxes());
+    if (later.size > 0) this.findBoxesSoon();
     const shown = boxes.filter((box) => !later.has(box));
     if (inSight && added.length === 0 && shown.length === inSight.size) return;
     this.inSight = new Set(shown);
     this.onBoxes(shown);
   }
+}
+
+/** Return the transform that puts what one camera sees where another sees it, by whole pixels: others must be mixed. */
+function transformOf(from: Camera, to: Camera): string {
+  const move = (one: number, other: number) =>
+    Math.round((one - other) * to.zoom * devicePixelRatio) / devicePixelRatio;
+  return `translate(${move(from.x, to.x)}px, ${move(from.y, to.y)}px) scale(${to.zoom / from.zoom})`;
 }

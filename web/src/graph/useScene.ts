@@ -1,6 +1,7 @@
 /** From a view and its state to a drawing: what is computed at once, and what the layout's worker returns later. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { foldedGraph } from "../model/folds";
 import { graphOf, type LineageGraph, shownEdges } from "../model/graph";
 import { type Depth, type Path, pathOf } from "../model/path";
 import { type GraphState, startOf } from "../model/state";
@@ -21,14 +22,23 @@ export interface Followed {
 
 /** Return the graph of a view and the path that its state shows. */
 export function useFollowed(view: View, state: GraphState): Followed {
-  const graph = useMemo(() => graphOf(view), [view]);
+  const whole = useMemo(() => graphOf(view), [view]);
   const shown = useMemo(() => shownEdges(view, new Set(state.hidden)), [view, state.hidden]);
-  return useMemo(() => {
-    const { up, down } = state.depth;
+  const { up, down } = state.depth;
+  const followed = useMemo(() => {
     const depth = { up: up ?? Number.POSITIVE_INFINITY, down: down ?? Number.POSITIVE_INFINITY };
-    const start = startOf(graph, state);
-    return { graph, shown, depth, path: start.length > 0 ? pathOf(graph, start, shown, depth) : null };
-  }, [graph, shown, state]);
+    const start = startOf(whole, state);
+    return { depth, start, path: start.length > 0 ? pathOf(whole, start, shown, depth) : null };
+  }, [whole, shown, state.column, up, down]);
+  const alone = state.rest === "away" ? followed.path : null;
+  const graph = useMemo(() => {
+    if (state.form === "table") return whole;
+    return foldedGraph(whole, alone ? shown.map((one, edge) => one & alone.edges[edge]) : shown, state.unfolded);
+  }, [whole, shown, alone, state.unfolded, state.form]);
+  return useMemo(() => {
+    const { depth, start, path } = followed;
+    return { graph, shown, depth, path: path && graph !== whole ? pathOf(graph, start, shown, depth) : path };
+  }, [graph, shown, followed]);
 }
 
 export interface Drawn {

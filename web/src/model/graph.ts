@@ -1,5 +1,6 @@
 /** A View with its edges by column and by dataset, so that paths can be followed. */
 
+import type { Fold } from "./folds";
 import type { Subtype, View } from "./view";
 
 /** Lists of numbers, one list for each key: those of key k are `items[start[k]]` to `items[start[k + 1] - 1]`. */
@@ -10,6 +11,9 @@ export interface Lists {
 
 export interface LineageGraph {
   readonly view: View;
+  /** The view without folds, which has the same edges in the same places. */
+  readonly whole: View;
+  readonly folds: readonly Fold[];
   /** Columns of each dataset, in the order of the view. */
   readonly columnsOf: Lists;
   /** Edges into each column. */
@@ -26,6 +30,8 @@ export function graphOf(view: View): LineageGraph {
   const { input, output } = view.edges;
   return {
     view,
+    whole: view,
+    folds: [],
     columnsOf: listsOf(view.columns.dataset, view.datasets.id.length),
     inputsOf: listsOf(output, columns),
     outputsOf: listsOf(input, columns),

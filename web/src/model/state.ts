@@ -17,6 +17,8 @@ export interface GraphState {
   /** Whether jobs are boxes between datasets. */
   readonly jobs: boolean;
   readonly group: Grouping;
+  /** Ids of the folds of `folds.ts` that are shown in full. */
+  readonly unfolded: readonly number[];
   /** The graph, or the same state as a table for keyboards and screen readers. */
   readonly form: "graph" | "table";
 }
@@ -35,6 +37,7 @@ export const FIRST_STATE: GraphState = {
   depth: { up: null, down: null },
   jobs: false,
   group: "none",
+  unfolded: [],
   form: "graph",
 };
 

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { centred, fitted, revealed, seen, zoomed } from "../../src/graph/drawing/camera";
-import { boundsOf, distanceTo, middleOf, trace } from "../../src/graph/drawing/curves";
+import { boundsOf, distanceTo, middleOf, type Rect, trace } from "../../src/graph/drawing/curves";
 import { litBy } from "../../src/graph/drawing/drawing";
+import { outside } from "../../src/graph/drawing/surface";
 import { endingsApart, fitting, lastPart, shortened, wrapped } from "../../src/graph/drawing/text";
 import { pathOf } from "../../src/model/path";
 import { drawingFor, edgesOf } from "./drawings";
@@ -123,3 +124,27 @@ test("long names are broken where their parts are joined, and each line is cut",
   expect(wrapped(context, "bronze/web_site_orders", 120, 2)).toEqual(["bronze/web_", "site_orders"]);
   expect(wrapped(context, "bronze/orders", 60, 1)).toEqual(["bronz…"]);
 });
+
+test("what an image does not cover is covered by the parts outside of it, once", () => {
+  const whole = { left: 0, top: 0, right: 7, bottom: 5 };
+  const points = Array.from({ length: 7 * 5 }, (_, place) => ({ x: place % 7, y: Math.floor(place / 7) }));
+  const place = fc.integer({ min: -8, max: 8 });
+  const side = fc.integer({ min: 1, max: 9 });
+  fc.assert(
+    fc.property(place, place, side, side, (x, y, width, height) => {
+      const parts = outside(whole, { x, y }, { width, height });
+      const image = { left: x, top: y, right: x + width, bottom: y + height };
+      for (const point of points) {
+        const holds = ({ left, top, right, bottom }: typeof whole) =>
+          left <= point.x && point.x < right && top <= point.y && point.y < bottom;
+        expect(parts.filter(holds).length).toBe(holds(image) ? 0 : 1);
+      }
+      expect(parts.every((part) => boundsInside(part, whole))).toBe(true);
+    }),
+  );
+});
+
+function boundsInside(inner: Rect, outer: Rect): boolean {
+  const [low, high] = [inner.left >= outer.left && inner.top >= outer.top, inner.right <= outer.right];
+  return low && high && inner.bottom <= outer.bottom;
+}

@@ -4,7 +4,7 @@ import { type Drawing, drawingOf } from "../../src/graph/drawing/drawing";
 import { layOut } from "../../src/graph/layout/layout";
 import { type Place, requestOf, type Scene, type SceneOptions, sceneOf } from "../../src/graph/scene/scene";
 import type { Strands } from "../../src/graph/scene/strands";
-import { graphOf, listOf, shownEdges } from "../../src/model/graph";
+import { graphOf, type LineageGraph, listOf, shownEdges } from "../../src/model/graph";
 import { ANY_DEPTH, pathOf } from "../../src/model/path";
 import type { View } from "../../src/model/view";
 
@@ -20,8 +20,17 @@ export function sceneFor(view: View, { start, ...options }: Options = {}): Scene
   return sceneOf(graph, { edges, path, jobs: false, group: "none", cardStates: new Map(), ...options });
 }
 
+/** Return the drawing of all edges of a graph. */
+export function drawingOfGraph(graph: LineageGraph): Drawing {
+  const edges = shownEdges(graph.view, new Set());
+  return drawn(sceneOf(graph, { edges, path: null, jobs: false, group: "none", cardStates: new Map() }));
+}
+
 export function drawingFor(view: View, options: Options = {}): Drawing {
-  const scene = sceneFor(view, options);
+  return drawn(sceneFor(view, options));
+}
+
+function drawn(scene: Scene): Drawing {
   const request = requestOf(scene, new Map<string, Place>());
   return drawingOf(scene, layOut(request), request.pitch);
 }

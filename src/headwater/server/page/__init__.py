@@ -48,6 +48,19 @@ def page() -> Response:
     return FileResponse(index, headers=HEADERS | _ANEW)
 
 
+@router.get("/saved.html")
+def saved_page() -> Response:
+    """Return the page in which the page at ``/`` saves a view, as text: by itself it shows nothing.
+
+    Raises:
+        HTTPException: 404, when no page was built.
+    """
+    file = BUILT / "saved.html"
+    if not file.is_file():
+        raise HTTPException(404, "This server has no page.")
+    return FileResponse(file, media_type="text/plain; charset=utf-8", headers=HEADERS | _ANEW)
+
+
 @router.get("/assets/{name}")
 def asset(name: str) -> Response:
     """Return a script, a style or an image of the page.

@@ -2,7 +2,7 @@
 
 import { startWorker } from "../startWorker";
 import type { Drawing } from "./drawing";
-import type { Frame } from "./painter";
+import type { Frame, Look } from "./painter";
 import { counted, datasetLabel, lastPart } from "./text";
 import type { Message } from "./worker";
 
@@ -16,6 +16,7 @@ export class PaintWorker {
   );
   private painting: Frame | null = null;
   private wanted: Frame | null = null;
+  private look: Look | null = null;
 
   constructor(onPainted: OnPainted) {
     this.worker.onmessage = ({ data }: MessageEvent<ImageBitmap>) => {
@@ -45,7 +46,13 @@ export class PaintWorker {
     }
     this.wanted = null;
     this.painting = frame;
-    this.post({ frame });
+    const { palette, lit, ...place } = frame;
+    // What is lit are flags of all lines, which need not pass with each frame.
+    if (palette !== this.look?.palette || lit !== this.look.lit) {
+      this.look = { palette, lit };
+      this.post({ look: this.look });
+    }
+    this.post({ frame: place });
   }
 
   close(): void {

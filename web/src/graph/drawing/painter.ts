@@ -20,14 +20,18 @@ export interface Picture {
   readonly bands: readonly { readonly name: string; readonly rect: Rect }[];
 }
 
-export interface Frame {
+/** The colours, and which lines and boxes are lit. */
+export interface Look {
+  readonly palette: Palette;
+  /** Null lights all. */
+  readonly lit: Lit | null;
+}
+
+export interface Frame extends Look {
   readonly camera: Camera;
   readonly size: Size;
   /** Pixels of the canvas for one of the screen. */
   readonly ratio: number;
-  readonly palette: Palette;
-  /** Null lights all. */
-  readonly lit: Lit | null;
 }
 
 const DIMMED = 0.12;
@@ -37,6 +41,8 @@ const DIMMED = 0.12;
  */
 const MOST_THICK = 400;
 const DASH_ZOOM = 0.2;
+/** How far heads and marks reach beyond the bounds of their lines, in pixels of the screen. */
+const BEYOND_LINE = 12;
 /** The height of titles in pixels of the screen, and the narrowest box that has one. */
 const TITLE = 11.5;
 const NARROWEST = 42;
@@ -47,25 +53,59 @@ export function showsColumns(zoom: number): boolean {
   return zoom >= COLUMN_ZOOM;
 }
 
-/** Paint what a camera sees. */
-export function paint(context: Context, picture: Picture, frame: Frame): void {
-  const { camera, size, ratio } = frame;
-  const scale = camera.zoom * ratio;
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  context.clearRect(0, 0, size.width * ratio, size.height * ratio);
-  context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
-  for (const band of picture.bands) paintBand(context, band, frame);
-  paintLines(context, picture, frame);
-  if (!showsColumns(camera.zoom)) paintBoxes(context, picture, frame);
+/** Return the lines that a zoom shows. */
+function linesAt({ strands, bundles }: Picture, zoom: number): Lines {
+  return showsColumns(zoom) ? strands : bundles;
 }
 
-function paintLines(context: Context, picture: Picture, frame: Frame): void {
-  const { camera, size, lit } = frame;
+/** Return whether so many lines are in a frame that each is one pixel wide. */
+export function isThin(picture: Picture, { camera, size }: Frame): boolean {
+  return linesAt(picture, camera.zoom).within(seen(camera, size)).length > MOST_THICK;
+}
+
+/** Paint what a camera sees, or a part of it, in pixels of the canvas. */
+export function paint(
+  context: Context,
+  picture: Picture,
+  frame: Frame,
+  thin = isThin(picture, frame),
+  part = pixelsOf(frame),
+): void {
+  const { camera, ratio, palette } = frame;
+  const scale = camera.zoom * ratio;
+  const [x, y, width, height] = [part.left, part.top, part.right - part.left, part.bottom - part.top];
+  context.save();
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.fillStyle = palette.canvas;
+  context.fillRect(x, y, width, height);
+  context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
+  const region = seen({ x: camera.x + x / scale, y: camera.y + y / scale, zoom: scale }, { width, height });
+  for (const band of picture.bands) paintBand(context, band, frame);
+  paintLines(context, picture, frame, thin, region);
+  if (!showsColumns(camera.zoom)) paintBoxes(context, picture, frame, region);
+  context.restore();
+}
+
+/** Return a frame's size in pixels of the canvas. */
+export function pixelsOf({ size, ratio }: Frame): Rect {
+  return { left: 0, top: 0, right: Math.round(size.width * ratio), bottom: Math.round(size.height * ratio) };
+}
+
+function paintLines(context: Context, picture: Picture, frame: Frame, thin: boolean, region: Rect): void {
+  const { camera, lit } = frame;
   const columns = showsColumns(camera.zoom);
-  const lines = columns ? picture.strands : picture.bundles;
+  const lines = linesAt(picture, camera.zoom);
   const flags = lit && (columns ? lit.strands : lit.bundles);
-  const visible = lines.within(seen(camera, size));
-  const thin = visible.length > MOST_THICK;
+  const margin = BEYOND_LINE / camera.zoom;
+  const visible = lines.within({
+    left: region.left - margin,
+    top: region.top - margin,
+    right: region.right + margin,
+    bottom: region.bottom + margin,
+  });
   const dimmed = flags ? visible.filter((place) => !flags[place]) : [];
   const bright = flags ? visible.filter((place) => flags[place]) : visible;
   for (const [places, alpha] of [
@@ -162,12 +202,11 @@ function paintBand(context: Context, { name, rect }: Picture["bands"][number], {
   context.fillText(fitting(context, name, width - 16), rect.left + 8, rect.top + height + 4);
 }
 
-function paintBoxes(context: Context, picture: Picture, frame: Frame): void {
-  const { camera, size, palette, lit } = frame;
-  const view = seen(camera, size);
+function paintBoxes(context: Context, picture: Picture, frame: Frame, region: Rect): void {
+  const { camera, palette, lit } = frame;
   context.lineWidth = 1 / camera.zoom;
   picture.boxes.forEach((rect, box) => {
-    if (!overlap(rect, view)) return;
+    if (!overlap(rect, region)) return;
     const [width, height] = [rect.right - rect.left, rect.bottom - rect.top];
     context.globalAlpha = lit && !lit.boxes[box] ? 0.3 : 1;
     context.fillStyle = palette.card;

@@ -6,7 +6,8 @@
  */
 
 import { type LineArrays, Lines } from "./lines";
-import { type Frame, type Picture, paint } from "./painter";
+import type { Frame, Look, Picture } from "./painter";
+import { Surface } from "./surface";
 
 /** A picture as it passes to the worker. */
 export interface PictureMessage extends Omit<Picture, "strands" | "bundles"> {
@@ -14,23 +15,22 @@ export interface PictureMessage extends Omit<Picture, "strands" | "bundles"> {
   readonly bundles: LineArrays;
 }
 
-export type Message = { readonly picture: PictureMessage } | { readonly frame: Frame };
+export type Message =
+  | { readonly picture: PictureMessage }
+  | { readonly look: Look }
+  | { readonly frame: Omit<Frame, keyof Look> };
 
 let picture: Picture | null = null;
-const canvas = new OffscreenCanvas(1, 1);
-// Without this the bitmap would be rasterized only when the page shows it.
-const context = canvas.getContext("2d", { willReadFrequently: true });
+let look: Look | null = null;
+const surface = new Surface();
 
-addEventListener("message", ({ data }: MessageEvent<Message>) => {
+addEventListener("message", async ({ data }: MessageEvent<Message>) => {
   if ("picture" in data) {
     const { strands, bundles } = data.picture;
     picture = { ...data.picture, strands: new Lines(strands), bundles: new Lines(bundles) };
-    return;
+  } else if ("look" in data) look = data.look;
+  else if (picture && look) {
+    const bitmap = await createImageBitmap(surface.paint(picture, { ...data.frame, ...look }));
+    postMessage(bitmap, { transfer: [bitmap] });
   }
-  const { size, ratio } = data.frame;
-  canvas.width = Math.max(1, Math.round(size.width * ratio));
-  canvas.height = Math.max(1, Math.round(size.height * ratio));
-  if (picture && context) paint(context, picture, data.frame);
-  const bitmap = canvas.transferToImageBitmap();
-  postMessage(bitmap, { transfer: [bitmap] });
 });

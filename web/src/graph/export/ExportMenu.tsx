@@ -1,22 +1,24 @@
 import { useRef } from "preact/hooks";
-import type { GraphState } from "../../model/state";
+import type { View } from "../../model/view";
 import type { Drawing } from "../drawing/drawing";
 import { paletteOf } from "../drawing/palette";
 import { pngOf } from "./png";
+import { saveBlob } from "./saveBlob";
 import { mermaidOf, shownView, svgOf } from "./svg";
 
 export interface ExportMenuProps {
   readonly drawing: Drawing;
-  readonly state: GraphState;
+  /** Makes a file that shows a view by itself. Null where the page is such a file. */
+  readonly saved: ((view: View) => Promise<Blob>) | null;
 }
 
 /** Saves what is shown as a file. */
-export function ExportMenu({ drawing }: ExportMenuProps) {
+export function ExportMenu({ drawing, saved }: ExportMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const save = async (extension: string, content: () => Blob | string | Promise<Blob>) => {
     if (menu.current) menu.current.open = false;
     const made = await content();
-    download(`lineage.${extension}`, typeof made === "string" ? new Blob([made]) : made);
+    saveBlob(typeof made === "string" ? new Blob([made]) : made, `lineage.${extension}`);
   };
   const palette = () => paletteOf(menu.current as Element);
   return (
@@ -35,15 +37,12 @@ export function ExportMenu({ drawing }: ExportMenuProps) {
         <button type="button" onClick={() => save("json", () => JSON.stringify(shownView(drawing)))}>
           JSON
         </button>
+        {saved ? (
+          <button type="button" onClick={() => save("html", () => saved(shownView(drawing)))}>
+            HTML
+          </button>
+        ) : null}
       </div>
     </details>
   );
-}
-
-function download(name: string, content: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

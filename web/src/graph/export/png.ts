@@ -24,10 +24,8 @@ export async function pngOf(drawing: Drawing, palette: Palette): Promise<Blob> {
   if (!context) throw new Error("The browser has no canvas to draw the picture on.");
   const camera = { x: bounds.left - MARGIN, y: bounds.top - MARGIN, zoom: 1 };
   paint(context, { ...drawing, titles: [], counts: [] }, { camera, size, ratio, palette, lit: null });
+  context.setTransform(ratio, 0, 0, ratio, -camera.x * ratio, -camera.y * ratio);
   paintCards(context, drawing, palette);
-  context.globalCompositeOperation = "destination-over";
-  context.fillStyle = palette.canvas;
-  context.fillRect(camera.x, camera.y, size.width, size.height);
   return canvas.convertToBlob({ type: "image/png" });
 }
 

@@ -1,5 +1,6 @@
 /** The drawing as SVG and the view as Mermaid and JSON: texts that open elsewhere. */
 
+import { listOf, listsOf } from "../../model/graph";
 import { partOf } from "../../model/merge";
 import type { View } from "../../model/view";
 import { trace } from "../drawing/curves";
@@ -73,16 +74,16 @@ function escaped(value: string): string {
 }
 
 /** Return the shown edges as a flowchart of Mermaid, a subgraph for each dataset. */
-export function mermaidOf({ scene }: Drawing): string {
-  const { view } = scene.graph;
-  const edges = [...new Set(scene.strands.edges.items)].sort((a, b) => a - b);
-  const subgraphs = scene.cards.flatMap(({ dataset, columns }) => [
-    `  subgraph d${dataset}["${quoted(view.datasets.name[dataset])}"]`,
-    ...columns.map((column) => `    c${column}["${quoted(view.columns.field[column])}"]`),
+export function mermaidOf(drawing: Drawing): string {
+  const view = shownView(drawing);
+  const columnsOf = listsOf(view.columns.dataset, view.datasets.id.length);
+  const subgraphs = view.datasets.name.flatMap((name, dataset) => [
+    `  subgraph d${dataset}["${quoted(name)}"]`,
+    ...Array.from(listOf(columnsOf, dataset), (column) => `    c${column}["${quoted(view.columns.field[column])}"]`),
     "  end",
   ]);
-  const arrows = edges.map((edge) => {
-    const [input, output] = [view.edges.input[edge], view.edges.output[edge]];
+  const arrows = view.edges.input.map((input, edge) => {
+    const output = view.edges.output[edge];
     const direct = view.transformations.type[view.edges.transformation[edge]] === "DIRECT";
     return `  c${input} ${direct ? "-->" : "-.->"} ${output < 0 ? `d${-1 - output}` : `c${output}`}`;
   });
@@ -94,14 +95,18 @@ function quoted(value: string): string {
   return shortened(value).replace(/[^\p{L}\p{N} ._/:-]/gu, (one) => `#${one.codePointAt(0)};`);
 }
 
-/** Return a View of the columns and edges that are shown alone. */
+/** Return a View of the columns and edges that are shown alone; what is folded is in it one by one. */
 export function shownView({ scene }: Drawing): View {
+  const { whole, folds } = scene.graph;
   const edges = [...new Set(scene.strands.edges.items)].sort((a, b) => a - b);
-  const datasets = scene.cards.map((card) => card.dataset);
+  const members = folds.flatMap((fold) => (scene.boxOf[fold.dataset] < 0 ? [] : fold.members));
+  const ofFolds = new Set(members);
+  const single = scene.cards.filter((card) => card.dataset < whole.datasets.id.length);
+  const columns = whole.columns.dataset.flatMap((dataset, column) => (ofFolds.has(dataset) ? [column] : []));
   return partOf(
-    scene.graph.view,
-    datasets,
-    scene.cards.flatMap((card) => card.columns),
+    whole,
+    [...single.map((card) => card.dataset), ...members],
+    [...single.flatMap((card) => card.columns), ...columns],
     edges,
   );
 }

@@ -1,4 +1,5 @@
 import { memo } from "preact/compat";
+import { foldOf } from "../../model/folds";
 import { type LineageGraph, listOf } from "../../model/graph";
 import type { Hop } from "../../model/state";
 import type { Rect } from "../drawing/curves";
@@ -10,6 +11,7 @@ export interface CardActions {
   preview(column: number | null): void;
   changeCard(dataset: number, state: CardState): void;
   readonly openDataset: ((dataset: number) => void) | null;
+  unfold(dataset: number): void;
   readonly expand: ((dataset: number, hop: Hop) => void) | null;
 }
 
@@ -33,10 +35,11 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
   const { datasets } = graph.view;
   const name = datasets.name[card.dataset];
   const focus = graph.view.focus.dataset === card.dataset;
+  const fold = foldOf(graph.view, card.dataset) >= 0;
   const style = { left: `${rect.left}px`, top: `${rect.top}px`, height: `${rect.bottom - rect.top}px` };
   return (
     <section
-      class={`hw-card${focus ? " hw-focus" : ""}${lit ? " hw-on" : ""}`}
+      class={`hw-card${focus ? " hw-focus" : ""}${fold ? " hw-fold" : ""}${lit ? " hw-on" : ""}`}
       style={style}
       aria-label={`Dataset ${shortened(name)}`}
     >
@@ -46,15 +49,15 @@ export const DatasetCard = memo((props: DatasetCardProps) => {
           tabIndex={-1}
           class="hw-card-name"
           title={shortened(`${name}\n${datasets.namespace[card.dataset]}`)}
-          disabled={!props.actions.openDataset}
-          onClick={() => props.actions.openDataset?.(card.dataset)}
+          disabled={!props.actions.openDataset && !fold}
+          onClick={() => (fold ? props.actions.unfold(card.dataset) : props.actions.openDataset?.(card.dataset))}
         >
           <bdi>{datasetLabel(datasets, card.dataset)}</bdi>
         </button>
         <CollapseButton {...props} />
         <CardHops {...props} />
         <span class="hw-card-namespace">
-          <bdi>{shortened(datasets.namespace[card.dataset])}</bdi>
+          <bdi>{fold ? "Show all" : shortened(datasets.namespace[card.dataset])}</bdi>
         </span>
       </header>
       {card.rows.map((column, row) => (

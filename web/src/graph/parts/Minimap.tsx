@@ -59,8 +59,8 @@ function within(inner: Rect, outer: Rect): boolean {
 
 function placeFrame(frame: HTMLElement | null, view: Rect, map: Camera): void {
   if (!frame) return;
-  frame.style.left = `${(view.left - map.x) * map.zoom}px`;
-  frame.style.top = `${(view.top - map.y) * map.zoom}px`;
+  // A transform moves without a layout of the page.
+  frame.style.transform = `translate(${(view.left - map.x) * map.zoom}px, ${(view.top - map.y) * map.zoom}px)`;
   frame.style.width = `${(view.right - view.left) * map.zoom}px`;
   frame.style.height = `${(view.bottom - view.top) * map.zoom}px`;
 }

@@ -1,19 +1,20 @@
 import type { GraphState, Grouping } from "../../model/state";
 import type { Drawing } from "../drawing/drawing";
 import { counted, numeral } from "../drawing/text";
-import { ExportMenu } from "../export/ExportMenu";
+import { ExportMenu, type ExportMenuProps } from "../export/ExportMenu";
 import type { Stage } from "../stage";
 
 export interface ToolbarProps {
   readonly state: GraphState;
   readonly drawing: Drawing | null;
+  readonly saved: ExportMenuProps["saved"];
   change(changed: Partial<GraphState>): void;
   tidy(): void;
   stage(): Stage | null;
 }
 
 /** Choices of what is shown of the view, and how. */
-export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
+export function Toolbar({ state, drawing, saved, change, tidy, stage }: ToolbarProps) {
   const graph = state.form === "graph";
   return (
     <div class="hw-toolbar" role="toolbar" aria-label="Graph">
@@ -35,6 +36,11 @@ export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
           Show all
         </button>
       )}
+      {state.unfolded.length > 0 ? (
+        <button type="button" onClick={() => change({ unfolded: [] })} title="Show many readers and sources as one box">
+          Fold
+        </button>
+      ) : null}
       {graph ? (
         <>
           <button type="button" onClick={tidy} title="Lay out anew">
@@ -51,7 +57,7 @@ export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
           </button>
         </>
       ) : null}
-      {drawing ? <ExportMenu drawing={drawing} state={state} /> : null}
+      {drawing ? <ExportMenu drawing={drawing} saved={saved} /> : null}
     </div>
   );
 }
@@ -60,9 +66,12 @@ export function Toolbar({ state, drawing, change, tidy, stage }: ToolbarProps) {
 function shownOf({ scene: { cards, graph } }: Drawing): string {
   const count = (shown: number, all: number, thing: string) =>
     shown < all ? `${numeral(shown)} of ${counted(all, thing)}` : counted(all, thing);
-  const columns = cards.reduce((sum, card) => sum + card.columns.length, 0);
-  const { datasets, columns: all } = graph.view;
-  return `${count(cards.length, datasets.id.length, "dataset")}, ${count(columns, all.id.length, "column")}`;
+  const { datasets, columns } = graph.whole;
+  const single = cards.filter((card) => card.dataset < datasets.id.length);
+  const shown = single.reduce((sum, card) => sum + card.columns.length, 0);
+  const folded = graph.folds.reduce((sum, fold) => sum + fold.members.length, 0);
+  const words = `${count(single.length, datasets.id.length, "dataset")}, ${count(shown, columns.id.length, "column")}`;
+  return folded > 0 ? `${words}; ${numeral(folded)} folded` : words;
 }
 
 interface ToggleProps {

@@ -39,7 +39,10 @@ export function sceneOf(graph: LineageGraph, options: SceneOptions): Scene {
   const { view } = graph;
   const { path } = options;
   const drawn = path ? options.edges.map((one, edge) => one & path.edges[edge]) : options.edges;
-  const included = new Uint8Array(view.columns.id.length).map((_, column) => (!path || onPath(path, column) ? 1 : 0));
+  const folded = new Set(graph.folds.flatMap(({ members }) => members));
+  const included = new Uint8Array(view.columns.id.length).map((_, column) =>
+    folded.has(view.columns.dataset[column]) || (path && !onPath(path, column)) ? 0 : 1,
+  );
   const shown = datasetsOf(graph, included, drawn);
   const cards = shown.map((dataset) => {
     const state = options.cardStates.get(view.datasets.id[dataset]) ?? FIRST_CARD;
