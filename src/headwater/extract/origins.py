@@ -111,3 +111,9 @@ class Origins(Mapping[OriginKey, Origin]):
 def has_variables(session: object, origins: Mapping[OriginKey, Origin]) -> bool:
     """Whether the session of that id has a variable that a query filled."""
     return session is not None and (VARIABLES, str(session)) in origins
+
+
+def variables_of(session: object, origins: Mapping[OriginKey, Origin]) -> tuple[Origin, ...]:
+    """The values of all variables of a session and its scripts that a query filled."""
+    keys = [key for key in origins if isinstance(key, tuple) and key[:2] == ("variable", str(session))]
+    return tuple(found for found in map(origins.__getitem__, keys) if found.everything or found.gaps)

@@ -57,6 +57,7 @@ public class PlanWriter {
   private static final Set SPLIT_EXPRESSIONS = new HashSet(Arrays.asList(new Object[] {
     "WindowSpecDefinition", "OuterReference", "LambdaFunction", "InSubquery", "UpdateFields", "DeltaMergeAction", "ResolvedFieldName", "QualifiedColType",
     "MergeRows$Keep", "MergeRows$Split", "MergeRows$Discard", "MergeRows$Update", "MergeRows$Insert", "MergeRows$Delete"}));
+  private static final Object IMMEDIATE = new scala.Some("EXECUTE IMMEDIATE");
   private static final String SPARKS = "org.apache.spark.sql.catalyst.plans.logical.";
   /** Operators of Spark's own whose output follows from their fields and children; of all others it is written. */
   private static final Set PLAIN = new HashSet(Arrays.asList(new Object[] {
@@ -247,13 +248,28 @@ public class PlanWriter {
     return isParameter(node) ? Collections.singletonList(known) : known;
   }
 
-  /** Whether the text of the statement has a parameter where this literal stands; behind the first, places are not exact. */
+  /** Whether a literal stands where Spark has put the value of a parameter into the text of EXECUTE IMMEDIATE: places are those behind. */
   private static boolean isParameter(Object node) {
     Origin origin = ((TreeNode) (node instanceof Cast ? ((Cast) node).child() : node)).origin();
-    if (origin.sqlText().isEmpty() || origin.startIndex().isEmpty()) return false;
-    String text = (String) origin.sqlText().get();
+    if (!IMMEDIATE.equals(origin.objectType()) || origin.startIndex().isEmpty()) return false;
     int place = ((Integer) origin.startIndex().get()).intValue();
-    return place >= 0 && place < text.length() && (text.charAt(place) == '?' || text.charAt(place) == ':');
+    Object values = Reflection.call(Reflection.call(Reflection.call(origin, "positionMapper"), "get"), "substitutions");
+    if (!(values instanceof scala.collection.Iterable)) return false;
+    for (scala.collection.Iterator all = ((scala.collection.Iterable) values).iterator(); all.hasNext();) {
+      Object value = all.next();
+      int start = number(value, "start"), length = String.valueOf(Reflection.call(value, "replacement")).length();
+      for (scala.collection.Iterator others = ((scala.collection.Iterable) values).iterator(); others.hasNext();) { // in the order of their names
+        Object other = others.next();
+        if (number(other, "start") < number(value, "start")) start += String.valueOf(Reflection.call(other, "replacement")).length() - number(other, "end") + number(other, "start");
+      }
+      if (place >= start && place < start + length) return true;
+    }
+    return false;
+  }
+
+  private static int number(Object value, String method) {
+    Object found = Reflection.call(value, method);
+    return found instanceof Integer ? ((Integer) found).intValue() : -1;
   }
 
   /** Equal constants are one node: in a wide projection every second one would be a literal. */

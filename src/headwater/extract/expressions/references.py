@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.extract.expressions.functions import function
-from headwater.extract.origins import Origin, has_variables, variable_of
+from headwater.extract.origins import Origin, variable_of, variables_of
 from headwater.extract.scope import Extraction, Scope, Visitors
 from headwater.extract.substitution import substitute
 from headwater.extract.trace import (
     NOTHING,
+    OPAQUE,
     Elements,
     Placeholder,
     Struct,
@@ -22,6 +23,7 @@ from headwater.extract.trace import (
     source,
     step,
     struct,
+    union,
 )
 from headwater.model import Subtype, Transformation
 from headwater.plan import Expression
@@ -124,12 +126,13 @@ def variable_value(origin: Origin, extraction: Extraction) -> Trace:
 
 
 def literal(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """A constant; one that is bound to a parameter may be the value of a variable (EXECUTE IMMEDIATE … USING)."""
+    """A constant; a parameter of EXECUTE IMMEDIATE … USING may be any variable: analysis leaves only the value."""
     extraction = scope.extraction
-    if node.values.get("parameter") and has_variables(extraction.session.get("id"), extraction.origins):
-        why = "queries have filled variables of its session; of one that USING names, analysis leaves only the value"
-        extraction.report("expression", "parameter", why)
-    return NOTHING
+    found = variables_of(extraction.session.get("id"), extraction.origins) if node.values.get("parameter") else ()
+    if not found:
+        return NOTHING
+    extraction.report("expression", "parameter", "it may be any variable of its session that a query has filled")
+    return step(OPAQUE, union(flat(variable_value(one, extraction)) for one in found))
 
 
 def nothing(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
