@@ -15,6 +15,7 @@ from bench import drawing
 from bench.archive.builds import DUCKDB, HEADWATER, Built, built, differences
 from bench.archive.events import write
 from bench.archive.shapes import EDGES, Shape
+from bench.archive.updates import FORMATS, report_updates, updates
 from bench.figures import table
 
 SIZES = (20_000, 100_000, 1_000_000)
@@ -139,10 +140,17 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where archives and tables are; they stay there")
     parser.add_argument("--results", type=Path, default=Path("build/bench-archive.json"))
     parser.add_argument("--go-on", action="store_true", help="beside the builds that the results have")
+    parser.add_argument("--updates", type=int, nargs=2, metavar=("EVENTS", "NEW"), help="measure updates, not builds")
+    parser.add_argument("--formats", nargs="*", choices=FORMATS, default=FORMATS, help="formats of the updates")
     parser.add_argument("--plot", type=Path, default=PLOT)
     options = parser.parse_args()
     results = Results(options.results, options.go_on)
     with tempfile.TemporaryDirectory() as folder:
+        if options.updates:
+            place = options.folder or Path(folder)
+            events, new = options.updates
+            print(report_updates(updates(events, new, place, max(options.cores), options.formats)))
+            return
         measure(options, options.folder or Path(folder), results)
     print(*report(results.builds), sep="\n")
     draw(results.builds, options.plot)

@@ -5,12 +5,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.archive import duck
 from bench.archive.process_watch import Step, Watch, watching
 from bench.archive.shapes import EDGES, Shape
 
+Result = TypeVar("Result")
 HEADWATER, DUCKDB = "headwater", "DuckDB"
 MEMORY = "4g"
 """Of Spark's driver, in which the tasks of a local session run too."""
@@ -61,12 +62,17 @@ class Built:
 def built(by: str, shape: Shape, source: Path, into: Path, cores: int) -> Built:
     """Build an archive into a folder; ``edges`` are those to columns in its events."""
     work: Callable[[Path, Path, int], Watch] = _on_spark if by == HEADWATER else _on_duckdb
-    # Spawned: a forked process would have the JVM of this one, and its memory.
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        watch = pool.apply(work, (source, into, cores))
+    watch = apart(work, source, into, cores)
     edges = shape.events * EDGES
     steps = tuple(watch.steps)
     return Built(by, cores, shape.events, shape.skew, edges, steps, watch.java, watch.python, watch.memory)
+
+
+def apart(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Do work in a process of its own, with a JVM of its own."""
+    # Spawned: a forked process would have the JVM of this one, and its memory.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, arguments)
 
 
 def differences(ours: Path, ducks: Path) -> dict[str, tuple[int, int, int]]:

@@ -26,6 +26,7 @@ from headwater.archive.tables import TABLES
 from headwater.cli.main import app
 from headwater.errors import ArchiveError
 from headwater.openlineage.reading import read_event
+from headwater.openlineage.reading.events import FINAL, SUCCESSFUL
 from tests.store.conftest import run_event, written
 
 from .test_archive_laws import worlds
@@ -61,23 +62,35 @@ def only_replaces(event: dict[str, Any]) -> bool:
     return found.replaces and not found.tells_lineage
 
 
-def parts(seed: int) -> list[list[dict[str, Any]]]:
-    """Events of many worlds, cut at random: the last part concerns no names, and all repeat some events.
+def succeeded(events: list[dict[str, Any]]) -> set[str]:
+    """The runs that have succeeded: an end counts more than other states, then the later one does."""
+    last: dict[str, tuple[bool, int, str]] = {}
+    for one in map(read_event, events):
+        last[one.run] = max(last.get(one.run, (False, one.at, "")), (one.state in FINAL, one.at, one.state))
+    return {run for run, (*_, state) in last.items() if state in SUCCESSFUL}
 
-    Events that replace rows and have no lineage are in the last part.
+
+def parts(seed: int) -> list[list[dict[str, Any]]]:
+    """Events of many worlds, cut at random: all parts change names and repeat some events.
+
+    Events that replace rows and have no lineage are in the last part, by which no run fails that had succeeded.
     """
     chance = random.Random(seed)
     events = [one for world in worlds(12) for one in world]
     chance.shuffle(events)
-    plain = [one for one in events if not concerns_names(one)]
-    last = sorted(plain, key=only_replaces, reverse=True)[: len(events) // 4]
+    last = sorted(events, key=only_replaces, reverse=True)[: len(events) // 4]
+    fails = succeeded([one for one in events if one not in last]) - succeeded(events)
+    last = [one for one in last if read_event(one).run not in fails]
     others = [one for one in events if one not in last]
+    assert succeeded(others) <= succeeded(events)
     cut = chance.randrange(len(others) // 3, len(others) * 2 // 3)
     found = [others[:cut], others[cut:], last]
-    assert any(map(concerns_names, found[0]))
-    assert any(map(concerns_names, found[1]))
+    assert all(any(map(concerns_names, part)) for part in found)
     assert any(map(only_replaces, last))
-    return [[*one, *chance.choices(events, k=3)] for one in found[:2]] + [[*last, *chance.choices(last, k=3)]]
+    return [
+        [*found[at], *chance.choices([one for part in found[: at + 1] for one in part], k=3)]
+        for at in range(len(found))
+    ]
 
 
 class Stopped(Exception):
@@ -114,7 +127,13 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
     put(other, "three.json", third)
     (other / "README.txt").write_text("no events")
     os.utime(other / "three.json", (OLD, OLD))
+    before = manifest_of(folder)
     result = invoked("update", str(other), "--into", into, "--format", "parquet")
+    after = manifest_of(folder)
+    for old, new in ((before.tables, after.tables), (before.updates.staged, after.updates.staged)):
+        name = "events" if "events" in old else "parsed"
+        assert new[name]["path"] == old[name]["path"], "what was there is not written again"
+        assert len(new[name]["added"]) == len(old[name].get("added", [])) + 1
     assert "Outputs whose edges are looked at: all" not in result.stderr
     assert "Outputs whose edges are looked at: " in result.stderr
     with build(spark, str(tmp_path / "events*")) as whole:
@@ -124,8 +143,8 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
     put(source, "four.ndjson", first)
     with signalled_after("five.ndjson", source, Path(into)):
         result = invoked("update", str(source), "--into", into, "--follow", "1s")
-    after = manifest_of(folder).tables
-    assert [name for name in TABLES if after[name] != marks[name]] == ["quarantine"], "only what changed is written"
+    changed = manifest_of(folder).tables
+    assert [name for name in TABLES if changed[name] != marks[name]] == ["quarantine"], "only what changed is written"
     assert {"no event of four.ndjson", "no event of .five.ndjson"} <= {
         row.excerpt for row in read(spark, into).quarantine.collect()
     }

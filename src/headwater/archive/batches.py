@@ -3,29 +3,36 @@
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.builds import Progress, write_table
+from headwater.archive.builds import FEW, Progress, write_table
 from headwater.archive.cache import CachedFrames, few_partitions
-from headwater.archive.events.parsed_events import STAGED, ParsedEvents, distinct_events, reparsed_events
+from headwater.archive.events.parsed_events import STAGED, ParsedEvents, distinct_events, reparsed_events, staged_table
 from headwater.archive.events.parser import parse
-from headwater.archive.fold.table_rows import (
-    events_table,
-    folded_tables,
-    outputs_of,
-    quarantine_table,
-    respelled_outputs,
-    shared_frames,
-)
+from headwater.archive.fold.summaries import SUMMARIES, Summaries
+from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
+from headwater.archive.fold.touched_rows import Before, NewEvents, Touched
 from headwater.archive.formats.differences import differences, without
 from headwater.archive.formats.lake import Lake
 from headwater.archive.formats.manifest import Marks, StreamProgress, UpdateState
-from headwater.archive.names.resolver import Resolver, name_resolver
+from headwater.archive.names.resolver import MEANING, Resolver, name_resolver
 from headwater.archive.tables import EDGES, TABLES, Table
 
 _BELIEVED = ", overwrites believed"
+NAMES = "parsed_names"
+"""The staged table of the meanings of names."""
+
+STAGED_TABLES: Mapping[str, Table] = MappingProxyType(
+    {
+        **STAGED,
+        **{f"parsed_{name}": staged_table(columns, "namespace", "name") for name, columns in SUMMARIES.items()},
+        NAMES: staged_table(MEANING, "m_namespace", "m_name"),
+    }
+)
+"""All tables that one update leaves to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +76,11 @@ def apply_batch(  # noqa: PLR0913 - each by its name
 
 def _of_this_version(place: Lake, updates: UpdateState) -> UpdateState:
     """The state of updates, without staged tables of an older headwater: their events are parsed again."""
-    for name, mark in updates.staged.items():
-        if place.read(name, mark).schema.simpleString() != STAGED[name].schema.simpleString():
-            return replace(updates, staged={})
-    return updates
+    same = updates.staged.keys() == STAGED_TABLES.keys() and all(
+        place.read(name, mark).schema.simpleString() == STAGED_TABLES[name].schema.simpleString()
+        for name, mark in updates.staged.items()
+    )
+    return updates if same else replace(updates, staged={})
 
 
 def restore(place: Lake) -> None:
@@ -90,20 +98,47 @@ def _write(batch: Batch, parsed: DataFrame) -> tuple[Marks, Marks, str]:
     before = _parsed_before(batch)
     new = distinct_events(parsed, batch.cache).new_to(before, batch.cache)
     rejected = _new_rejected(batch, quarantine_table(parsed))
-    first = not batch.before.staged
-    if not first and new.events.isEmpty():
+    if batch.before.staged and new.events.isEmpty():
         marks = {**batch.marks, "quarantine": _added(batch, "quarantine", rejected)}
         return marks, batch.before.staged, batch.before.names
     whole = new.union(before)
     resolver = name_resolver(batch.spark, whole.events, batch.cache)
-    names = resolver.names.digest() + (_BELIEVED if batch.believe_overwrite else "")
-    outputs = None if first or names != batch.before.names else batch.cache(outputs_of(whole, new.events, resolver))
+    digest = resolver.digest + (_BELIEVED if batch.believe_overwrite else "")
+    part = _touched(batch, new, before, resolver, digest)
+    if part is None:
+        frames, summaries = folded_frames(whole, resolver, batch.cache, believe_overwrite=batch.believe_overwrite)
+    else:
+        frames, summaries = part.frames, part.added
+    how_many = f"{part.keys[EDGES[0]].count():,}" if part else "all"
+    batch.progress(f"Outputs whose edges are looked at: {how_many}")
+    rows = folded_tables(frames, whole.shapes, resolver, batch.cache, part and part.others)
     marks = {
         "events": _added(batch, "events", events_table(new)),
         "quarantine": _added(batch, "quarantine", rejected),
-        **_changed(batch, whole, resolver, outputs),
+        **{name: _merged(batch, name, one, part and part.keys[name]) for name, one in rows.items()},
     }
-    return {name: marks[name] for name in TABLES}, _staged(batch, before, new), names
+    staged = _staged(batch, before, new) | _summarized(batch, summaries, anew=part is None)
+    if part is None or digest != batch.before.names:
+        staged[NAMES] = batch.place.write(
+            NAMES, STAGED_TABLES[NAMES].select_from(resolver.meanings), STAGED_TABLES[NAMES]
+        )
+    else:
+        staged[NAMES] = batch.before.staged[NAMES]
+    return {name: marks[name] for name in TABLES}, staged, digest
+
+
+def _touched(
+    batch: Batch, new: ParsedEvents, before: ParsedEvents | None, resolver: Resolver, digest: str
+) -> Touched | None:
+    """Find what new events touch; None where all is to be folded."""
+    believed = batch.before.names.endswith(_BELIEVED)
+    if before is None or not batch.before.staged or believed != batch.believe_overwrite:
+        return None
+    read = {name: batch.place.read(name, mark) for name, mark in batch.before.staged.items()}
+    summaries = Summaries(*(read[f"parsed_{name}"] for name in SUMMARIES))
+    tables = {name: batch.place.read(name, mark) for name, mark in batch.marks.items()}
+    found = NewEvents(new, Before(before, summaries, read[NAMES], tables), resolver, batch.cache)
+    return found.touched(names_differ=digest != batch.before.names, believe_overwrite=batch.believe_overwrite)
 
 
 def _parsed_before(batch: Batch) -> ParsedEvents | None:
@@ -129,6 +164,18 @@ def _staged(batch: Batch, before: ParsedEvents | None, new: ParsedEvents) -> dic
     return {name: batch.place.write(name, rows[name], STAGED[name]) for name in STAGED}
 
 
+def _summarized(batch: Batch, summaries: Summaries, *, anew: bool) -> dict[str, Any]:
+    found = {}
+    for one, rows in summaries.frames().items():
+        name = f"parsed_{one}"
+        table = STAGED_TABLES[name]
+        if anew:
+            found[name] = batch.place.write(name, table.select_from(rows), table)
+        else:
+            found[name] = _append(batch, name, batch.before.staged[name], table.select_from(rows), table)
+    return found
+
+
 def _added(batch: Batch, name: str, rows: DataFrame) -> Any:
     """Add rows to a table, which is made where it is missing; returns its mark."""
     if name not in batch.marks:
@@ -137,30 +184,19 @@ def _added(batch: Batch, name: str, rows: DataFrame) -> Any:
 
 
 def _append(batch: Batch, name: str, mark: Any, rows: DataFrame, table: Table) -> Any:
-    if rows.isEmpty():
-        return mark
-    return batch.place.add(name, mark, rows, table)
+    count = rows.count()
+    return batch.place.add(name, mark, rows, table, few=count <= FEW) if count else mark
 
 
-def _changed(batch: Batch, whole: ParsedEvents, resolver: Resolver, outputs: DataFrame | None) -> dict[str, Any]:
-    """Write the changes of the folded tables, of edges only those to some outputs; returns the marks."""
-    shared = shared_frames(whole, resolver, batch.cache, believe_overwrite=batch.believe_overwrite)
-    if outputs is not None:
-        before = {name: batch.place.read(name, batch.marks[name]) for name in ("fields", *EDGES)}
-        outputs = batch.cache(outputs.union(respelled_outputs(shared.fields, before)).distinct())
-    how_many = "all" if outputs is None else f"{outputs.count():,}"
-    batch.progress(f"Outputs whose edges are looked at: {how_many}")
-    folded = folded_tables(whole, resolver, batch.cache, shared, outputs)
-    return {name: _merged(batch, name, rows, outputs) for name, rows in folded.items()}
-
-
-def _merged(batch: Batch, name: str, rows: DataFrame, outputs: DataFrame | None) -> Any:
+def _merged(batch: Batch, name: str, rows: DataFrame, keys: DataFrame | None) -> Any:
+    """Write the changes of a table, of the rows with some keys only; returns its mark."""
+    table = TABLES[name]
     if name not in batch.marks:
-        return write_table(batch.place, name, rows, TABLES[name], batch.progress)
+        return write_table(batch.place, name, rows, table, batch.progress)
     before = batch.place.read(name, batch.marks[name])
-    if outputs is not None and name in EDGES:
-        before = before.join(outputs, before.output_dataset_id == outputs.dataset_id, "left_semi")
-    changes = batch.cache(differences(before, rows, TABLES[name]))
+    if keys is not None:
+        before, rows = (frame.join(keys, keys.columns, "left_semi") for frame in (before, rows))
+    changes = batch.cache(differences(before, rows, table))
     count = changes.count()
     batch.progress(f"{name}: {count:,} rows differ")
-    return batch.place.change(name, batch.marks[name], changes, TABLES[name]) if count else batch.marks[name]
+    return batch.place.change(name, batch.marks[name], changes, table) if count else batch.marks[name]

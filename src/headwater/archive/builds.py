@@ -11,7 +11,7 @@ from headwater.archive.cache import CachedFrames, few_partitions
 from headwater.archive.events.parsed_events import ParsedEvents, distinct_events
 from headwater.archive.events.parser import parse
 from headwater.archive.events.sources import lines
-from headwater.archive.fold.table_rows import events_table, folded_tables, quarantine_table, shared_frames
+from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
 from headwater.archive.formats.lake import Lake, lake
 from headwater.archive.names.resolver import name_resolver
 from headwater.archive.questions.lineage import column_roots
@@ -20,7 +20,8 @@ from headwater.errors import ArchiveError
 from headwater.store.ingest.replacements import believes_overwrite
 
 Progress = Callable[[str], None]
-_FEW = 10_000  # rows of a table that one task writes
+FEW = 10_000
+"""Rows of a table that one task writes."""
 
 
 class Archive(Mapping[str, DataFrame]):
@@ -71,9 +72,9 @@ def _fold(spark: SparkSession, source: str, progress: Progress, *, believe_overw
     events = parsed.where("digest IS NOT NULL")
     repeated = ParsedEvents(events, distinct.shapes, distinct.schemas).without_texts(cache)
     resolver = name_resolver(spark, repeated.events, cache)
-    progress(f"Names that mean more than themselves: {len(resolver.names.meanings):,}")
-    shared = shared_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
-    tables = folded_tables(repeated, resolver, cache, shared)
+    progress(f"Names that mean more than themselves: {resolver.count:,}")
+    frames, _ = folded_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
+    tables = folded_tables(frames, repeated.shapes, resolver, cache)
     tables |= {"events": events_table(distinct), "quarantine": quarantine_table(parsed)}
     return Archive({name: tables[name] for name in TABLES}, cache)
 
@@ -142,7 +143,7 @@ def write_table(place: Lake, name: str, rows: DataFrame, table: Table, progress:
     cached = rows.persist(StorageLevel.DISK_ONLY)
     try:
         count = cached.count()
-        mark = place.write(name, cached, table, few=count <= _FEW)
+        mark = place.write(name, cached, table, few=count <= FEW)
     finally:
         cached.unpersist()
     progress(f"{name}: {count:,} rows")

@@ -24,9 +24,10 @@ _APART = ("shapes", "schemas")
 _TEXT = "payload"
 
 
-def _table(columns: StructType, key: str) -> Table:
-    comment = "as `headwater.archive.events.schema` has it"
-    return Table({one.name: TableColumn(one.dataType, comment) for one in columns.fields}, (key,), key=(key,))
+def staged_table(columns: StructType, *order: str) -> Table:
+    """A table that only updates read, with the order of its rows; the last column of that is its key."""
+    comment = "as `headwater.archive` has it between updates"
+    return Table({one.name: TableColumn(one.dataType, comment) for one in columns.fields}, order, key=order[-1:])
 
 
 def _element(name: str) -> StructType:
@@ -38,9 +39,13 @@ def _element(name: str) -> StructType:
 
 STAGED: Mapping[str, Table] = MappingProxyType(
     {
-        "parsed": _table(StructType([one for one in EVENT.fields if one.name not in {*_APART, _TEXT}]), "digest"),
-        "parsed_shapes": _table(_element("shapes"), "shape"),
-        "parsed_schemas": _table(_element("schemas"), "schema"),
+        "parsed": staged_table(
+            # By time: those of a batch are looked for among those of the same time.
+            StructType([one for one in EVENT.fields if one.name not in {*_APART, _TEXT}]),
+            *("at", "digest"),
+        ),
+        "parsed_shapes": staged_table(_element("shapes"), "shape"),
+        "parsed_schemas": staged_table(_element("schemas"), "schema"),
     }
 )
 """The tables in which updates stage parsed events, by name."""
@@ -70,8 +75,10 @@ class ParsedEvents:
         """Those that are not among others; cached, because rows may be added to the tables of the others."""
         if before is None:
             return ParsedEvents(cache(self.events), self.shapes, self.schemas)
+        first, last = self.events.agg(sf.min("at"), sf.max("at")).first() or (None, None)
+        same_time = before.events.where(sf.col("at").between(sf.lit(first), sf.lit(last))).select("digest")
         return ParsedEvents(
-            cache(without(self.events, before.events.select("digest"), ["digest"])),
+            cache(without(self.events, same_time, ["digest"])),
             cache(without(self.shapes, before.shapes.select("shape"), ["shape"])),
             cache(without(self.schemas, before.schemas.select("schema"), ["schema"])),
         )

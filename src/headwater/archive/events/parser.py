@@ -13,6 +13,9 @@ from headwater.archive.events.schema import PARSED
 from headwater.errors import EventError
 from headwater.openlineage.reading.events import read_event
 
+READER = "headwater_archive_reader"
+"""The name of the function in Spark's plans, by which `deploy/archive/archive_lineage.py` recognizes it."""
+
 _ROWS = 2_000  # in one Arrow batch
 _BYTES = 1 << 24  # of text in one Arrow batch
 _EXCERPT = 1_000
@@ -44,6 +47,7 @@ def _parser(schema: pa.Schema) -> Callable[[Batches], Batches]:
         for rows in _chunks(read_line(line, digests) for line in lines):
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
+    parse_batches.__name__ = READER
     return parse_batches
 
 

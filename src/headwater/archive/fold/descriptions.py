@@ -29,27 +29,19 @@ def runs(runs_with_events: DataFrame, parsed: DataFrame) -> DataFrame:
     return others.unionByName(without_events, allowMissingColumns=True)
 
 
-def jobs(parsed: DataFrame) -> DataFrame:
-    """The jobs with the latest values of their attributes, also those of parents of runs."""
-    named = sf.col("job_namespace").alias("namespace"), sf.col("job_name").alias("name")
-    with_events = parsed.select(*named, "at", "job_type", "sql", "description", "location", sf.lit(True).alias("own"))
-    parents = parsed.where("parent IS NOT NULL").select("parent.namespace", "parent.name")
-    moment = sf.when(sf.col("own"), sf.col("at"))
-    return (
-        with_events.unionByName(parents.distinct(), allowMissingColumns=True)
-        .groupBy("namespace", "name")
-        .agg(
-            *(latest(name) for name in ("job_type", "sql", "description", "location")),
-            sf.min(moment).alias("first_at"),
-            sf.max(moment).alias("last_at"),
-        )
-        .where("name != ''")
+def jobs(rows: DataFrame) -> DataFrame:
+    """The jobs with the latest values of their attributes, of rows of `headwater.archive.fold.summaries.job_rows`."""
+    grouped = rows.where("name != ''").groupBy("namespace", "name")
+    latest_values = (latest(name) for name in ("job_type", "sql", "description", "location"))
+    return grouped.agg(*latest_values, sf.min("at").alias("first_at"), sf.max("at").alias("last_at"))
+
+
+def writes(events: DataFrame, resolver: Resolver) -> DataFrame:
+    """The descriptions of datasets whose rows a run replaced or restored, or of which it made a version."""
+    of_rows = sf.filter(
+        "datasets", lambda one: one["replaces"].isNotNull() | one["restores"].isNotNull() | (one["made_version"] != "")
     )
-
-
-def dataset_descriptions(parsed: DataFrame, resolver: Resolver) -> DataFrame:
-    """The descriptions of datasets in events, with the datasets that their names mean."""
-    return resolver.datasets(parsed.select("run", sf.explode("datasets").alias("one")).select("run", "one.*"), "at")
+    return resolver.datasets(events.select("run", sf.explode(of_rows).alias("one")).select("run", "one.*"), "at")
 
 
 def datasets(described: DataFrame, all_fields: DataFrame, resolver: Resolver) -> DataFrame:
@@ -70,9 +62,15 @@ def datasets(described: DataFrame, all_fields: DataFrame, resolver: Resolver) ->
             sf.lit(None).cast("timestamp").alias("valid_to"),
         )
     )
-    if not resolver.names.meanings:
+    if not resolver.count:
         return every.withColumn("names", own)
     return every.join(resolver.all_names(), "dataset_id", "left").withColumn("names", sf.coalesce("names", own))
+
+
+def lineage_fields(rows: DataFrame, resolver: Resolver) -> DataFrame:
+    """The fields in rows of `headwater.archive.fold.summaries.field_name_rows`, with datasets and present names."""
+    found = resolver.fields(resolver.datasets(rows, "at"), "at", "field_name")
+    return found.select(*_OF_FIELD, "spelled", "written").distinct()
 
 
 def fields(described: DataFrame, schemas: DataFrame, of_lineage: DataFrame, resolver: Resolver) -> DataFrame:

@@ -28,29 +28,6 @@ def dataset_edges(edges: DataFrame) -> DataFrame:
     return _merged(edges.where("own IS NULL"), key, [*_DATASET, *_INPUT])
 
 
-def lineage_fields(lineage: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
-    """The fields at both ends of lineage, with their datasets, present names, and the spellings of these in events."""
-    distinct = lineage.select("shape", "epoch").distinct().join(shapes, "shape")
-    outputs = distinct.select("epoch", "namespace", "name", sf.explode("fields").alias("one"))
-    outputs = outputs.select(
-        *("epoch", "namespace", "name"),
-        sf.col("one.name").alias("field_name"),
-        sf.col("one.own"),
-        sf.lit(True).alias("written"),
-    )
-    sources = distinct.select("epoch", sf.explode("edges").alias("edge")).select(
-        "epoch",
-        sf.col("edge.input_namespace").alias("namespace"),
-        sf.col("edge.input_name").alias("name"),
-        sf.col("edge.input_field").alias("field_name"),
-        sf.col("edge.input_own").alias("own"),
-        sf.lit(False).alias("written"),
-    )
-    named = resolver.datasets(outputs.unionByName(sources).distinct(), "epoch")
-    fields = resolver.fields(named, "epoch", "field_name")
-    return fields.select(*_DATASET, "begun", "field_id", "own", "spelled", "written").distinct()
-
-
 def span_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
     """The edges of each span with the ids of their ends; those that act on all fields have no ``own``."""
     exploded = spans.withColumn("one", sf.explode("shapes")).select(
@@ -103,19 +80,16 @@ def _merged(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
     return merged.withColumn("type", edge_type).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))
 
 
-def with_spellings(edges: DataFrame, fields: DataFrame, *ends: str) -> DataFrame:
+def with_spellings(edges: DataFrame, spelled: DataFrame, *ends: str) -> DataFrame:
     """Add the names of fields at the ends of edges, as the fields are spelled.
 
     Args:
         edges: with ``<end>field_id`` and ``<end>own`` for each end.
-        fields: fields as `headwater.archive.fold.descriptions.fields` has them.
+        spelled: ``field_id`` and ``field``, at least of fields that are not spelled as ``own``.
         ends: the prefixes of the columns of the ends.
     """
     for end in ends:
-        # Most fields are spelled as they are compared: only the others are joined.
-        shown = fields.where("field != own").select(
-            sf.col("field_id").alias("shown_id"), sf.col("field").alias("shown_name")
-        )
+        shown = spelled.select(sf.col("field_id").alias("shown_id"), sf.col("field").alias("shown_name"))
         edges = edges.join(shown, edges[f"{end}field_id"] == shown.shown_id, "left")
         edges = edges.withColumn(f"{end}field", sf.coalesce("shown_name", f"{end}own")).drop("shown_id", "shown_name")
     return edges

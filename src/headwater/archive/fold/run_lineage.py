@@ -43,16 +43,20 @@ def latest(name: str) -> Column:
     return sf.max(sf.when(value != "", sf.struct("at", value.alias("value"))))["value"].alias(name)
 
 
-def counted_lineage(events: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
-    """The lineage in events that counts: all of a run that succeeded, and that of a stream while it runs.
+def outputs_in(events: DataFrame) -> DataFrame:
+    """The outputs with lineage in events, by the names there."""
+    outputs = events.select("digest", "at", "state", "run", "streaming", sf.explode("outputs").alias("output"))
+    streams = (sf.col("state") == _RUNNING) & sf.col("streaming")
+    return outputs.select("digest", "at", "run", streams.alias("streams"), "output.*")
+
+
+def counted_lineage(outputs: DataFrame, runs: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
+    """The lineage of outputs in events that counts: all of a run that succeeded, and that of a stream while it runs.
 
     Rows are (run, digest, at, job, output dataset, shape, epoch, since, last). ``since`` is the moment from which on it
     is current, ``last`` the end of the run: FOREVER for a stream that is running, which may write again after any
     moment. ``epoch`` is the last moment before at which a name in the shape has changed its meaning.
     """
-    streams = (sf.col("state") == _RUNNING) & sf.col("streaming")
-    outputs = events.select("digest", "at", "state", "run", "streaming", sf.explode("outputs").alias("output"))
-    outputs = outputs.select("digest", "at", "run", streams.alias("streams"), "output.*")
     states = runs.select("run", *JOB, "state", "state_at")
     counted = outputs.join(states, "run").where(sf.col("streams") | sf.col("state").isin(*SUCCESSFUL))
     since = sf.when(sf.col("streams"), sf.col("at")).otherwise(sf.col("state_at"))

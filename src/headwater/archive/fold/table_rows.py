@@ -1,7 +1,6 @@
 """The tables of an archive, folded from events."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -9,65 +8,74 @@ from pyspark.sql import functions as sf
 from headwater.archive.cache import Cache
 from headwater.archive.events.parsed_events import ParsedEvents
 from headwater.archive.fold import descriptions, edges, replacements, restorations, run_lineage
+from headwater.archive.fold.summaries import Summaries, described_in, summaries_of
 from headwater.archive.names.resolver import Resolver
 from headwater.archive.tables import EDGES, TABLES
 
 
-class SharedFrames(NamedTuple):
-    """Frames that several tables are made of.
+@dataclass(frozen=True, slots=True)
+class FoldedFrames:
+    """Frames that the tables are made of: of all events, or of those that rows of some keys depend on.
 
-    These are the runs, their lineage that counts, descriptions of datasets, fields, and replacements of all rows of a
-    dataset.
+    ``runs`` are those of ``events``. ``writes`` are descriptions of datasets whose rows were replaced or restored,
+    ``described`` those of `headwater.archive.fold.summaries` with their datasets.
     """
 
+    events: DataFrame
     runs: DataFrame
     lineage: DataFrame
+    replacements: DataFrame
     described: DataFrame
     fields: DataFrame
-    replacements: DataFrame
+    jobs: DataFrame
 
 
-def shared_frames(parsed: ParsedEvents, resolver: Resolver, cache: Cache, *, believe_overwrite: bool) -> SharedFrames:
-    """The frames that `folded_tables` makes several tables of; its arguments are the same.
+def folded_frames(
+    parsed: ParsedEvents, resolver: Resolver, cache: Cache, *, believe_overwrite: bool
+) -> tuple[FoldedFrames, Summaries]:
+    """The frames of all events, and their summaries.
 
     ``believe_overwrite`` is as `headwater.archive.fold.replacements.replacements_of` takes it.
     """
-    runs = cache(run_lineage.runs_of(parsed.events))
-    lineage = cache(run_lineage.counted_lineage(parsed.events, runs, parsed.shapes, resolver))
-    described = cache(descriptions.dataset_descriptions(parsed.events, resolver))
-    of_lineage = edges.lineage_fields(lineage, parsed.shapes, resolver)
+    events, shapes = parsed.events, parsed.shapes
+    runs = cache(run_lineage.runs_of(events))
+    lineage = cache(run_lineage.counted_lineage(run_lineage.outputs_in(events), runs, shapes, resolver))
+    writes = cache(descriptions.writes(events, resolver))
+    summaries = summaries_of(described_in(events), lineage, parsed, resolver, cache)
+    described = resolver.datasets(summaries.descriptions, "at")
+    of_lineage = descriptions.lineage_fields(summaries.field_names, resolver)
     fields = cache(descriptions.fields(described, parsed.schemas, of_lineage, resolver))
-    replaced = replacements.replacements_of(described, runs, believe_overwrite=believe_overwrite)
-    lineage, replaced = restorations.with_restored(lineage, replaced, described, runs)
-    return SharedFrames(runs, lineage, described, fields, replaced)
+    replaced = replacements.replacements_of(writes, runs, believe_overwrite=believe_overwrite)
+    lineage, replaced = restorations.with_restored(lineage, replaced, writes, runs)
+    return FoldedFrames(events, runs, lineage, replaced, described, fields, summaries.jobs), summaries
 
 
 def folded_tables(
-    parsed: ParsedEvents, resolver: Resolver, cache: Cache, shared: SharedFrames, outputs: DataFrame | None = None
+    frames: FoldedFrames, shapes: DataFrame, resolver: Resolver, cache: Cache, others: DataFrame | None = None
 ) -> dict[str, DataFrame]:
     """The tables by name, made when they are read.
 
     Args:
-        parsed: all events.
+        frames: what they are made of.
+        shapes: all lineage in events.
         resolver: the meanings of names in them.
         cache: caches frames that several tables are made of.
-        shared: the frames of `shared_frames`.
-        outputs: the outputs of which edges are made, by ``dataset_id``; all without it.
+        others: fields that are none of ``frames``, by ``field_id`` and ``field``, to which edges may lead.
     """
-    events, shapes = parsed.events, parsed.shapes
-    runs, lineage, described, fields, replaced = shared
-    if outputs is not None:
-        lineage, replaced = (frame.join(outputs, "dataset_id", "left_semi") for frame in (lineage, replaced))
-    spans = cache(run_lineage.spans(replacements.with_ends(run_lineage.lineage_by_run(lineage), replaced)))
+    by_run = run_lineage.lineage_by_run(frames.lineage)
+    spans = cache(run_lineage.spans(replacements.with_ends(by_run, frames.replacements)))
     of_spans = cache(edges.span_edges(spans, shapes, resolver))
+    # Most fields are spelled as they are compared: only the others are joined.
+    spelled = frames.fields.where("field != own").select("field_id", "field")
+    spelled = spelled if others is None else spelled.unionByName(others)
     rows = {
-        "runs": descriptions.runs(runs, events),
-        "jobs": descriptions.jobs(events),
-        "datasets": descriptions.datasets(described, fields, resolver),
-        "fields": replacements.with_left_out(fields, shared.replacements),
-        "column_edges": edges.with_spellings(edges.column_edges(of_spans), fields, "", "input_"),
-        "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), fields, "input_"),
-        "coverage": descriptions.coverage(events, runs),
+        "runs": descriptions.runs(frames.runs, frames.events),
+        "jobs": descriptions.jobs(frames.jobs),
+        "datasets": descriptions.datasets(frames.described, frames.fields, resolver),
+        "fields": replacements.with_left_out(frames.fields, frames.replacements),
+        "column_edges": edges.with_spellings(edges.column_edges(of_spans), spelled, "", "input_"),
+        "dataset_edges": edges.with_spellings(edges.dataset_edges(of_spans), spelled, "input_"),
+        "coverage": descriptions.coverage(frames.events, frames.runs),
     }
     for name in EDGES:
         rows[name] = rows[name].withColumn("current", sf.col("until").isNull())
@@ -82,30 +90,3 @@ def events_table(parsed: ParsedEvents) -> DataFrame:
 def quarantine_table(parsed: DataFrame) -> DataFrame:
     """The table ``quarantine``, of all lines that were parsed."""
     return TABLES["quarantine"].select_from(descriptions.quarantine(parsed))
-
-
-def outputs_of(parsed: ParsedEvents, some: DataFrame, resolver: Resolver) -> DataFrame:
-    """The outputs, by ``dataset_id``, of runs that have one of some events: with lineage, or replaced by them."""
-    runs = some.select("run").distinct()
-    events = parsed.events.join(runs, "run", "left_semi")
-    with_lineage = events.select("at", sf.explode("outputs").alias("one")).select("at", "one.namespace", "one.name")
-    replaced = events.select(sf.explode("datasets").alias("one")).where("one.replaces IS NOT NULL")
-    named = with_lineage.union(replaced.select("one.at", "one.namespace", "one.name"))
-    return resolver.datasets(named, "at").select("dataset_id").distinct()
-
-
-def respelled_outputs(fields: DataFrame, before: Mapping[str, DataFrame]) -> DataFrame:
-    """The outputs, by ``dataset_id``, with an edge from or to a field whose spelling has changed.
-
-    Args:
-        fields: the fields as they are now.
-        before: the tables as they were.
-    """
-    old = before["fields"].select("field_id", sf.col("name").alias("former"))
-    changed = fields.join(old, "field_id").where("field != former").select("field_id", "dataset_id")
-    found = changed.select("dataset_id")
-    for name in EDGES:
-        edges_before, ids = before[name], changed.select("field_id")
-        reading = edges_before.join(ids, edges_before.input_field_id == ids.field_id, "left_semi")
-        found = found.union(reading.select("output_dataset_id"))
-    return found.distinct()

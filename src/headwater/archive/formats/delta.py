@@ -40,9 +40,9 @@ class Delta:
         writer = writer.partitionBy(*table.partitions)
         return self._committed(name, lambda: writer.save(self._folder.path(name)))
 
-    def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
+    def add(self, name: str, mark: int, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Append rows."""
-        writer = in_table_order(rows, table).write.format("delta").mode("append")
+        writer = in_table_order(rows, table, few=few).write.format("delta").mode("append")
         return self._committed(name, lambda: writer.save(self._folder.path(name)))
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:

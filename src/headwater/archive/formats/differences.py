@@ -13,20 +13,24 @@ from headwater.archive.tables import Table
 DELETED = "deleted"
 """The column that is true of rows to delete, and false of new and changed ones."""
 
+NEW = "added"
+"""The column that is true of new rows."""
+
 
 def differences(before: DataFrame, after: DataFrame, table: Table) -> DataFrame:
-    """The rows to write into a table and those to delete from it, with `DELETED`."""
+    """The rows to write into a table and those to delete from it, with `DELETED` and `NEW`."""
     old = before.select(sf.struct(*table.columns).alias("before"))
     new = after.select(sf.struct(*table.columns).alias("after"))
     same = _same(sf.col("before"), sf.col("after"), table.key)
     apart = old.join(new, same, "full_outer").where(~sf.col("before").eqNullSafe(sf.col("after")))
     row = sf.coalesce("after", "before").alias("row")
-    return apart.select(row, sf.col("after").isNull().alias(DELETED)).select("row.*", DELETED)
+    facts = sf.col("after").isNull().alias(DELETED), sf.col("before").isNull().alias(NEW)
+    return apart.select(row, *facts).select("row.*", DELETED, NEW)
 
 
 def changed(before: DataFrame, changes: DataFrame, table: Table) -> DataFrame:
     """The rows of a table with `differences` applied."""
-    return without(before, changes, table.key).unionByName(changes.where(f"NOT {DELETED}").drop(DELETED))
+    return without(before, changes, table.key).unionByName(changes.where(f"NOT {DELETED}").drop(DELETED, NEW))
 
 
 def merge(target: str, changes: DataFrame, table: Table) -> None:

@@ -35,9 +35,9 @@ class Iceberg:
         writer = writer.partitionedBy(*table.partitions) if table.partitions else writer
         return self._committed(name, writer.createOrReplace)
 
-    def add(self, name: str, mark: int, rows: DataFrame, table: Table) -> int:
+    def add(self, name: str, mark: int, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Append rows."""
-        return self._committed(name, in_table_order(rows, table).writeTo(self._whole(name)).append)
+        return self._committed(name, in_table_order(rows, table, few=few).writeTo(self._whole(name)).append)
 
     def change(self, name: str, mark: int, changes: DataFrame, table: Table) -> int:
         """Merge the rows that differ."""

@@ -29,8 +29,8 @@ class Lake(Protocol):
         ``few`` rows are written by one task.
         """
 
-    def add(self, name: str, mark: Any, rows: DataFrame, table: Table) -> Any:
-        """Add rows to the table of a mark; returns its new mark."""
+    def add(self, name: str, mark: Any, rows: DataFrame, table: Table, *, few: bool = False) -> Any:
+        """Add rows, ``few`` of them by one task, to the table of a mark; returns its new mark."""
 
     def change(self, name: str, mark: Any, changes: DataFrame, table: Table) -> Any:
         """Apply `headwater.archive.formats.differences` to the table of a mark; returns its new mark."""

@@ -7,12 +7,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from headwater.archive.formats.differences import changed, in_table_order
+from headwater.archive.formats.differences import NEW, changed, in_table_order
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.manifest import Manifest, Marks, UpdateState, manifest_of, replace_manifest
 from headwater.archive.tables import Table
 
 _BUILDS = "builds"
+_MOST_ADDED = 50  # folders beside that of a table, before it is written anew
 _NO_UPDATES = UpdateState()
 
 
@@ -24,17 +25,23 @@ class Parquet:
 
     def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> dict[str, Any]:
         """Write a table; its mark is its path below the folder, with its columns: an empty table has no file."""
-        path = f"{_BUILDS}/{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}/{name}"
-        writer = in_table_order(rows, table, few=few).write.option("compression", "zstd").partitionBy(*table.partitions)
-        writer.parquet(self._folder.path(path))
+        path = self._written(name, in_table_order(rows, table, few=few), *table.partitions)
         return {"path": path, "schema": rows.schema.jsonValue()}
 
-    def add(self, name: str, mark: dict[str, Any], rows: DataFrame, table: Table) -> dict[str, Any]:
-        """Write a table anew, with more rows."""
-        return self.write(name, self.read(name, mark).unionByName(rows), table)
+    def add(
+        self, name: str, mark: dict[str, Any], rows: DataFrame, table: Table, *, few: bool = False
+    ) -> dict[str, Any]:
+        """Write rows into a folder beside that of the table; after many of these the whole table anew."""
+        added = mark.get("added", [])
+        if len(added) == _MOST_ADDED:
+            return self.write(name, self.read(name, mark).unionByName(rows), table)
+        path = self._written(name, in_table_order(rows.select(*table.columns), table, few=few))
+        return {**mark, "added": [*added, path]}
 
     def change(self, name: str, mark: dict[str, Any], changes: DataFrame, table: Table) -> dict[str, Any]:
-        """Write a table anew, with other rows."""
+        """Add new rows; where others change, or rows are deleted, write the table anew."""
+        if changes.where(f"NOT {NEW}").isEmpty():
+            return self.add(name, mark, changes, table)
         return self.write(name, changed(self.read(name, mark), changes, table), table)
 
     def restore(self, name: str, mark: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +53,7 @@ class Parquet:
         after = Manifest("parquet", marks, updates)
         replace_manifest(self._folder, after, before)
         tables = (one.values() for build in (before, after) for one in (build.tables, build.updates.staged))
-        in_use = {mark["path"].split("/")[1] for marks in tables for mark in marks}
+        in_use = {path.split("/")[1] for marks in tables for mark in marks for path in _paths(mark)}
         for build in self._folder.names(_BUILDS):
             if build not in in_use:
                 self._folder.remove(f"{_BUILDS}/{build}")
@@ -58,5 +65,15 @@ class Parquet:
     def read(self, name: str, mark: dict[str, Any]) -> DataFrame:
         """A table of a build."""
         schema = StructType.fromJson(mark["schema"])
-        rows = self._spark.read.schema(schema).parquet(self._folder.path(mark["path"]))
-        return rows.select(*schema.names)  # Spark puts the columns of partitions last
+        path, *added = map(self._folder.path, _paths(mark))
+        rows = self._spark.read.schema(schema).parquet(path).select(*schema.names)  # Spark puts partitions last
+        return rows.unionByName(self._spark.read.schema(schema).parquet(*added)) if added else rows
+
+    def _written(self, name: str, rows: DataFrame, *partitions: str) -> str:
+        path = f"{_BUILDS}/{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}/{name}"
+        rows.write.option("compression", "zstd").partitionBy(*partitions).parquet(self._folder.path(path))
+        return path
+
+
+def _paths(mark: dict[str, Any]) -> list[str]:
+    return [mark["path"], *mark.get("added", ())]

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -126,10 +126,14 @@ class Names:
     twins: tuple[TwinName, ...] = ()
     cuts: Cuts = field(default_factory=dict)
 
-    def digest(self) -> str:
-        """A digest of all meanings of names."""
-        parts = (self.meanings, self.fields, self.renamed, self.spellings, self.twins, self.cuts.items())
-        return key_of(*(repr(sorted(map(repr, part))) for part in parts)).hex()
+    def fields_digests(self) -> dict[tuple[Dataset, int], str]:
+        """Digests of all that events change about the names of the fields of a dataset, by its name and begin."""
+        found: dict[tuple[Dataset, int], list[str]] = defaultdict(list)
+        every: Iterable[FieldMeaning | RenamedField | RenameSpelling | TwinName]
+        every = chain(self.fields, self.renamed, self.spellings, self.twins)
+        for one in every:
+            found[one.dataset, one.dataset_begun].append(repr(one))
+        return {dataset: key_of(*sorted(some)).hex() for dataset, some in found.items()}
 
 
 def changed_names(renames: Iterable[str]) -> Cuts:
@@ -144,6 +148,15 @@ def changed_names(renames: Iterable[str]) -> Cuts:
                 for name in filter(None, (change.former, change.present)):
                     found[name].add(event.at)
     return _sorted(found)
+
+
+def names_in(renames: Iterable[str]) -> set[Dataset]:
+    """All names in events that change names."""
+    outputs = [output.description for event in map(read_event, renames) for output in event.outputs]
+    changes = [change for one in outputs for change in one.names]
+    others = [link.dataset for one in outputs for link in one.symlinks]
+    named = [name for one in changes for name in (one.former, one.present) if name is not None]
+    return {*(one.dataset for one in outputs), *others, *named}
 
 
 def meanings_of_names(renames: Iterable[str], links: Iterable[Links], twins: Iterable[Twins] = ()) -> Names:

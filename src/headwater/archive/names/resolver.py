@@ -1,10 +1,11 @@
 """The datasets and fields that names mean at a moment, as columns: joins with the few names that events change."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.types import ArrayType
 
 from headwater.archive.cache import Cache
 from headwater.archive.events.schema import COUNT, TEXT, columns
@@ -17,13 +18,27 @@ from headwater.archive.names.name_meanings import (
     Twins,
     changed_names,
     meanings_of_names,
+    names_in,
 )
+from headwater.archive.names.undisputed_names import declared_names, disputed_datasets, undisputed_meanings
 from headwater.model import Dataset
 from headwater.model.time import BEGINNING, FOREVER
 
-_MEANING = columns(
-    m_namespace=TEXT, m_name=TEXT, m_since=COUNT, m_until=COUNT, p_namespace=TEXT, p_name=TEXT, p_begun=COUNT
+MEANING = columns(
+    m_namespace=TEXT,
+    m_name=TEXT,
+    m_since=COUNT,
+    m_until=COUNT,
+    p_namespace=TEXT,
+    p_name=TEXT,
+    p_begun=COUNT,
+    p_fields=TEXT,
 )
+"""From a moment on, up to but not including another, a name means the dataset with a present name, since ``p_begun``.
+
+``p_fields`` is a digest of all that events change about the names of its fields.
+"""
+
 _FIELD = columns(
     f_namespace=TEXT,
     f_dataset=TEXT,
@@ -40,7 +55,10 @@ _RENAMED = columns(
 )
 _SPELLED = columns(s_namespace=TEXT, s_dataset=TEXT, s_begun=COUNT, s_own=TEXT, s_spelling=TEXT)
 _TWIN = columns(t_namespace=TEXT, t_dataset=TEXT, t_begun=COUNT, t_name=TEXT)
+_NAME = columns(namespace=TEXT, name=TEXT)
+_MOST_SENT = 100_000  # meanings that are sent to all tasks of a join
 _CUT = columns(c_namespace=TEXT, c_name=TEXT, c_moments=COUNT)
+_CUTS = columns(namespace=TEXT, name=TEXT, cuts=ArrayType(COUNT))
 
 
 def id_of(*parts: Column) -> Column:
@@ -53,13 +71,19 @@ def id_of(*parts: Column) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """The meanings of names, as frames to join with."""
+    """The meanings of names, as frames to join with.
+
+    ``names`` are those that depend on several events, ``meanings`` rows of `MEANING` of all of them, ``count`` the
+    number of these, and ``digest`` a digest of them.
+    """
 
     spark: SparkSession
     names: Names
     meanings: DataFrame
     renamed: DataFrame
     twins: DataFrame
+    count: int
+    digest: str
 
     def datasets(self, frame: DataFrame, at: str, named: str = "", to: str = "") -> DataFrame:
         """Add the dataset that a name means at the moment in the column ``at`` (microseconds since 1970).
@@ -73,10 +97,11 @@ class Resolver:
         """
         namespace, name = sf.col(f"{named}namespace"), sf.col(f"{named}name")
         begun: Column = sf.lit(None).cast("long")
-        if self.names.meanings:
+        if self.count:
             valid = (sf.col("m_since") <= sf.col(at)) & (sf.col("m_until") > sf.col(at))
             same = (namespace == sf.col("m_namespace")) & (name == sf.col("m_name")) & valid
-            frame = frame.join(sf.broadcast(self.meanings), same, "left")
+            few = self.count <= _MOST_SENT
+            frame = frame.join(sf.broadcast(self.meanings) if few else self.meanings, same, "left")
             namespace, name = sf.coalesce("p_namespace", namespace), sf.coalesce("p_name", name)
             begun = sf.nullif("p_begun", sf.lit(BEGINNING))
         added = {
@@ -85,7 +110,7 @@ class Resolver:
             f"{to}dataset": name,
             f"{to}begun": begun,
         }
-        return frame.withColumns(added).drop(*_MEANING.fieldNames())
+        return frame.withColumns(added).drop(*MEANING.fieldNames())
 
     def fields(self, frame: DataFrame, at: str, named: str, of: str = "") -> DataFrame:
         """Add the field of a dataset that a name means at a moment: ``<of>field_id`` and ``<of>own``, its own name now.
@@ -114,6 +139,27 @@ class Resolver:
         spelled = sf.when(present == sf.col(f"{of}own"), sf.col(named))
         added = {f"{of}field_id": id_of(dataset, first, begun), f"{of}own": present, f"{of}spelled": spelled}
         return frame.withColumns(added).drop("f_id", *_FIELD.fieldNames())
+
+    def with_epoch(self, frame: DataFrame) -> DataFrame:
+        """Add to rows (namespace, name, at) the last moment until ``at`` at which the name changed its meaning.
+
+        That is ``epoch``.
+        """
+        if not self.names.cuts:
+            return frame.withColumn("epoch", sf.lit(BEGINNING))
+        rows = [(*_parts(one), list(moments)) for one, moments in self.names.cuts.items()]
+        cuts = self.spark.createDataFrame(rows, _CUTS)
+        placed = frame.join(sf.broadcast(cuts), ["namespace", "name"], "left")
+        return placed.withColumn("epoch", epoch_at("at")).drop("cuts")
+
+    def every_dataset(self, frame: DataFrame) -> DataFrame:
+        """Add to rows (namespace, name) each dataset that the name ever means: ``dataset_id``."""
+        if not self.count:
+            return frame.withColumn("dataset_id", id_of(sf.col("namespace"), sf.col("name")))
+        same = (sf.col("namespace") == sf.col("m_namespace")) & (sf.col("name") == sf.col("m_name"))
+        found = frame.join(self.meanings, same, "left")
+        own = id_of(sf.coalesce("p_namespace", "namespace"), sf.coalesce("p_name", "name"), _text("p_begun"))
+        return found.withColumn("dataset_id", own).drop(*MEANING.fieldNames())
 
     def epochs(self, frame: DataFrame, named: Column, key: Sequence[str]) -> DataFrame | None:
         """The moments (``cuts``) by key at which one of the names changes its meaning; None when none ever does.
@@ -165,18 +211,34 @@ def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache) -> Resol
     with_renames = events.where("renames IS NOT NULL").select("renames").distinct()
     renames = sorted(row.renames for row in with_renames.toLocalIterator())
     changed = changed_names(renames)
-    found = meanings_of_names(renames, _links(spark, events, changed), _twins(spark, events, changed))
+    links, twins = cache(_links(spark, events, changed)), cache(_twins(spark, events, changed))
+    in_renames = spark.createDataFrame(sorted(map(_parts, names_in(renames))), _NAME)
+    declared = cache(declared_names(links))
+    disputed = cache(disputed_datasets(declared, in_renames.union(twins.select(*_NAME.names))))
+    # What depends on more than one event goes through a store on the driver.
+    some = links.join(disputed, _NAME.names, "left_semi").toLocalIterator()
+    found = meanings_of_names(renames, map(_links_of, some), map(_twins_of, twins.toLocalIterator()))
+    of_fields = found.fields_digests()
+    rows = [(*_meaning_row(one), of_fields.get((one.present, one.begun), "")) for one in found.meanings]
     # Cached: a frame of Python's values is made by a Python worker each time that it is read.
-    meanings = cache(spark.createDataFrame(list(map(_meaning_row, found.meanings)), _MEANING))
+    meanings = cache(spark.createDataFrame(rows, MEANING).union(undisputed_meanings(declared, disputed)))
     fields = spark.createDataFrame(list(map(_field_row, found.fields)), _FIELD)
     of_dataset = id_of(sf.col("f_namespace"), sf.col("f_dataset"), _text("f_dataset_begun"))
-    twins = spark.createDataFrame([(*_parts(one.dataset), *one[1:]) for one in found.twins], _TWIN)
+    several = spark.createDataFrame([(*_parts(one.dataset), *one[1:]) for one in found.twins], _TWIN)
     of_twin = id_of(sf.col("t_namespace"), sf.col("t_dataset"), _text("t_begun"))
-    renamed = cache(fields.withColumn("f_id", of_dataset))
-    return Resolver(spark, found, meanings, renamed, cache(twins.withColumn("t_id", of_twin)))
+    renamed, own = cache(fields.withColumn("f_id", of_dataset)), cache(several.withColumn("t_id", of_twin))
+    return Resolver(spark, found, meanings, renamed, own, *_counted(meanings))
 
 
-def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Links]:
+def _counted(meanings: DataFrame) -> tuple[int, str]:
+    """The number of meanings, and a digest of all of them, whatever their order."""
+    hashes = (sf.bit_xor(sf.xxhash64(*MEANING.names, sf.lit(seed))) for seed in (0, 1))
+    count, *parts = meanings.agg(sf.count("*"), *hashes).first() or (0,)
+    return count, " ".join(map(str, (count, *parts)))
+
+
+def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> DataFrame:
+    """The other names that events have of datasets, at the first moment in each epoch."""
     links = events.select("at", sf.explode("links").alias("one")).select("at", "one.*")
     key = ["namespace", "name", "links"]
     epoch: Column = sf.lit(BEGINNING)
@@ -186,13 +248,16 @@ def _links(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Li
         cuts = cuts_of(spark, links.select(*key).distinct(), named, key, changed)
         links = links.join(sf.broadcast(cuts), key, "left")
         epoch, moment = epoch_at("at"), sf.when(sf.col("cuts").isNull(), 0).otherwise(sf.col("at"))
-    first = links.groupBy(*key, epoch.alias("epoch")).agg(sf.min(moment).alias("at"))
-    for row in first.toLocalIterator():
-        others = tuple((Dataset(one.namespace, one.name), one.type) for one in row.links)
-        yield Links(Dataset(row.namespace, row.name), others, row.at)
+    return links.groupBy(*key, epoch.alias("epoch")).agg(sf.min(moment).alias("at"))
 
 
-def _twins(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Twins]:
+def _links_of(row: Row) -> Links:
+    others = tuple((Dataset(one.namespace, one.name), one.type) for one in row.links)
+    return Links(Dataset(row.namespace, row.name), others, row.at)
+
+
+def _twins(spark: SparkSession, events: DataFrame, changed: Cuts) -> DataFrame:
+    """The fields of datasets that differ in case only, at the first moment in each epoch."""
     shown = events.select(sf.explode("twins").alias("one")).select("one.*")
     key = ["namespace", "name", "names"]
     epoch: Column = sf.lit(BEGINNING)
@@ -200,9 +265,24 @@ def _twins(spark: SparkSession, events: DataFrame, changed: Cuts) -> Iterable[Tw
         named = sf.array(sf.struct("namespace", "name"))
         cuts = cuts_of(spark, shown.select(*key).distinct(), named, key, changed)
         shown, epoch = shown.join(sf.broadcast(cuts), key, "left"), epoch_at("at")
-    first = shown.groupBy(*key, epoch.alias("epoch")).agg(sf.min("at").alias("at"))
-    for row in first.toLocalIterator():
-        yield Twins(Dataset(row.namespace, row.name), tuple(row.names), row.at)
+    return shown.groupBy(*key, epoch.alias("epoch")).agg(sf.min("at").alias("at"))
+
+
+def _twins_of(row: Row) -> Twins:
+    return Twins(Dataset(row.namespace, row.name), tuple(row.names), row.at)
+
+
+def changed_meanings(before: DataFrame, after: DataFrame) -> DataFrame:
+    """The rows of `MEANING` that are in one of two frames only."""
+    both = before.unionByName(after).groupBy(*MEANING.names).count()
+    return both.where("count = 1").drop("count")
+
+
+def meant_datasets(meanings: DataFrame) -> DataFrame:
+    """The datasets, by ``dataset_id``, that names mean, and those that they mean without any meaning."""
+    present = id_of(sf.col("p_namespace"), sf.col("p_name"), _text("p_begun"))
+    own = id_of(sf.col("m_namespace"), sf.col("m_name"))
+    return meanings.select(sf.explode(sf.array(present, own)).alias("dataset_id")).distinct()
 
 
 def cuts_of(spark: SparkSession, frame: DataFrame, named: Column, key: Sequence[str], cuts: Cuts) -> DataFrame:
