@@ -2,7 +2,8 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -72,7 +73,15 @@ def apart(work: Callable[..., Result], *arguments: Any) -> Result:
     """Do work in a process of its own, with a JVM of its own."""
     # Spawned: a forked process would have the JVM of this one, and its memory.
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, arguments)
+        return pool.apply(_reported, (work, arguments))
+
+
+def _reported(work: Callable[..., Result], arguments: Sequence[Any]) -> Result:
+    try:
+        return work(*arguments)
+    except Exception:  # those of Py4J cannot be sent to another process
+        traceback.print_exc()
+        raise SystemError("the work failed: see above") from None
 
 
 def differences(ours: Path, ducks: Path) -> dict[str, tuple[int, int, int]]:

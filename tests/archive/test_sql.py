@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as sf
 
 from headwater.archive import find_fields, impact, roots
-from headwater.archive.formats.lake import lake
+from headwater.archive.formats.lake import Lake, lake
 from headwater.archive.formats.manifest import Manifest
 from headwater.archive.tables import TABLES
 
@@ -45,12 +46,23 @@ def lakes(spark: Any, both: Both, tmp_path_factory: pytest.TempPathFactory) -> d
         place = lake(spark, into, format)
         marks = {name: place.write(name, both.archive[name], table, few=True) for name, table in TABLES.items()}
         place.publish(Manifest(), marks)
+    grown = str(tmp_path_factory.mktemp("sql") / "parquet")
+    place = lake(spark, grown, "parquet")
+    place.publish(Manifest(), {name: in_two_parts(place, name, both.archive[name]) for name in TABLES})
     warehouse = spark.conf.get("spark.sql.catalog.ice.warehouse")
     return {
         "parquet": functions["open_parquet"](both.into),
+        "parquet with added folders": functions["open_parquet"](grown),
         "delta": functions["open_delta"](folder),
         "iceberg": functions["open_iceberg"](Folder(warehouse), "sql"),
     }
+
+
+def in_two_parts(place: Lake, name: str, rows: Any) -> Any:
+    """Write a part of a table, and add the rest as an update does; returns its mark."""
+    in_first = sf.pmod(sf.hash(*TABLES[name].key), sf.lit(2)) == 0
+    mark = place.write(name, rows.where(in_first), TABLES[name], few=True)
+    return place.add(name, mark, rows.where(~in_first), TABLES[name], few=True)
 
 
 def answer(lake: Any, sql: str, values: dict[str, str] = VALUES) -> list[tuple[str, ...]]:
@@ -64,6 +76,7 @@ def test_the_formats_answer_alike(lakes: dict[str, Any], number: int) -> None:
     found = {format: answer(one, sql, IMPACT if number in {3, 6} else VALUES) for format, one in lakes.items()}
     assert found["parquet"]
     assert without_zone(found["delta"]) == without_zone(found["iceberg"]) == found["parquet"]
+    assert found["parquet with added folders"] == found["parquet"]
 
 
 def without_zone(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

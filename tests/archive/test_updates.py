@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,22 @@ def test_updates_end_in_the_tables_of_one_build(spark: Any, tmp_path: Path) -> N
         row.excerpt for row in read(spark, into).quarantine.collect()
     }
     assert ["events", str(read(spark, into).events.count())] in [line.split() for line in result.stdout.splitlines()]
+
+
+@pytest.mark.skipif("EVERY_CASE" not in os.environ, reason="sixteen updates and builds: some minutes")
+@pytest.mark.parametrize("seed", range(4))
+def test_after_each_update_the_tables_are_those_of_one_build(spark: Any, tmp_path: Path, seed: int) -> None:
+    """Events of many worlds are cut anywhere: names change, and runs fail that had succeeded, in any part."""
+    source, into = tmp_path / "events", str(tmp_path / "lineage")
+    chance = random.Random(seed)
+    events = [one for world in worlds(12) for one in world]
+    chance.shuffle(events)
+    cuts = [0, *sorted(chance.sample(range(1, len(events)), 3)), len(events)]
+    for begin, end in pairwise(cuts):
+        put(source, f"{begin}.ndjson", events[begin:end])
+        updated = update(spark, str(source), into, format="parquet")
+        with build(spark, str(source)) as whole:
+            assert rows(updated) == rows(whole), f"events {begin} to {end}"
 
 
 @pytest.mark.parametrize("first", ["on", "off"] if "EVERY_CASE" in os.environ else ["off"])

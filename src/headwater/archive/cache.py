@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import reduce
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -21,8 +20,8 @@ class CachedFrames:
 
     def __call__(self, frame: DataFrame) -> DataFrame:
         """The frame, whose rows are cached when they are read first."""
-        self._frames.append(frame.persist(StorageLevel.DISK_ONLY))
-        return _with_short_plan(self._frames[-1])
+        self._frames.append(_without_plan(frame).persist(StorageLevel.DISK_ONLY))
+        return self._frames[-1]
 
     def close(self) -> None:
         """Remove the rows of all of them from the cache."""
@@ -30,21 +29,19 @@ class CachedFrames:
             frame.unpersist()
 
 
-def _with_short_plan(cached: DataFrame) -> DataFrame:
-    """The cached rows without the plan by which they are made; as they were on a Spark without Apache's classes.
+def _without_plan(frame: DataFrame) -> DataFrame:
+    """The rows of a frame without the plan by which they are made; as it was on a Spark without Apache's classes.
 
-    Else Spark analyzes and compares the whole plan of a frame at each use of it: two updates of some 15 events each
-    took 21 and 15 s of CPU, and 25 and 21 before. The cache itself still has the plan, and makes lost partitions again.
+    Else Spark analyzes and compares the whole plan at each use of it, and for its UI goes through the plans of cached
+    frames below as often as there are ways to them: an update of 15 events did nothing else for minutes. Adaptive
+    execution does the shuffles of the frame at once; lost partitions are made again.
     """
-    spark, frame = cached.sparkSession, cached._jdf
     try:
-        plan = frame.queryExecution().withCachedData()
-        if plan.nodeName() != "InMemoryRelation":
-            return cached
-        dataset = reduce(getattr, frame.getClass().getName().split("."), spark._jvm)
-        return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
+        spark, jvm_frame = frame.sparkSession, frame._jdf
+        rows, schema = jvm_frame.queryExecution().toRdd(), jvm_frame.schema()
+        return DataFrame(spark._jsparkSession.internalCreateDataFrame(rows, schema, False), spark)
     except Exception:  # a shorter plan is not worth a failed build
-        return cached
+        return frame
 
 
 def few_partitions(spark: SparkSession) -> AbstractContextManager[None]:

@@ -56,6 +56,7 @@ _RENAMED = columns(
 _SPELLED = columns(s_namespace=TEXT, s_dataset=TEXT, s_begun=COUNT, s_own=TEXT, s_spelling=TEXT)
 _TWIN = columns(t_namespace=TEXT, t_dataset=TEXT, t_begun=COUNT, t_name=TEXT)
 _NAME = columns(namespace=TEXT, name=TEXT)
+_CONCERNS_NAMES = "renames IS NOT NULL OR size(links) > 0 OR size(twins) > 0"
 _MOST_SENT = 100_000  # meanings that are sent to all tasks of a join
 _CUT = columns(c_namespace=TEXT, c_name=TEXT, c_moments=COUNT)
 _CUTS = columns(namespace=TEXT, name=TEXT, cuts=ArrayType(COUNT))
@@ -208,6 +209,10 @@ class Resolver:
 
 def name_resolver(spark: SparkSession, events: DataFrame, cache: Cache) -> Resolver:
     """The meanings of all names in events, as `headwater.archive.events.schema.EVENT` has them."""
+    events = cache(events.where(_CONCERNS_NAMES).select("at", "renames", "links", "twins"))
+    if events.isEmpty():
+        meanings, fields, twins = (spark.createDataFrame([], one) for one in (MEANING, _FIELD, _TWIN))
+        return Resolver(spark, Names(), meanings, fields, twins, 0, "")
     with_renames = events.where("renames IS NOT NULL").select("renames").distinct()
     renames = sorted(row.renames for row in with_renames.toLocalIterator())
     changed = changed_names(renames)
