@@ -12,6 +12,7 @@ UNREACHED = f"""{SPARK}
 spark.table("sales.orders").join(spark.read.parquet("s3a://lake/people"), "id").write.parquet("lake/joined")
 spark.sql("INSERT INTO sales.kept SELECT id, upper(note) FROM sales.orders WHERE id > 1")
 spark.read.json("far/visits").write.partitionBy("day").json("lake/days")
+spark.read.json("far/visits").select("n").write.orc("lake/again")
 spark.read.json("lake/days").select("day").write.saveAsTable("days")
 spark.read.json("lake/days/day=2001-01-01").write.orc("lake/one_day")
 shop = dict(url="jdbc:derby:there_is_none", dbtable="stock", driver="org.apache.derby.iapi.jdbc.AutoloadedDriver")
@@ -59,6 +60,7 @@ def test_sources_out_of_reach_have_the_columns_of_a_file(lake: DryJobs) -> None:
         ("day", f"{folder}/far/visits.day", "IDENTITY"),
         ("n", f"{folder}/far/visits.n", "IDENTITY"),
     }
+    assert found[f"{folder}/lake/again"] == {("n", f"{folder}/far/visits.n", "IDENTITY")}
     assert found[f"{folder}/lake/one_day"] == {("n", f"{folder}/lake/days.n", "IDENTITY")}
     assert {column for column, source, _ in found[f"{folder}/lake/stock"] if source.startswith("APP.STOCK.")} == {
         "item",

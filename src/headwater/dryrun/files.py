@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from headwater.dryrun.actions import wrap_methods
@@ -81,7 +81,8 @@ class Files:
 
     def _prepare(self, reader: Any, path: str, noted: Mapping[str, Any]) -> None:
         session = reader._spark
-        schema = None if _exists(session, path) else self._schema(session, path, noted)
+        # A folder that was made for the first read of a path is empty at the second
+        schema = None if any(_files(session, path)) else self._schema(session, path, noted)
         if schema is not None:
             _file_system(session, path).mkdirs(session._jvm.org.apache.hadoop.fs.Path(path))
             reader.schema(schema)
@@ -93,7 +94,7 @@ class Files:
         if known is not None:
             return known.lines.replace("\n", ",")
         folder = path[: found.start()] if (found := _PARTITION.search(path)) else path
-        if folder == path or not _exists(session, folder):
+        if folder == path or not any(_files(session, folder)):
             return None
         options = {name: value for name, value in noted.items() if isinstance(value, str | bool | int)}
         whole = session.read.format(options.pop("format")).options(**options).load(folder).schema
@@ -123,8 +124,11 @@ def _paths(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
     return [one for one in several if isinstance(one, str)]
 
 
-def _exists(session: Any, path: str) -> bool:
-    return bool(_file_system(session, path).globStatus(session._jvm.org.apache.hadoop.fs.Path(path)))
+def _files(session: Any, path: str) -> Iterator[Any]:
+    """The files that a path is, or that are in its folders."""
+    system = _file_system(session, path)
+    for found in system.globStatus(session._jvm.org.apache.hadoop.fs.Path(path)) or ():
+        yield from system.listStatus(found.getPath())
 
 
 def _file_system(session: Any, path: str) -> Any:

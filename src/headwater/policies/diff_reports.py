@@ -82,7 +82,7 @@ def markdown(change: Change) -> str:
         "Nothing changes.",
         "",
     ]
-    unknown = _section("Not known, as nothing ran", [f"`{_plain(one)}`" for one in change.notes])
+    unknown = _section("Not known, as nothing ran", [f"`{_quoted(one)}`" for one in change.notes])
     return "\n".join(["## Lineage", "", *lines, *unknown]).rstrip()
 
 
@@ -113,7 +113,7 @@ def _section(title: str, lines: list[str]) -> Iterator[str]:
 
 
 def _flow(tag: str, column: ColumnName, arriving: str, path: Iterable[str]) -> str:
-    return "\n".join((f"**{tag}** ({arriving}) at {_code(column)}", *(f"  - `{_plain(line)}`" for line in path)))
+    return "\n".join((f"**{tag}** ({arriving}) at {_code(column)}", *(f"  - `{_quoted(line)}`" for line in path)))
 
 
 def _edge(one: ChangedEdge) -> str:
@@ -138,8 +138,12 @@ def _code(column: ColumnName) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that stays inside the backticks around it."""
-    return readable(text).replace("`", "'")
+    """Return a text that stays inside the backticks around it, shortened."""
+    return _quoted(readable(text))
+
+
+def _quoted(text: str) -> str:
+    return "".join(one if one.isprintable() else " " for one in text).replace("`", "'")
 
 
 def _owners(owners: Iterable[str]) -> str:
