@@ -95,6 +95,8 @@ class TagReach(NamedTuple):
     @classmethod
     def of(cls, start: frozenset[int], flow: Flow) -> "TagReach":
         """Return a flow, of which nothing has arrived by what no longer holds, as numbers of steps."""
+        if flow.trace is not None:
+            return cls(start, {kind: _as_arrays(one) for kind, one in flow.arrived.items()})
         values = _distances(flow.arrived[Arriving.VALUE].now, {})
         more = {kind: _distances(flow.arrived[kind].now, values) for kind in Arriving if kind is not Arriving.VALUE}
         return cls(start, {Arriving.VALUE: _as_arrays(values)} | {kind: _as_arrays(one) for kind, one in more.items()})
@@ -119,6 +121,8 @@ def _distances(arrived: Any, values: Mapping[int, int]) -> Any:
 
 
 def _as_arrays(found: Any) -> Distances:
+    if isinstance(found, Distances):
+        return found
     if not isinstance(found, LinkedColumns):
         return Distances(np.empty(0, np.int32)).after(found)
     fields = np.full(len(found.links), FAR, np.int32)
