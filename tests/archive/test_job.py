@@ -13,7 +13,11 @@ import pytest
 import yaml
 from typer.main import get_command
 
+import headwater
+from headwater.archive import build
+from headwater.archive.tables import TABLES
 from headwater.cli.main import app
+from headwater.openlineage.reading import read_event
 from tests.store.conftest import run_event, written
 
 from .conftest import SMALL, Both
@@ -54,6 +58,31 @@ def test_it_fails_with_a_reason(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("Error: No store at ")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.spark
+def test_no_edge_of_a_build_is_opaque_with_the_extension(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every column of every table comes from the lines of the source, but ``runs``, a count, and ``begun``.
+
+    That is NULL in all rows where no name has ever changed.
+    """
+    events, seen = tmp_path / "events.ndjson", tmp_path / "seen.ndjson"
+    events.write_text(json.dumps(run_event("j", written("out", {"x": ["raw.x"]}), run="1")))
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setenv("HEADWATER_EXTENSIONS", "archive_lineage:archive")
+    headwater.attach(spark, events=str(seen), quiet=True)
+    build(spark, str(events), str(tmp_path / "tables"), format="parquet")
+    headwater.detach(spark)
+    outputs = [output for line in seen.read_bytes().splitlines() for output in read_event(line).outputs]
+    found = {Path(one.description.dataset.name).name: one.lineage for one in outputs if one.lineage is not None}
+    assert set(found) == set(TABLES)
+    for name, lineage in found.items():
+        edges = list(lineage.named())
+        assert not [edge for edge in edges if edge[2].opaque], name
+        assert {source.name for _, source, _ in edges} == {"value"}, name
+        assert {*TABLES[name].columns} - {column for column, *_ in edges} <= {"runs", "begun"}, name
 
 
 def arguments() -> Iterator[Any]:

@@ -37,6 +37,7 @@ def _without_plan(frame: DataFrame) -> DataFrame:
     execution does the shuffles of the frame at once; lost partitions are made again.
     """
     try:
+        _ = frame.rdd  # by which a headwater that watches the session knows the lineage of the rows
         spark, jvm_frame = frame.sparkSession, frame._jdf
         rows, schema = jvm_frame.queryExecution().toRdd(), jvm_frame.schema()
         return DataFrame(spark._jsparkSession.internalCreateDataFrame(rows, schema, False), spark)
