@@ -10,6 +10,7 @@ from headwater.archive.builds import Archive, build, read
 from headwater.archive.questions.lineage import changes, column_roots, cycles, impact, roots
 from headwater.archive.questions.name_lookup import find_fields
 from headwater.archive.questions.shortest_path import paths
+from headwater.archive.questions.tag_flow import file_flow, tag_flow, tagged_fields
 from headwater.archive.store_loader import LoadReport, load
 from headwater.archive.updates import update
 
@@ -20,11 +21,14 @@ __all__ = [
     "changes",
     "column_roots",
     "cycles",
+    "file_flow",
     "find_fields",
     "impact",
     "load",
     "paths",
     "read",
     "roots",
+    "tag_flow",
+    "tagged_fields",
     "update",
 ]

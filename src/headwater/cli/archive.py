@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.cli.archive_options import Conf, Format, Into, Source, read_tables, session
-from headwater.cli.archive_questions import cycles, diff, impact, paths, roots
+from headwater.cli.archive_questions import cycles, diff, impact, paths, roots, tags
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, progress_notes, table
 from headwater.store import open_store
@@ -131,7 +131,7 @@ def export(
     print_lines([f"events: {done.events:,} written, in {done.files:,} files"])
 
 
-for command in (roots, impact, paths, cycles, diff):
+for command in (roots, impact, tags, paths, cycles, diff):
     app.command()(command)
 
 

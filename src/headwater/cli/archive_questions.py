@@ -1,12 +1,14 @@
 """``headwater archive roots`` and others: questions over the tables of an archive, answered by Spark."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headwater.cli.archive_options import Conf, Format, Into, read_tables
 from headwater.cli.output import note, print_lines, table
+from headwater.policies.tag_file import read_tag_file
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,6 +67,25 @@ def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
 
     archive = read_tables(into, format, conf)
     _answer(impact(archive, find_fields(archive, name), at and _utc(at)), write)
+
+
+def tags(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file of tags, with breakers, as for `headwater tag`.")
+    ],
+    into: Into,
+    influence: Annotated[bool, typer.Option("--influence", help="Also over INDIRECT edges, shown apart.")] = False,
+    at: _At = None,
+    write: _Write = None,
+    format: Format = None,
+    conf: Conf = None,
+) -> None:
+    """List the columns at which the tags of a file arrive: by value, masked, or by influence."""
+    from headwater.archive import file_flow
+
+    declared = read_tag_file(file)
+    archive = read_tables(into, format, conf)
+    _answer(file_flow(archive, declared, influence=influence, at=at and _utc(at)), write)
 
 
 def paths(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command

@@ -131,6 +131,7 @@ def reach(  # noqa: PLR0913 - each bound of a walk by its name
     *,
     carried: tuple[str, ...] = (),
     until: DataFrame | None = None,
+    without: DataFrame | None = None,
 ) -> DataFrame:
     """The fields that edges lead to from those in ``start``, and those: (…carried, field_id, dataset_id, distance).
 
@@ -141,6 +142,7 @@ def reach(  # noqa: PLR0913 - each bound of a walk by its name
         within: the fields to which the walk is limited, by ``field_id``.
         carried: columns of ``start``, with a walk of its own for each of their values.
         until: fields by ``field_id``; the walk ends on the level of the first of them.
+        without: fields that the walk leaves out, by ``field_id`` and the columns that are carried.
     """
     reached = frontier = materialized(start.select(*carried, *_FIELD, sf.lit(0).alias("distance")).distinct())
     for level in count(1):
@@ -149,6 +151,8 @@ def reach(  # noqa: PLR0913 - each bound of a walk by its name
         found = edges.steps(frontier, direction, carried).join(reached, [*carried, "field_id"], "left_anti")
         if within is not None:
             found = found.join(within, "field_id", "left_semi")
+        if without is not None:
+            found = found.join(without, [*carried, "field_id"], "left_anti")
         frontier = materialized(found.select(*carried, *_FIELD, sf.lit(level).alias("distance")))
         if frontier.isEmpty():
             break

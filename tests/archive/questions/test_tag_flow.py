@@ -1,0 +1,94 @@
+"""Tags flow over the tables of an archive to where a store has them arrive."""
+
+import random
+from collections import Counter
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from headwater.archive import Archive, file_flow
+from headwater.policies.flows import Flows
+from headwater.policies.tag_file import TagFile, read_tag_file
+from headwater.store import Store, open_store
+from headwater.store.questions.walk.tag_walk import Arriving
+from tests.archive.conftest import MOMENT, NOW, THEN, Both, Build, Event, clear_fields
+from tests.store.conftest import run_event, written
+
+pytestmark = pytest.mark.spark
+TODAY = date(2026, 6, 1)
+TERMS = "reason: r, owner: o, expires: 2999-01-01"
+KINDS = ("IDENTITY", "TRANSFORMATION", "TRANSFORMATION masked", "AGGREGATION masked", "CONDITIONAL", "FILTER masked")
+FILE = f"""\
+version: 1
+tags:
+  one: {{columns: [d0.x, d3.y]}}
+  whole: {{datasets: [d1], masked_as: made}}
+  held: {{columns: ["d0.*", d2.x]}}
+breakers:
+  - {{job: make d4, tags: [held], {TERMS}}}
+  - {{column: d5.x, tags: [held], {TERMS}}}
+  - {{function: count, tags: [whole], {TERMS}}}
+  - {{job: make d9, tags: [one], reason: r, owner: o, expires: 2026-01-01}}
+"""
+
+
+def world(seed: int) -> list[Event]:
+    """Jobs that make each of twelve datasets of some columns of others, a few of them of a whole one."""
+    chance, names = random.Random(seed), [f"d{place}" for place in range(12)]
+    found = []
+    for place, name in enumerate(names[1:], 1):
+        near = names[max(0, place - 3) : place] + chance.sample(names, 1)
+        fields = {
+            column: [f"{chance.choice(near)}.{chance.choice('xyz')} {chance.choice(KINDS)}" for _ in range(2)]
+            for column in "xyz"
+        }
+        if place % 4 == 0:
+            fields["*"] = [f"{chance.choice(near)}.x {kind}" for kind in ("FILTER", "TRANSFORMATION")]
+        found.append(run_event(f"make {name}", written(name, fields), minute=place, run=name))
+    bare = written("bare", {"*": ["d1.x TRANSFORMATION"]})
+    return [*found, run_event("make bare", bare, run="bare")]
+
+
+def arrivals(store: Store, archive: Archive, file: TagFile, at: datetime | None) -> tuple[set[object], set[object]]:
+    """Return what arrives where at fields with one meaning: by the archive, and by the store."""
+    fields = clear_fields(store)
+    compared = set(fields.values())
+    rows = file_flow(archive, file, today=TODAY, influence=True, at=at).collect()
+    assert len(rows) == len({tuple(row)[:5] for row in rows})
+    named = {(row.tag, row.arriving, (row.namespace, row.dataset, row.field)) for row in rows}
+    right: set[object] = set()
+    with store.read() as connection:
+        as_of = NOW if at is None else THEN
+        flows = Flows(connection, file, TODAY, guess=False, influence=True, as_of=as_of)
+        for tag in flows.tags:
+            for kind in Arriving:
+                nodes = flows.of(tag).reached(kind)
+                right |= {(str(tag), kind.value, fields[node]) for node in nodes if node in fields}
+    return {one for one in named if one[2] in compared}, right
+
+
+def test_they_arrive_where_the_store_has_them_arrive(built: Build, tmp_path: Path) -> None:
+    (tmp_path / "tags.yml").write_text(FILE)
+    file, events = read_tag_file(tmp_path / "tags.yml"), world(5)
+    archive = built(events)
+    with open_store(str(tmp_path / "lineage.db")) as store:
+        store.ingest(events)
+        found, right = arrivals(store, archive, file, None)
+    assert found == right
+    kinds = Counter((tag, kind) for tag, kind, _ in right)  # type: ignore[misc]
+    assert all(kinds["whole", kind.value] for kind in Arriving), kinds
+    assert kinds["made", "value"], kinds
+    assert kinds["held", "value"] < kinds["one", "value"], kinds
+    bare = file_flow(archive, file, today=TODAY).where("dataset = '/bare'").collect()
+    assert ("whole", "*", "value") in {(row.tag, row.field, row.arriving) for row in bare}
+
+
+@pytest.mark.parametrize("at", [None, MOMENT], ids=["now", "then"])
+def test_they_arrive_in_every_world(both: Both, tmp_path: Path, at: datetime | None) -> None:
+    full = ["{}:{}.{}".format(*name) for name in sorted(both.fields.values())]
+    tags = f'{{t: {{columns: {random.Random(11).sample(full, 80)}}}, whole: {{datasets: ["raw/*"]}}}}'
+    (tmp_path / "tags.yml").write_text(f"version: 1\ntags: {tags}\n".replace("'", '"'))
+    found, right = arrivals(both.store, both.archive, read_tag_file(tmp_path / "tags.yml"), at)
+    assert found == right
+    assert len(right) > 20
