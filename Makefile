@@ -57,6 +57,7 @@ bench-growth: $(READY) ## time and memory of extraction over the size of the pla
 
 bench-web: $(PAGE) ## the page's graph beside @xyflow/react in a headless Chromium (half an hour; WEB='--datasets 200 --edges 5000' is two minutes)
 	@cd web && node bench/run.mjs $(WEB)
+	@$(BIN)/python -m bench.page_frames
 
 bench-server: $(READY) ## the server's reads and intake, and the size of its store, up to 10 million edges (hours, 10 GB; SERVER='--sizes 10000 100000' is 15 minutes)
 	@PATH="$(BIN):$$PATH" $(BIN)/python -m bench.server $(SERVER)

@@ -84,6 +84,10 @@ SECRET["namespace"] = "hr"
 BONUS = output("gold/bonus", {"bonus": ("int", [step("hr|silver/salaries", "salary", "TRANSFORMATION")])})
 
 
+# As UUIDs of version 7 of one minute, which begin alike.
+RATES_RUNS = ["019b7708-1001-7000-8000-000000000001", "019b7708-2002-7000-8000-000000000002"]
+
+
 def rates(source: str) -> Json:
     return output("gold/rates", {"rate": ("double", [step("raw/rates", source)])})
 
@@ -105,6 +109,6 @@ EVENTS = [
     run_event("odd", HOSTILE, minute=4, run="odd"),
     run_event("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
     run_event("bonus", BONUS, minute=6, run="bonus"),
-    run_event("rates", rates("daily"), minute=7, run="rates-1"),
-    run_event("rates", rates("monthly"), minute=8, run="rates-2"),
+    run_event("rates", rates("daily"), minute=7) | {"run": {"runId": RATES_RUNS[0]}},
+    run_event("rates", rates("monthly"), minute=8) | {"run": {"runId": RATES_RUNS[1]}},
 ]

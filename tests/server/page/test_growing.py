@@ -1,10 +1,10 @@
 """A view that grows hop by hop, and two moments of one that are compared."""
 
 import re
-import uuid
 
 from playwright.sync_api import Locator, Page, expect
 from tests.server.page.browser import Visit, breaches
+from tests.server.page.lineage import RATES_RUNS as RUNS
 from tests.server.page.test_graph import column
 
 STEP = "?namespace=lake&dataset=gold%2Frevenue&field=revenue&up=1&down=0"
@@ -15,7 +15,6 @@ APART = """() => {
   return [b.left - a.left, b.top - a.top].map(Math.round);
 }"""
 RATES = "?namespace=lake&dataset=gold%2Frates&field=rate"
-RUNS = [str(uuid.uuid5(uuid.NAMESPACE_OID, f"rates-{number}")) for number in (1, 2)]
 
 
 def card(page: Page, name: str) -> Locator:
@@ -99,3 +98,26 @@ def test_two_runs_are_chosen_by_their_ids_in_either_order(visiting: Visit) -> No
     expect(panel.get_by_label("From")).to_have_value(RUNS[0])
     panel.get_by_label("To").select_option(RUNS[0])
     expect(panel.get_by_text("1 step stayed.")).to_be_visible()
+
+
+def test_runs_are_listed_by_when_they_wrote_and_as_much_of_their_ids_as_differs(visiting: Visit) -> None:
+    page = visiting.go(f"{RATES}&compare={RUNS[0]}")
+    chosen = page.get_by_role("complementary").get_by_label("From").locator("option:checked")
+    expect(chosen).to_have_text(re.compile(r"1 Jan 2026, \d\d:07 · 019b7708-1 · rates"))
+    expect(chosen).to_have_attribute("title", RUNS[0])
+
+
+def test_a_phone_shows_the_graph_its_toolbar_and_the_comparison_at_once(visiting: Visit) -> None:
+    page = visiting.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    visiting.go(f"{RATES}&asOf={RUNS[1]}&compare={RUNS[0]}")
+    panel = page.get_by_role("complementary", name="What came and went")
+    expect(panel.get_by_role("button", name="monthly")).to_be_visible()
+    expect(page.get_by_role("button", name="Show now")).to_be_visible()
+    expect(panel).to_be_in_viewport(ratio=1)
+    stage = page.locator(".hw-stage")
+    expect(stage).to_be_in_viewport(ratio=1)
+    assert (stage.bounding_box() or {})["height"] >= 200
+    page.get_by_text("Export", exact=True).click()
+    for button in page.get_by_role("toolbar").get_by_role("button").all():
+        expect(button).to_be_in_viewport(ratio=1)

@@ -8,6 +8,7 @@ import type { Address } from "./address";
 import type { Go } from "./hooks";
 import { edgeIds } from "./lineage";
 import { RunSelect, useRuns } from "./moments";
+import { Panel } from "./panel";
 
 interface ComparisonProps {
   view: View;
@@ -63,19 +64,11 @@ export function Comparison({ view, address, go }: ComparisonProps) {
     />
   );
   return (
-    <aside class="panel" aria-label="What came and went">
-      <button
-        type="button"
-        class="quiet close"
-        onClick={() => go({ ...address, compare: "" })}
-        aria-label="Close the comparison"
-      >
-        ×
-      </button>
+    <Panel label="What came and went" closing="Close the comparison" close={() => go({ ...address, compare: "" })}>
       <div class="runs">{isLater ? [other, one] : [one, other]}</div>
       <p>{counted(of("same").length, "step")} stayed.</p>
       {list("Came", of("came"))}
       {list("Went", of("went"))}
-    </aside>
+    </Panel>
   );
 }

@@ -6,6 +6,7 @@ import type { Job, StepHistory } from "./documents";
 import { type Go, useAnswer } from "./hooks";
 import { columnName, datasetName } from "./lineage";
 import { JobLink, KindLabel, Moment, NameLink } from "./names";
+import { Panel } from "./panel";
 
 interface EdgePanelProps {
   view: View;
@@ -18,15 +19,12 @@ interface EdgePanelProps {
 
 export function EdgePanel({ view, edges, close, go }: EdgePanelProps) {
   return (
-    <aside class="panel" aria-label="Details of the step">
-      <button type="button" class="quiet close" onClick={close} aria-label="Close the details">
-        ×
-      </button>
+    <Panel label="Details of the step" closing="Close the details" close={close}>
       {edges.length === 0 && <p>This step is not in the view: it is gone, or of another kind.</p>}
       {edges.map((edge) => (
         <Step key={edge} view={view} edge={edge} go={go} />
       ))}
-    </aside>
+    </Panel>
   );
 }
 

@@ -12,13 +12,19 @@ const MOST = 100;
 interface Run {
   readonly id: string;
   readonly at: string;
-  readonly job: string;
+  /** When it wrote, as much of its id as it needs, and its job. */
+  readonly title: string;
 }
 
 /** Return the runs that wrote a dataset, the latest first. */
 export function useRuns({ namespace, name }: Name): readonly Run[] {
   const { data } = useAnswer<Versions>(pathOf("api/v2/versions", { namespace, dataset: name, limit: MOST }));
-  const runs = data?.versions.map(({ run, at, job }) => ({ id: run ?? at, at, job: job?.name ?? "" })) ?? [];
+  const versions = data?.versions ?? [];
+  const length = idLength(versions.flatMap(({ run }) => run ?? []));
+  const runs = versions.map(({ run, at, job }) => {
+    const title = [momentText(at), run?.slice(0, length), job?.name].filter(Boolean).join(" · ");
+    return { id: run ?? at, at, title };
+  });
   return [...new Map(runs.map((one) => [one.id, one])).values()];
 }
 
@@ -90,17 +96,25 @@ export function RunSelect({ label, runs, value, none, choose }: RunSelectProps) 
   return (
     <label>
       {label}
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+      <select value={value} title={value} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{none}</option>
-        {runs.map(({ id, at, job }) => (
+        {runs.map(({ id, title }) => (
           <option key={id} value={id} title={id}>
-            {[momentText(at), job, id === at ? "" : id.slice(0, 8)].filter(Boolean).join(" · ")}
+            {title}
           </option>
         ))}
         {!known && <option value={value}>{momentText(value)}</option>}
       </select>
     </label>
   );
+}
+
+/** Return by how many characters the ids of runs differ, at least eight: those of a minute begin alike (UUID v7). */
+function idLength(ids: readonly string[]): number {
+  const all = new Set(ids).size;
+  let length = 8;
+  while (new Set(ids.map((id) => id.slice(0, length))).size < all) length++;
+  return length;
 }
 
 function localTime(iso: string): string {
