@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from tests.server.page.browser import ROOT, chromium, visit
-from tests.server.page.lineage import EVENTS
+from tests.server.page.lineage import EVENTS, RATES_RUNS
 from tests.server.page.test_following import AMOUNT, ORDERS, REVENUE
 from tests.server.page.test_growing import RATES
 from tests.server.page.test_steps import step_query
@@ -18,7 +18,7 @@ PICTURES = {
     "dark": (f"{REVENUE}&influence=all&selected=0", "dark"),
     "why": (f"{AMOUNT}&page=why", "light"),
     "dataset": (ORDERS, "light"),
-    "compared": (f"{RATES}&compare=2026-01-01T00:07:00Z", "light"),
+    "compared": (f"{RATES}&compare={RATES_RUNS[0]}", "light"),
 }
 
 
