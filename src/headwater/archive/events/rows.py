@@ -13,15 +13,13 @@ from headwater.model.name_keys import key_of
 from headwater.openlineage.reading.dataset_facets import twins_of
 from headwater.openlineage.reading.encoded_lineage import EncodedLineage, Named
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
-from headwater.openlineage.reading.json_text import canonical, read_json
-from headwater.openlineage.reading.json_values import Record, record, records
+from headwater.openlineage.reading.json_text import names_alone
 from headwater.store.ingest.name_changes import moment_of
 
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
 _MOST_DIGESTS = 20_000  # of one kind that a worker remembers
 _MOST_CONTENTS = 500  # of lineage or schemas, whose digests are remembered with all their edges or fields
-_NAME_FACETS = ("headwater_names", "lifecycleStateChange", "symlinks")
 
 Content = TypeVar("Content")
 
@@ -168,30 +166,6 @@ def _twins_of(dataset: Dataset, at: int, twins: frozenset[str], names: Iterable[
 def named(dataset: Dataset) -> Row:
     """The namespace and name of a dataset, as JSON has them."""
     return {"namespace": dataset.namespace, "name": dataset.name}
-
-
-def names_alone(text: bytes) -> str:
-    """The JSON of an event without the parts that names do not depend on.
-
-    >>> names_alone(b'{"eventTime": "t", "producer": "p", "dataset": {"namespace": "n", "name": "d", "facets": {}}}')
-    '{"dataset":{"facets":{},"name":"d","namespace":"n"},"eventTime":"t"}'
-    """
-    value = read_json(text)
-    parts = {key: value[key] for key in ("eventTime", "eventType") if key in value}
-    if "run" in value:
-        parts["run"] = {"runId": value["run"]["runId"]}
-    if "job" in value:
-        parts["job"] = {key: value["job"][key] for key in ("namespace", "name")}
-    if "outputs" in value:
-        parts["outputs"] = [_name_facets(one) for one in records(value, "outputs")]
-    if "dataset" in value:
-        parts["dataset"] = _name_facets(record(value, "dataset"))
-    return canonical(parts).decode()
-
-
-def _name_facets(dataset: Record) -> Record:
-    facets = {key: one for key, one in record(dataset, "facets").items() if key in _NAME_FACETS}
-    return {"namespace": dataset["namespace"], "name": dataset["name"], "facets": facets}
 
 
 def _shape(output: Dataset, lineage: str) -> str:

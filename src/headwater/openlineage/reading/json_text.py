@@ -12,10 +12,12 @@ from typing import Any
 import orjson
 
 from headwater.errors import EventError
-from headwater.openlineage.reading.json_values import Part, record, records
+from headwater.openlineage.reading.json_values import Part, Record, record, records
 
 _LARGE = ("columnLineage", "schema")
 """The facets of datasets that most of an event is."""
+
+_NAME_FACETS = ("headwater_names", "lifecycleStateChange", "symlinks")
 
 
 def read_json(source: str | bytes) -> Any:
@@ -83,3 +85,27 @@ def _of(value: object) -> Part:
     if isinstance(value, Part):
         return value
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+def names_alone(text: bytes) -> str:
+    """The JSON of an event without the parts that names do not depend on.
+
+    >>> names_alone(b'{"eventTime": "t", "producer": "p", "dataset": {"namespace": "n", "name": "d", "facets": {}}}')
+    '{"dataset":{"facets":{},"name":"d","namespace":"n"},"eventTime":"t"}'
+    """
+    value = read_json(text)
+    parts = {key: value[key] for key in ("eventTime", "eventType") if key in value}
+    if "run" in value:
+        parts["run"] = {"runId": value["run"]["runId"]}
+    if "job" in value:
+        parts["job"] = {key: value["job"][key] for key in ("namespace", "name")}
+    if "outputs" in value:
+        parts["outputs"] = [_name_facets(one) for one in records(value, "outputs")]
+    if "dataset" in value:
+        parts["dataset"] = _name_facets(record(value, "dataset"))
+    return canonical(parts).decode()
+
+
+def _name_facets(dataset: Record) -> Record:
+    facets = {key: one for key, one in record(dataset, "facets").items() if key in _NAME_FACETS}
+    return {"namespace": dataset["namespace"], "name": dataset["name"], "facets": facets}
