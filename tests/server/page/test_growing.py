@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.server.page.browser import Visit, breaches
 from tests.server.page.lineage import RATES_RUNS as RUNS
 from tests.server.page.test_graph import column
+from tests.server.page.test_steps import step_query
 
 STEP = "?namespace=lake&dataset=gold%2Frevenue&field=revenue&up=1&down=0"
 # How far apart two cards are on the screen.
@@ -107,7 +108,7 @@ def test_runs_are_listed_by_when_they_wrote_and_as_much_of_their_ids_as_differs(
     expect(chosen).to_have_attribute("title", RUNS[0])
 
 
-def test_a_phone_shows_the_graph_its_toolbar_and_the_comparison_at_once(visiting: Visit) -> None:
+def test_a_phone_shows_the_graph_its_toolbar_and_a_panel_at_once(visiting: Visit) -> None:
     page = visiting.page
     page.set_viewport_size({"width": 390, "height": 844})
     visiting.go(f"{RATES}&asOf={RUNS[1]}&compare={RUNS[0]}")
@@ -121,3 +122,9 @@ def test_a_phone_shows_the_graph_its_toolbar_and_the_comparison_at_once(visiting
     page.get_by_text("Export", exact=True).click()
     for button in page.get_by_role("toolbar").get_by_role("button").all():
         expect(button).to_be_in_viewport(ratio=1)
+    # All that comes later above a panel leaves it in sight.
+    visiting.go(step_query(visiting.url, "amount", "revenue"))
+    expect(page.get_by_label("Compare with")).to_be_attached()
+    expect(page.get_by_text("SQL of the job")).to_be_visible()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("complementary", name="Details of the step")).to_be_in_viewport(ratio=1)
