@@ -4,9 +4,14 @@ Events, the log, the spool, the command line and the problems of the HTTP API us
 what it looks at or consumes it, so that a text costs no more than its length. Names stay: a column may be ``token``.
 """
 
-import re
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or sys.version_info >= (3, 11, 5):
+    import re
+else:  # before, `re` ends possessive groups too early (cpython issue 106052), and secrets would stay
+    import regex as re
 
 MASK = "…"
 

@@ -18,6 +18,7 @@ from headwater.policies.tag_file import tag_name
 from headwater.store import open_store
 from headwater.store.questions.walk.tag_walk import Arriving
 
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 
@@ -37,6 +38,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = os.environ | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "JAVA_HOME": java_home() or "",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
     command = ["headwater", "run", "--store", str(folder / "lineage.db"), "-m", trials.__name__]
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

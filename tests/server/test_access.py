@@ -23,7 +23,7 @@ from headwater.server.auth.tokens import Verifier
 from headwater.server.process import checked, configuration
 from headwater.store import open_store
 
-OPEN = {"/", "/assets/{name}", "/health", "/ready", "/openapi.json"}
+OPEN = {"/", "/assets/{name}", "/saved.html", "/health", "/ready", "/openapi.json"}
 BY_METHOD = {"GET": Scope.READ, "POST": Scope.WRITE, "PUT": Scope.WRITE, "PATCH": Scope.WRITE, "DELETE": Scope.ADMIN}
 QUESTIONS = re.compile(r"/api/v2/.*")
 """Where a POST may be a question that is too long for an address."""

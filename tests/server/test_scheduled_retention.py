@@ -34,7 +34,7 @@ def count(store: Store, table: str) -> int:
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while not holds() and time.monotonic() < ends:
         time.sleep(0.02)
     return holds()

@@ -58,7 +58,7 @@ def saved_page() -> Response:
     file = BUILT / "saved.html"
     if not file.is_file():
         raise HTTPException(404, "This server has no page.")
-    return FileResponse(file, media_type="text/plain; charset=utf-8", headers=HEADERS | _ANEW)
+    return PlainTextResponse(file.read_bytes(), headers=HEADERS | _ANEW)
 
 
 @router.get("/assets/{name}")
