@@ -12,9 +12,9 @@ from headwater.archive.builds import FEW, Progress, write_table
 from headwater.archive.cache import CachedFrames, few_partitions
 from headwater.archive.events.parsed_events import STAGED, ParsedEvents, distinct_events, reparsed_events, staged_table
 from headwater.archive.events.parser import parse
+from headwater.archive.fold.affected_rows import Affected, Before, NewEvents
 from headwater.archive.fold.summaries import SUMMARIES, Summaries
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
-from headwater.archive.fold.touched_rows import Before, NewEvents, Touched
 from headwater.archive.formats.differences import differences, without
 from headwater.archive.formats.lake import Lake
 from headwater.archive.formats.manifest import Marks, StreamProgress, UpdateState
@@ -104,7 +104,7 @@ def _write(batch: Batch, parsed: DataFrame) -> tuple[Marks, Marks, str]:
     whole = new.union(before)
     resolver = name_resolver(batch.spark, whole.events, batch.cache)
     digest = resolver.digest + (_BELIEVED if batch.believe_overwrite else "")
-    part = _touched(batch, new, before, resolver, digest)
+    part = _affected(batch, new, before, resolver, digest)
     if part is None:
         frames, summaries = folded_frames(whole, resolver, batch.cache, believe_overwrite=batch.believe_overwrite)
     else:
@@ -127,9 +127,9 @@ def _write(batch: Batch, parsed: DataFrame) -> tuple[Marks, Marks, str]:
     return {name: marks[name] for name in TABLES}, staged, digest
 
 
-def _touched(
+def _affected(
     batch: Batch, new: ParsedEvents, before: ParsedEvents | None, resolver: Resolver, digest: str
-) -> Touched | None:
+) -> Affected | None:
     """Find what new events touch; None where all is to be folded."""
     believed = batch.before.names.endswith(_BELIEVED)
     if before is None or not batch.before.staged or believed != batch.believe_overwrite:
@@ -138,7 +138,7 @@ def _touched(
     summaries = Summaries(*(read[f"parsed_{name}"] for name in SUMMARIES))
     tables = {name: batch.place.read(name, mark) for name, mark in batch.marks.items()}
     found = NewEvents(new, Before(before, summaries, read[NAMES], tables), resolver, batch.cache)
-    return found.touched(names_differ=digest != batch.before.names, believe_overwrite=batch.believe_overwrite)
+    return found.affected(names_differ=digest != batch.before.names, believe_overwrite=batch.believe_overwrite)
 
 
 def _parsed_before(batch: Batch) -> ParsedEvents | None:

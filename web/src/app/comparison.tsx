@@ -43,26 +43,18 @@ export function Comparison({ view, address, go }: ComparisonProps) {
       {edges.length > MOST && <p class="faint">and {counted(edges.length - MOST, "step")} more</p>}
     </section>
   );
-  const one = (
+  const select = (key: "compare" | "asOf", value: string, begins: boolean, none: string) => (
     <RunSelect
-      key="compare"
-      label={isLater ? "To" : "From"}
+      key={key}
+      label={begins ? "From" : "To"}
       runs={runs}
-      value={compare}
-      none="nothing"
-      choose={(chosen) => go({ ...address, compare: chosen })}
+      value={value}
+      none={none}
+      choose={(chosen) => go({ ...address, [key]: chosen })}
     />
   );
-  const other = (
-    <RunSelect
-      key="asOf"
-      label={isLater ? "From" : "To"}
-      runs={runs}
-      value={asOf}
-      none="now"
-      choose={(chosen) => go({ ...address, asOf: chosen })}
-    />
-  );
+  const one = select("compare", compare, !isLater, "nothing");
+  const other = select("asOf", asOf, isLater, "now");
   return (
     <Panel label="What came and went" closing="Close the comparison" close={() => go({ ...address, compare: "" })}>
       <div class="runs">{isLater ? [other, one] : [one, other]}</div>

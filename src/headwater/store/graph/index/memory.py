@@ -52,7 +52,7 @@ class EdgeIndex:
         self._known: Known | None = None
         self._past: deque[Version] = deque(maxlen=_REMEMBERED)
         self.derived: dict[Any, Any] = {}
-        """What others make of edges, and hold as long as these."""
+        """Results that are worked out of these edges, by whoever keeps them here; they go when the edges do."""
         self._closed = threading.Event()
         self._builder = self._started()
 

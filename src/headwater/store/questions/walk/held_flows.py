@@ -56,7 +56,7 @@ def state_of(connection: Connection) -> State:
     return State(version_of(connection), (0, b"") if last is None else (last.id, last.digest), newest or 0)
 
 
-def touched_since(connection: Connection, state: State) -> set[int] | None:
+def datasets_changed_since(connection: Connection, state: State) -> set[int] | None:
     """Return the datasets into or out of which links may have changed since a state; None where nobody knows them."""
     pairs = changed_since(connection, state.edges)
     event = select(_EVENT.c.id, _EVENT.c.digest, _EVENT.c.run_id).where(_EVENT.c.id >= max(1, state.event[0]))
@@ -140,13 +140,13 @@ class HeldFlows:
             return self._held
         if state in self._past:
             return _HeldState()  # somebody who began earlier
-        touched = None if self._state is None else touched_since(connection, self._state)
+        changed = None if self._state is None else datasets_changed_since(connection, self._state)
         held, before = _HeldState(), self._held
-        if touched is not None:
-            columns = {dataset: own for dataset, own in before.columns.items() if dataset not in touched}
+        if changed is not None:
+            columns = {dataset: own for dataset, own in before.columns.items() if dataset not in changed}
             held = _HeldState({}, before.effects, columns)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)
-            near = links.columns(touched) | {-one for one in touched}
+            near = links.columns(changed) | {-one for one in changed}
             past = _past_near(links, near, self._bounds)
             for tag, reach in before.reaches.items():
                 found = _follow(reach, reach.start, near, links, past)

@@ -40,7 +40,7 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class Affected:
     """Frames, and keys by table, of rows that new events touch.
 
     Args:
@@ -87,7 +87,7 @@ class NewEvents:
         self._new, self._before, self._whole = new.union(None), before, new.union(before.parsed)
         self._resolver, self._cache = resolver, cache
 
-    def touched(self, *, names_differ: bool, believe_overwrite: bool) -> Touched | None:
+    def affected(self, *, names_differ: bool, believe_overwrite: bool) -> Affected | None:
         """Find what the new events touch; None where lineage that counted does not any more: anything may hang on it.
 
         Args:
@@ -114,7 +114,7 @@ class NewEvents:
 
     def _folded(
         self, runs: _Runs, added: Summaries, datasets: DataFrame, outputs: list[DataFrame], *, believe_overwrite: bool
-    ) -> Touched:
+    ) -> Affected:
         """The frames of the runs, of datasets and of outputs, and of those that depend on these in turn."""
         summaries = self._before.summaries.union(added)
         described = self._cache(_of(self._resolver.datasets(summaries.descriptions, "at"), datasets))
@@ -137,7 +137,7 @@ class NewEvents:
         outputs_changed = every_output.withColumnRenamed("dataset_id", "output_dataset_id")
         keys |= {"fields": datasets, **dict.fromkeys(EDGES, outputs_changed)}
         others = self._before.tables["fields"].join(datasets, "dataset_id", "left_anti")
-        return Touched(frames, keys, others.select("field_id", sf.col("name").alias("field")), added)
+        return Affected(frames, keys, others.select("field_id", sf.col("name").alias("field")), added)
 
     def _unknown(self, names: DataFrame) -> DataFrame:
         """The names of fields that lineage did not have in this epoch before: most jobs only run again."""
