@@ -12,6 +12,9 @@ Headers: ``title``; ``spark``, the first version it is for; ``conf: key=value``,
 ``spark``, ``F``, ``T``, ``Window`` and ``path`` (a fresh folder) are in scope; ``lineage: df``, which checks that
 DataFrame and writes nothing; ``output``, the dataset that the last writing statement makes (``out``); ``order: any``,
 where Spark leaves the columns' order open. SQL statements end with ``;`` at the end of a line.
+
+Below a second ``---`` is the lineage of fields within columns, of a case that has any: a line for each output field,
+``items.price <- IDENTITY orders.items.price``.
 """
 
 import os
@@ -49,6 +52,7 @@ class Case:
     ordered: bool = True
     since: tuple[int, int] = (0, 0)
     conf: tuple[tuple[str, str], ...] = ()
+    nested: str = ""
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -103,6 +107,7 @@ def parse(text: str, family: str = "", name: str = "") -> Case:
     if not divider:
         raise CaseError("There is no line `---`; expected code above it and lineage below it.")
     headers, conf, code = _headers(above)
+    below, _, nested = below.partition("\n---\n")
     if not code or "title" not in headers:
         raise CaseError("A case needs `# title: ...` and code; add what is missing.")
     return Case(
@@ -117,6 +122,7 @@ def parse(text: str, family: str = "", name: str = "") -> Case:
         ordered=headers.get("order") != "any",
         since=since(headers),
         conf=conf,
+        nested=nested.strip(),
     )
 
 

@@ -22,8 +22,8 @@ from headwater.capture.rows import ExecutionRow
 from headwater.capture.runs.variables import Assignments
 from headwater.extract import ASSIGNMENTS, ExtractSettings, Origins, column_lineage, origin, statement
 from headwater.extract.origins import as_json, collected_as
-from headwater.model import ColumnLineage, Gap, Output
-from headwater.plan import decode_document
+from headwater.model import ColumnLineage, Gap, Output, Statement
+from headwater.plan import Plan, decode_document
 
 FOLDER = Path(__file__).resolve().parents[1] / "plans"
 VERSIONS = ("3.5", "4.1", "4.3")
@@ -35,20 +35,33 @@ Found = tuple[ColumnLineage, tuple[Gap, ...]]
 
 def lineage(case: Case, document: Mapping[str, Any]) -> Found | None:
     """The lineage and gaps of the output that a case is about; None when the plan does not write it."""
-    plan, settings, origins = decode_document(dict(document)), ExtractSettings(), Origins()
+    if case.frame:
+        return column_lineage(*_known(document))
+    found = statement(*_known(document))
+    output = output_of(case, found)
+    return (output.lineage, found.gaps) if output else None
+
+
+def output_of(case: Case, found: Statement) -> Output | None:
+    """The output of a statement that a case is about; None when the statement does not write it."""
+    return next((output for output in found.outputs if case.output.lower() in _names(output)), None)
+
+
+def written(document: Mapping[str, Any]) -> Statement:
+    """The statement of a recorded plan: what it reads and writes."""
+    return statement(*_known(document))
+
+
+def _known(document: Mapping[str, Any]) -> tuple[Plan, ExtractSettings, Origins]:
+    """A recorded plan, and what was known of rows and variables before it."""
+    settings, origins = ExtractSettings(), Origins()
     for key, left in document.get("origins", ()):
         kind, number = ("origin", key) if isinstance(key, int) else key
         rows = origin(decode_document(dict(left)), settings, origins)
         known_as = collected_as(number) if kind == "collected" else number
         origins.remember(known_as, as_json(rows) if kind == "json" else rows)
     assign(document.get("assignments", ()), settings, origins)
-    if case.frame:
-        return column_lineage(plan, settings, origins)
-    found = statement(plan, settings, origins)
-    for output in found.outputs:
-        if case.output.lower() in _names(output):
-            return output.lineage, found.gaps
-    return None
+    return decode_document(dict(document)), settings, origins
 
 
 def assign(rows: Iterable[tuple[str, Any]], settings: ExtractSettings, origins: Origins) -> None:

@@ -10,7 +10,6 @@ from headwater.model import (
     DatasetDescription,
     Dependency,
     EdgesOfFunction,
-    InputField,
     Output,
     Statement,
     Symlink,
@@ -87,4 +86,4 @@ def renamed_lineage(lineage: ColumnLineage, names: Names) -> ColumnLineage:
 
 def _edge(edge: Dependency, names: Names) -> Dependency:
     field = edge.input
-    return Dependency(InputField(names.get(field.dataset, field.dataset), field.name), edge.transformation)
+    return replace(edge, input=replace(field, dataset=names.get(field.dataset, field.dataset)))

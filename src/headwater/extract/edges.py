@@ -23,7 +23,7 @@ def lineage(names: Iterable[str], traces: Iterable[Paths], deciding: Paths) -> C
             shared[paths] = _edges(paths, received, known)
         found = shared[paths]
         fields[name] = fields[name] | found if name in fields else found
-    return ColumnLineage(fields, _uncovered(_dependencies(expanded(deciding), known), fields.values()))
+    return ColumnLineage(fields, uncovered(_dependencies(expanded(deciding), known), fields.values()))
 
 
 def _edges(
@@ -39,7 +39,7 @@ def _edges(
     return EdgesOfFunction(received[functions], own) if own else received[functions]
 
 
-def _uncovered(deciding: frozenset[Dependency], fields: Collection[Set[Dependency]]) -> frozenset[Dependency]:
+def uncovered(deciding: frozenset[Dependency], fields: Collection[Set[Dependency]]) -> frozenset[Dependency]:
     """Without the rows that an opaque function chose, where other edges from the same input cover every field."""
     unseen = frozenset(edge for edge in deciding if edge.transformation.description == UNSEEN_ROWS.description)
     if not unseen:

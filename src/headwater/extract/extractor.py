@@ -12,6 +12,7 @@ from headwater.extract.delegates import RELATIONS, only_written
 from headwater.extract.edges import lineage
 from headwater.extract.extension_rows import extension_outputs, extension_rows
 from headwater.extract.interfaces import FIELD, interface_answers
+from headwater.extract.nested import has_nested, with_nested
 from headwater.extract.operators import generate, merge, opaque, rows, sets
 from headwater.extract.operators.table import Visitor
 from headwater.extract.origins import Origin, OriginKey, Stream, batch_of, memory_of
@@ -49,9 +50,14 @@ def statement(
     >>> statement(decode('{"nodes": [["OneRowRelation", [], {}, {}, 1]]}'))
     Statement(inputs=(), outputs=(), gaps=())
     """
-    extraction = _extract(plan, settings, origins)
-    root = plan.root
-    return _statement(_outputs(root, extraction) if root else (), extraction)
+    found = _as_statement(plan, _extract(plan, settings, origins))
+    if not has_nested(found) or plan.cut or not settings.extensions.idle:
+        return found
+    return with_nested(found, _as_statement(plan, _extract(plan, settings, origins, nested=True)))
+
+
+def _as_statement(plan: Plan, extraction: Extraction) -> Statement:
+    return _statement(_outputs(plan.root, extraction) if plan.root else (), extraction)
 
 
 def column_lineage(
@@ -147,8 +153,10 @@ def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) 
     return Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
 
 
-def _extract(plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]) -> Extraction:
-    extraction = Extraction(settings, plan.session, origins)
+def _extract(
+    plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin], nested: bool = False
+) -> Extraction:
+    extraction = Extraction(settings, plan.session, origins, nested=nested)
     if not settings.extensions.idle:
         _ask(settings.extensions, plan, extraction)
     if plan.cut:

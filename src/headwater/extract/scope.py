@@ -65,7 +65,8 @@ class Extraction:
     What is known of the rows of RDDs by id, results by operator, definitions by CTE id, what a filter compares with
     the query around it, the event times of watermarks, datasets, gaps,
     the columns that named expressions put out, the batches of streams by the id of their RDD, and the answers of
-    extensions about operators, expressions and relations, which override headwater's own rules.
+    extensions about operators, expressions and relations, which override headwater's own rules. ``nested`` says that
+    columns of tables begin as what they are made of (`headwater.extract.nested`).
     """
 
     settings: ExtractSettings
@@ -82,6 +83,7 @@ class Extraction:
     answers: dict[Operator, NodeLineage] = field(default_factory=dict)
     expressions: Mapping[Expression, tuple[Transformation | None, ...]] = field(default_factory=dict)
     relations: Mapping[Operator, tuple[DatasetDescription, ...]] = field(default_factory=dict)
+    nested: bool = False
 
     def report(self, kind: str, what: str, why: str) -> None:
         """Note something that the lineage does not cover, or only conservatively."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.extract.edges import lineage
+from headwater.extract.nested import nested_lineage
 from headwater.extract.queries import with_generated
 from headwater.extract.scope import Attribute, Extraction, Rows, schema_field
 from headwater.extract.trace import flat
@@ -45,8 +46,11 @@ def written(
     schema = (*target.schema, *(field for field in own if field.name not in known))
     rank = {field.name: place for place, field in reversed([*enumerate(schema)])} if known else {}
     order = sorted(range(len(labels)), key=lambda place: rank[labels[place]]) if known else range(len(labels))
-    traces = [flat(rows.column(place)) for place in order]
     described = replace(target, schema=schema, lifecycle=how, version="")
+    if extraction.nested:
+        columns = [(labels[place], rows.output[place], rows.column(place)) for place in order]
+        return (Output(described, nested_lineage(columns, rows.deciding), target.version),)
+    traces = [flat(rows.column(place)) for place in order]
     found = lineage([labels[place] for place in order], traces, rows.deciding)
     return (Output(described, found, target.version),)
 

@@ -20,10 +20,13 @@ from headwater.model.lineage import (
     Dependency,
     EdgesOfFunction,
     InputField,
+    NestedDependency,
+    NestedField,
     Subtype,
     Transformation,
     TransformationType,
     compose,
+    names_nested,
     parts,
 )
 from headwater.model.run import Engine, Gap, Job, Output, Run, RunMoment, RunState, Statement
@@ -43,6 +46,8 @@ __all__ = [
     "InputField",
     "Job",
     "NameChange",
+    "NestedDependency",
+    "NestedField",
     "Output",
     "ReplacedRows",
     "Run",
@@ -58,5 +63,6 @@ __all__ = [
     "TransformationType",
     "compose",
     "endings_apart",
+    "names_nested",
     "parts",
 ]

@@ -135,6 +135,27 @@ class Dependency:
     transformation: Transformation
 
 
+@dataclass(frozen=True, slots=True)
+class NestedField(InputField):
+    """A field within a column of a dataset, by the names on the way to it; without any, the elements of an array."""
+
+    path: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.dataset, self.name, self.path)))
+
+    def __hash__(self) -> int:
+        """Computed once, as for a column."""
+        return self._hash
+
+
+@dataclass(frozen=True, slots=True)
+class NestedDependency(Dependency):
+    """An edge to a field within an output column, by the names on the way to it."""
+
+    path: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgesOfFunction(Set[Dependency]):
     """The edges of a field from all that a function receives, which are one set for all its fields, and its own."""
@@ -200,6 +221,14 @@ class ColumnLineage:
         for inputs in dict.fromkeys(part for edges in self.fields.values() for part in parts(edges)):
             yield from inputs
         yield from self.dataset
+
+
+def names_nested(edges: Set[Dependency]) -> bool:
+    """Whether any of the edges is from or to a field within a column."""
+    return any(
+        (isinstance(edge, NestedDependency) and edge.path) or (isinstance(edge.input, NestedField) and edge.input.path)
+        for edge in edges
+    )
 
 
 def parts(edges: Set[Dependency]) -> tuple[frozenset[Dependency], ...]:

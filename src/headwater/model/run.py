@@ -32,6 +32,7 @@ class Output:
     ``earlier`` is the lineage of what earlier runs of the job have written to it and the statement leaves there.
     ``restores`` is the version whose rows the dataset has again after the statement, empty where it is not known which,
     and None of statements that restore no rows.
+    ``nested`` has the same edges between fields within columns, where there are any: `NestedDependency`.
     """
 
     description: DatasetDescription
@@ -39,6 +40,7 @@ class Output:
     previous: str = ""
     earlier: ColumnLineage | None = None
     restores: str | None = None
+    nested: ColumnLineage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ NAMES = "headwater_names"
 WRITE = "headwater_write"
 """The output facet that says which rows a write replaces."""
 
+NESTED = "headwater_nestedLineage"
+"""The dataset facet with the edges between fields within columns."""
+
 GRANT = "headwater_grant"
 """The member of an event that lists the patterns of its key's namespaces; an event without it has no limits."""
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from headwater.extract.nested import packed_column
 from headwater.extract.operators.table import Visitors
 from headwater.extract.queries import is_query, query_lineage
 from headwater.extract.relations import connector_names, naming
 from headwater.extract.relations.naming import Facts
 from headwater.extract.relations.positions import read_names
 from headwater.extract.scope import Attribute, Extraction, Rows, attribute, schema_field
-from headwater.extract.trace import NOTHING, TRANSFORMED, Paths, source, step, union
+from headwater.extract.trace import NOTHING, TRANSFORMED, Paths, Trace, flat, merge, source, step, union
 from headwater.model import Dataset, DatasetDescription, InputField
 from headwater.openlineage.naming.jdbc_url import jdbc_source
 from headwater.plan import Operator
@@ -92,12 +93,12 @@ def cloned(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
     output = tuple(Attribute(place, name, type_) for place, (name, type_) in enumerate(facts.get("columns") or ()))
     for description in descriptions:
         note(description, output, extraction)
-    return Rows(output, {column.expr_id: _origin(column.name, descriptions) for column in output})
+    return Rows(output, {one.expr_id: _origin(one.name, one.type, descriptions, extraction) for one in output})
 
 
 def constant(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """Rows that come from nowhere: ``range``, the answer of a command."""
-    return _columns(node, ())
+    return _columns(node, (), extraction)
 
 
 def is_leaf(node: Operator) -> bool:
@@ -119,7 +120,7 @@ def leaf(
         facts = node.facts("relation") or node.facts("table")
         what = str(facts.get("class") or node.name)
         extraction.report("relation", what, "no dataset name could be found for this source")
-    rows = _columns(node, descriptions, names)
+    rows = _columns(node, descriptions, extraction, names)
     for description in descriptions:
         note(description, rows.output, extraction, names)
     return rows
@@ -137,26 +138,31 @@ def note(
 
 
 def _columns(
-    node: Operator, descriptions: tuple[DatasetDescription, ...], names: Mapping[str, str] = _OWN_NAMES
+    node: Operator,
+    descriptions: tuple[DatasetDescription, ...],
+    extraction: Extraction,
+    names: Mapping[str, str] = _OWN_NAMES,
 ) -> Rows:
     columns = node.expressions("output")
     hidden = [column.expr_id for column in columns if column.values.get("metadataColumn")]
     shown = [column for column in columns if not column.values.get("metadataColumn")] if hidden else columns
     output, unread = tuple(map(attribute, shown)), _OF_CHANGES if _has_changes(node) else ()
     traces = {
-        column.expr_id: NOTHING if column.name in unread else _origin(names.get(column.name, column.name), descriptions)
+        column.expr_id: NOTHING
+        if column.name in unread
+        else _origin(names.get(column.name, column.name), column.type, descriptions, extraction)
         for column in output
     }
     traces.update(_unparsed(node, traces))
     return Rows(output, {**traces, **dict.fromkeys(hidden, NOTHING)})
 
 
-def _unparsed(node: Operator, traces: Mapping[int, Paths]) -> Iterator[tuple[int, Paths]]:
+def _unparsed(node: Operator, traces: Mapping[int, Trace]) -> Iterator[tuple[int, Paths]]:
     """The column with the text of rows that cannot be parsed: it is made of all others."""
     corrupt = node.facts("relation").get("corrupt")
     columns = node.expressions("output") if corrupt else ()
     for column in (column for column in columns if column.label == corrupt):
-        others = union(paths for key, paths in traces.items() if key != column.expr_id)
+        others = union(flat(trace) for key, trace in traces.items() if key != column.expr_id)
         if others:
             yield column.expr_id, step(TRANSFORMED, others)
 
@@ -166,7 +172,9 @@ def _has_changes(node: Operator) -> bool:
     return bool(node.facts("relation").get("changes") or node.facts("table").get("changes"))
 
 
-def _origin(name: str, descriptions: tuple[DatasetDescription, ...]) -> Paths:
+def _origin(name: str, kind: str, descriptions: tuple[DatasetDescription, ...], extraction: Extraction) -> Trace:
+    if extraction.nested:
+        return merge(packed_column(description.dataset, name, kind) for description in descriptions)
     return union([_column_of(description.dataset, name) for description in descriptions])
 
 

@@ -29,10 +29,12 @@ from headwater.model import (
     RunMoment,
     Statement,
 )
+from headwater.openlineage.identifiers import NESTED
 from headwater.openlineage.writing.column_lineage import column_lineage_facet, explicit_lineage_facet
 from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets
 from headwater.openlineage.writing.facets import FacetSettings, dataset_facets, end_facets, job_facets, run_facets
 from headwater.openlineage.writing.input_fields import FacetOfEdges, quoted
+from headwater.openlineage.writing.nested_lineage import nested_lineage_facet
 from headwater.openlineage.writing.run_facets import input_facets, output_facets
 
 _DEFAULT = FacetSettings()
@@ -95,6 +97,8 @@ def _as_written(begun: OutputDataset, output: Output | None, settings: FacetSett
     known = dataset_facets(DatasetDescription(seen.dataset, version=seen.version), settings)
     version = {name: facet for name, facet in known.items() if name == "version"}
     facets = begun.facets.with_facets(version) if isinstance(begun.facets, _Facets) else version
+    if output.earlier:  # which says nothing of fields within columns
+        facets.pop(NESTED, None)
     return _Output(begun.namespace, begun.name, facets=facets, outputFacets=_of_output(output, settings))
 
 
@@ -308,6 +312,8 @@ def _output(output: Output, lineage: ColumnLineageDatasetFacet | None, settings:
     dataset, facets = output.description.dataset, dataset_facets(output.description, settings)
     if lineage and "columnLineage" not in settings.disabled:
         facets |= {"columnLineage": lineage}
+        if output.nested and NESTED not in settings.disabled and not output.earlier:
+            facets |= {NESTED: nested_lineage_facet(output.nested, settings)}
     of_output = _of_output(output, settings)
     return _Output(dataset.namespace, dataset.name, facets=_Facets(facets), outputFacets=of_output)
 

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from openlineage.client.generated.base import BaseFacet, DatasetFacet, InputDatasetFacet, OutputDatasetFacet
 
 from headwater.model import DatasetDescription, Facet, Gap
-from headwater.openlineage.identifiers import NAMES, WRITE
+from headwater.openlineage.identifiers import NAMES, NESTED, WRITE
 from headwater.redaction import redact_json
 
 THEIRS_FIRST = frozenset({"dataSource", "lifecycleStateChange"})
-OURS_ONLY = frozenset({"columnLineage", NAMES, WRITE})
+OURS_ONLY = frozenset({"columnLineage", NAMES, NESTED, WRITE})
 
 _BASES: Mapping[str, type[BaseFacet]] = {
     "dataset": DatasetFacet,

@@ -1,8 +1,9 @@
 """Facets of runs, jobs and datasets, made of openlineage-python's own classes.
 
-Four things are ours: ``headwater_coverage`` says what a run's lineage does not cover, ``headwater_names`` what a
+Five things are ours: ``headwater_coverage`` says what a run's lineage does not cover, ``headwater_names`` what a
 statement did to the names of a dataset and its fields (in ``names``), ``headwater_write`` which rows a write replaces
-(in ``run_facets``), and a transformation may carry ``opaque`` (the specification allows more properties there).
+(in ``run_facets``), ``headwater_nestedLineage`` has the edges of fields within columns (in ``nested_lineage``), and a
+transformation may carry ``opaque`` (the specification allows more properties there).
 """
 
 import re
