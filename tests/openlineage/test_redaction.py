@@ -27,7 +27,7 @@ from headwater.model import (
 )
 from headwater.openlineage.settings.spark_conf import owners_from, tags_from
 from headwater.openlineage.writing.events import run_event, to_json
-from headwater.redaction import MASK, redact, redact_json, redact_literals, redact_sql
+from headwater.redaction import MASK, hold_no_literals, redact, redact_json, redact_literals, redact_sql
 
 # Letters and digits hold a secret apart from any separator; the rest is what generators of passwords like.
 PLAIN = st.text(string.ascii_letters + string.digits, min_size=8, max_size=24)
@@ -119,11 +119,17 @@ def test_an_expression_without_literals_is_masked_like_a_statement(text: str) ->
     assert redact_literals(text) == redact_sql(text)
 
 
+@given(st.lists(st.lists(WORDS | PLAIN | st.sampled_from(sorted(TOKENS.values())), max_size=5).map("".join)))
+def test_texts_without_literals_are_known_together_as_each_by_itself(texts: list[str]) -> None:
+    assert hold_no_literals(texts) == all(hold_no_literals((text,)) for text in texts)
+
+
 @pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
 def test_a_token_that_shows_itself_is_masked_anywhere(token: str) -> None:
     assert token not in redact(f"the server said {token}, which is wrong")
     assert token not in redact(f"path/{token}/x")
     assert token not in redact_sql(f"select '{token}'")
+    assert token not in redact_literals(f"(a + {token})")
 
 
 @pytest.mark.parametrize(

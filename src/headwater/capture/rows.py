@@ -8,6 +8,7 @@ import json
 import zlib
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ from headwater.model.time import MILLISECOND, datetime_of
 from headwater.plan import Plan, decode_document
 
 _NODES = '"nodes":[\r'
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def rows(reply: str) -> list[ExecutionRow]:
 
 
 def _document(line: str) -> dict[str, Any]:
-    """The JSON of a row; of a plan, whose nodes the tap divides by carriage returns, they come one by one.
+    """The JSON of a row; of a plan, whose nodes the tap divides by carriage returns, they come a few at a time.
 
     A wide plan has tens of thousands of lists and dicts, and if all were there at once Python's collector would look
     at everything that the job has.
@@ -82,8 +84,9 @@ def _document(line: str) -> dict[str, Any]:
         return dict(_loads(line))
     head, _, rest = line.partition("\r")
     nodes, _, tail = rest.rpartition("\r")
-    found = dict(_loads(head + tail))
-    found["plan"]["nodes"] = map(_loads, nodes.split("\r,") if nodes else ())
+    found, each = dict(_loads(head + tail)), nodes.split("\r,") if nodes else []
+    parts = (each[place : place + _TOGETHER] for place in range(0, len(each), _TOGETHER))
+    found["plan"]["nodes"] = chain.from_iterable(_loads(f"[{','.join(part)}]") for part in parts)
     return found
 
 

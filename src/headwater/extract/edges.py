@@ -58,6 +58,8 @@ def uncovered(deciding: frozenset[Dependency], fields: Collection[Set[Dependency
 
 def _dependencies(paths: Paths, known: dict[Path, Dependency]) -> frozenset[Dependency]:
     """The edges of paths; those of equal paths are one object, for wide functions have very many."""
+    if len(paths) == 1:  # as most columns of a wide frame have
+        return frozenset([Dependency(*path) for path in paths if _ends(path)])
     return frozenset([known.get(path) or known.setdefault(path, Dependency(*path)) for path in paths if _ends(path)])
 
 

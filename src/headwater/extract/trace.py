@@ -159,6 +159,9 @@ def step(transformation: Step, trace: Trace) -> Paths:
 
 def _stepped(transformation: Step, paths: Paths) -> Paths:
     after = _after(transformation)
+    if len(paths) == 1:
+        ((origin, inner),) = paths
+        return frozenset(((origin, after[inner]),))
     return frozenset([(origin, after[inner]) for origin, inner in paths])
 
 
@@ -166,8 +169,9 @@ def described(text: str, paths: Paths) -> Paths:
     """The paths with the text of the expression that their origins are in; those of a wide function stay equal."""
     if len(paths) == 1:
         ((origin, how),) = paths
-        with_text = Transformation(how.subtype, how.masking, how.opaque, text, how.guess)
-        return paths if isinstance(origin, Received) else frozenset(((origin, with_text),))
+        if isinstance(origin, Received):
+            return paths
+        return frozenset(((origin, Transformation(how.subtype, how.masking, how.opaque, text, how.guess)),))
     functions = frozenset([path for path in paths if isinstance(path[0], Received)])
     return union((step(Transformation(Subtype.IDENTITY, description=text), paths - functions), functions))
 

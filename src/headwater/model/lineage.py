@@ -23,6 +23,8 @@ class TransformationType(str, Enum):
 class Subtype(str, Enum):
     """How the input field takes part; DIRECT ones first, weakest to strongest."""
 
+    __hash__ = str.__hash__  # that of Enum is a function of Python's
+
     IDENTITY = "IDENTITY"
     TRANSFORMATION = "TRANSFORMATION"
     AGGREGATION = "AGGREGATION"
@@ -46,9 +48,10 @@ class Subtype(str, Enum):
 _STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: a wide frame has thousands, and a frozen one takes three times as long to make.
+@dataclass(slots=True)
 class Transformation:
-    """How an input field reaches an output.
+    """How an input field reaches an output; nobody changes one after it was made.
 
     ``opaque`` marks a conservative edge: headwater could not see inside the step. ``guess`` marks one that no event
     has, ``reference`` one from a dataset that the sender of the event only names, and does not own.
@@ -63,7 +66,7 @@ class Transformation:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.subtype._value_, self.masking, self.opaque, self.description)))
+        self._hash = hash((self.subtype, self.masking, self.opaque, self.description))
 
     def __hash__(self) -> int:
         """Computed once: extraction puts the same few transformations into very many sets."""
@@ -127,9 +130,10 @@ class InputField:
         return self._hash
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as a transformation is not.
+@dataclass(slots=True, unsafe_hash=True)
 class Dependency:
-    """An input field and one transformation of it."""
+    """An input field and one transformation of it; nobody changes one after it was made."""
 
     input: InputField
     transformation: Transformation
@@ -149,7 +153,7 @@ class NestedField(InputField):
         return self._hash
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NestedDependency(Dependency):
     """An edge to a field within an output column, by the names on the way to it."""
 
@@ -233,4 +237,5 @@ def names_nested(edges: Set[Dependency]) -> bool:
 
 def parts(edges: Set[Dependency]) -> tuple[frozenset[Dependency], ...]:
     """The edges of a field as sets of which other fields may have the same: those of a function apart."""
-    return (edges.received, edges.own) if isinstance(edges, EdgesOfFunction) else (frozenset(edges),)
+    # By its class: isinstance() of an abstract one takes ten times as long, and a wide frame asks for each column.
+    return (edges.received, edges.own) if type(edges) is EdgesOfFunction else (frozenset(edges),)

@@ -48,7 +48,7 @@ def _nodes(rows: Iterable[Sequence[Any]]) -> tuple[Node, ...]:
     for row in rows:
         name, children, references, values = row[:4]
         kind = Operator if len(row) > 4 else Expression
-        below = tuple([nodes[child] for child in children]) if children else ()
+        below = tuple(map(at, children)) if children else ()
         fields = {field: _resolve(value, at) for field, value in references.items()} if references else NOTHING
         nodes.append(kind(name, below, fields, _values(values, at) if values else NOTHING))
     return tuple(nodes)

@@ -40,16 +40,17 @@ def evaluate(root: Expression, scope: Scope) -> Trace:
 
 
 def _trace(node: Node, traces: dict[Node, Trace], scope: Scope, depth: int) -> Trace:
-    if node in traces:
-        return traces[node]
+    found = traces.get(node)
+    if found is not None:
+        return found
     if depth == _DEEP:
         return _on_a_stack(node, traces, scope)
     below = [
         _trace(child, traces, scope, depth + 1) if child.children else _visit(child, (), scope)
         for child in node.children
     ]
-    traces[node] = _visit(node, tuple(below), scope)
-    return traces[node]
+    found = traces[node] = _visit(node, tuple(below), scope)
+    return found
 
 
 def _on_a_stack(root: Node, traces: dict[Node, Trace], scope: Scope) -> Trace:

@@ -1,6 +1,6 @@
 """Leaves of a plan: where columns begin."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -93,7 +93,8 @@ def cloned(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -
     output = tuple(Attribute(place, name, type_) for place, (name, type_) in enumerate(facts.get("columns") or ()))
     for description in descriptions:
         note(description, output, extraction)
-    return Rows(output, {one.expr_id: _origin(one.name, one.type, descriptions, extraction) for one in output})
+    origin = _origins(descriptions, extraction)
+    return Rows(output, {one.expr_id: origin(one.name, one.type) for one in output})
 
 
 def constant(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -147,10 +148,9 @@ def _columns(
     hidden = [column.expr_id for column in columns if column.values.get("metadataColumn")]
     shown = [column for column in columns if not column.values.get("metadataColumn")] if hidden else columns
     output, unread = tuple(map(attribute, shown)), _OF_CHANGES if _has_changes(node) else ()
+    origin = _origins(descriptions, extraction)
     traces = {
-        column.expr_id: NOTHING
-        if column.name in unread
-        else _origin(names.get(column.name, column.name), column.type, descriptions, extraction)
+        column.expr_id: NOTHING if column.name in unread else origin(names.get(column.name, column.name), column.type)
         for column in output
     }
     traces.update(_unparsed(node, traces))
@@ -172,16 +172,27 @@ def _has_changes(node: Operator) -> bool:
     return bool(node.facts("relation").get("changes") or node.facts("table").get("changes"))
 
 
-def _origin(name: str, kind: str, descriptions: tuple[DatasetDescription, ...], extraction: Extraction) -> Trace:
+def _origins(descriptions: tuple[DatasetDescription, ...], extraction: Extraction) -> Callable[[str, str], Trace]:
+    """The trace of a column of the datasets, by its name and type."""
+    datasets = [description.dataset for description in descriptions]
     if extraction.nested:
-        return merge(packed_column(description.dataset, name, kind) for description in descriptions)
-    return union([_column_of(description.dataset, name) for description in descriptions])
+        return lambda name, kind: merge(packed_column(dataset, name, kind) for dataset in datasets)
+    known = [_columns_of(dataset) for dataset in datasets]
+    return lambda name, _: union([columns[name] for columns in known])
 
 
-@lru_cache(maxsize=4096)
-def _column_of(dataset: Dataset, name: str) -> Paths:
-    """One object for the same column, since a job reads the same tables again and again."""
-    return source(InputField(dataset, name))
+class _Columns(dict[str, Paths]):
+    """The traces of a dataset's columns: one object for the same column, since a job reads the same tables again."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__()
+        self._dataset = dataset
+
+    def __missing__(self, name: str) -> Paths:
+        return self.setdefault(name, source(InputField(self._dataset, name)))
+
+
+_columns_of = lru_cache(maxsize=64)(_Columns)
 
 
 # The columns that a table's changes have and the table has not (CDCReader, MetadataColumns).

@@ -57,7 +57,8 @@ def within_limit(lineage: ColumnLineage, settings: FacetSettings) -> tuple[Colum
 
     Coarser is never less: an edge on the dataset covers every column of it.
     """
-    lineage, notes = _without_products(lineage, settings)
+    # A product of many is many edges.
+    lineage, notes = _without_products(lineage, settings) if _size(lineage) > _MOST_PAIRS else (lineage, [])
     own, limit = _size(lineage), settings.max_edges
     if notes:
         return (lineage, notes) if own <= limit else _within(lineage, own, limit, notes)

@@ -330,9 +330,9 @@ def _job_facets(
 
 def _part(value: Any) -> Any:
     """As `_plain`; of columns and edges, of which a wide table has thousands, a text."""
-    if isinstance(value, FacetOfEdges):
-        return value.members
-    return orjson.Fragment(_column(value)) if isinstance(value, SchemaDatasetFacetFields) else _plain(value)
+    if isinstance(value, SchemaDatasetFacetFields):
+        return orjson.Fragment(_column(value))
+    return value.members if isinstance(value, FacetOfEdges) else _plain(value)
 
 
 def _column(value: SchemaDatasetFacetFields) -> str:

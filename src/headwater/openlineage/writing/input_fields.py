@@ -1,7 +1,7 @@
 """Edges as the ``inputFields`` of the ``columnLineage`` facet, 1-2-0: in the client's classes, and as JSON."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from functools import cache, lru_cache
 
 import attr
@@ -10,7 +10,7 @@ from openlineage.client.generated import column_lineage_dataset as wire
 
 from headwater.model import Dependency, InputField, Subtype, Transformation
 from headwater.openlineage.writing.facets import FacetSettings
-from headwater.redaction import redact_literals
+from headwater.redaction import hold_no_literals, redact_literals
 
 COARSE = Transformation(Subtype.TRANSFORMATION, opaque=True, description="an edge of the whole dataset, to save space")
 """The step of an edge that stands for all fields of its output."""
@@ -31,8 +31,9 @@ class OpaqueTransformation(wire.Transformation):
 class EdgeWriter:
     """Turns the edges of a field into its input fields, each once, in order, with its transformations."""
 
-    def __init__(self, settings: FacetSettings) -> None:
+    def __init__(self, settings: FacetSettings, redact: Callable[[str], str] = redact_literals) -> None:
         self._settings = settings
+        self._redact = redact
         self._cached_step = cache(self._step)
         self._transformation = cache(_transformation)
 
@@ -45,13 +46,18 @@ class EdgeWriter:
 
     def text(self, edges: Collection[Dependency]) -> str:
         """The JSON of ``Fields``: what the client writes of `input_fields`."""
-        return f'{{"inputFields":[{",".join([_edge_text(*names, steps) for names, steps in self._by_input(edges)])}]}}'
-
-    def _by_input(self, edges: Collection[Dependency]) -> Iterator[tuple[_Names, Collection[_Step]]]:
         if len(edges) == 1:  # as most columns of a wide frame have
             (edge,) = edges
-            yield names_of(edge.input), (self._step(edge.transformation),)
-            return
+            column, step = edge.input, edge.transformation
+            text, marks = self._description(step), _marks_text(*_NAMES[step.subtype], step.masking, step.opaque)
+            return f'{{"inputFields":[{_edge_text(*names_of(column), _step_text(text, marks))}]}}'
+        parts = [
+            _edge_text(*names, ",".join([_step_text(text, _marks_text(*marks)) for *marks, text in steps]))
+            for names, steps in self._by_input(edges)
+        ]
+        return f'{{"inputFields":[{",".join(parts)}]}}'
+
+    def _by_input(self, edges: Collection[Dependency]) -> Iterator[tuple[_Names, Collection[_Step]]]:
         by_input: defaultdict[_Names, set[_Step]] = defaultdict(set)
         for edge in edges:
             by_input[names_of(edge.input)].add(self._cached_step(edge.transformation))
@@ -65,7 +71,7 @@ class EdgeWriter:
         """The text of the facet: redacted, shortened, or none."""
         text = step.description
         if text:
-            text = redact_literals(text) if self._settings.descriptions_enabled or step == COARSE else ""
+            text = self._redact(text) if self._settings.descriptions_enabled or step == COARSE else ""
         if len(text) > self._settings.max_description:
             text = text[: self._settings.max_description] + "…"
         if step.opaque:
@@ -83,6 +89,7 @@ class FacetOfEdges(wire.ColumnLineageDatasetFacet):
         self, edges: Mapping[str, Set[Dependency]], on_dataset: Set[Dependency], settings: FacetSettings
     ) -> None:
         self._edges = edges
+        self._settings = settings
         self._writer = EdgeWriter(settings)
         super().__init__({}, self._writer.input_fields(on_dataset) or None, producer=settings.producer)
 
@@ -97,13 +104,21 @@ class FacetOfEdges(wire.ColumnLineageDatasetFacet):
 
     @property
     def members(self) -> dict[str, object]:
-        """The members of the facet for the JSON encoder, the fields already as JSON."""
-        write, edges = self._writer.text, self._edges
-        text = f"{{{','.join([f'{quoted(name)}:{write(edges[name])}' for name in sorted(edges)])}}}"
+        """The members of the facet for the JSON encoder, the fields already as JSON.
+
+        Of a wide frame most columns have one edge: the texts of those are looked at together.
+        """
+        single = {name: one for name, one in self._edges.items() if len(one) == 1}
+        texts = [edge.transformation.description for one in single.values() for edge in one]
+        plain = EdgeWriter(self._settings, str) if hold_no_literals(texts) else self._writer
+        parts = [
+            f"{quoted(name)}:{(plain if name in single else self._writer).text(edges)}"
+            for name, edges in sorted(self._edges.items())
+        ]
         base: dict[str, object] = {
             "_producer": self._producer,
             "_schemaURL": self._schemaURL,
-            "fields": orjson.Fragment(text),
+            "fields": orjson.Fragment(f"{{{','.join(parts)}}}"),
         }
         return base | ({"dataset": self.dataset} if self.dataset else {})
 
@@ -124,15 +139,14 @@ def _transformation(step: _Step) -> wire.Transformation:
     return (OpaqueTransformation if opaque else wire.Transformation)(kind, subtype, description or None, masking)
 
 
-def _edge_text(namespace: str, dataset: str, field: str, steps: Collection[_Step]) -> str:
+def _edge_text(namespace: str, dataset: str, field: str, steps: str) -> str:
     names = f'"field":{quoted(field)},"name":{quoted(dataset)},"namespace":{quoted(namespace)}'
-    return f'{{{names},"transformations":[{",".join(map(_step_text, steps))}]}}'
+    return f'{{{names},"transformations":[{steps}]}}'
 
 
-def _step_text(step: _Step) -> str:
+def _step_text(description: str, marks: str) -> str:
     """The description is written by itself: of many columns each has another."""
-    description = f'"description":{orjson.dumps(step[4]).decode()},' if step[4] else ""
-    return f"{{{description}{_marks_text(*step[:4])}}}"
+    return f'{{"description":{orjson.dumps(description).decode()},{marks}}}' if description else f"{{{marks}}}"
 
 
 @cache
