@@ -50,14 +50,20 @@ def statement(
     >>> statement(decode('{"nodes": [["OneRowRelation", [], {}, {}, 1]]}'))
     Statement(inputs=(), outputs=(), gaps=())
     """
-    found = _as_statement(plan, _extract(plan, settings, origins))
-    if not has_nested(found) or plan.cut or not settings.extensions.idle:
-        return found
-    return with_nested(found, _as_statement(plan, _extract(plan, settings, origins, nested=True)))
+    return _looked_into(_as_statement(plan, _extract(plan, settings, origins)), plan, settings, origins)
 
 
 def _as_statement(plan: Plan, extraction: Extraction) -> Statement:
     return _statement(_outputs(plan.root, extraction) if plan.root else (), extraction)
+
+
+def _looked_into(
+    found: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
+) -> Statement:
+    """The statement with the edges of fields within columns, where there are any."""
+    if not has_nested(found) or plan.cut or not settings.extensions.idle:
+        return found
+    return with_nested(found, _as_statement(plan, _extract(plan, settings, origins, nested=True)))
 
 
 def column_lineage(
@@ -118,7 +124,8 @@ def stream(
     keys = [batch_of(column.expr_id for column in rows.output)]
     if "memory" in root.facts("sink"):
         keys.append(memory_of(root.facts("sink")["memory"]))
-    return Stream(_statement(written, extraction), kind_of(root), made, tuple(keys))
+    found = _looked_into(_statement(written, extraction), plan, settings, origins)
+    return Stream(found, kind_of(root), made, tuple(keys))
 
 
 def _outputs(root: Operator, extraction: Extraction) -> tuple[Output, ...]:

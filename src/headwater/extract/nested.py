@@ -82,7 +82,7 @@ def _packed(column: InputField, kind: str, path: _Names) -> Trace:
         return elements(None, (_packed(column, parts[0][1], path),), extent=here)
     values = tuple(_packed(column, of, (*path, name)) for name, of in parts)
     if kind.startswith("map"):
-        return elements(None, values[1:], labels=flat(values[0]))
+        return elements(None, values[1:], extent=here, labels=flat(values[0]))
     return struct(tuple(name for name, _ in parts), values)
 
 
@@ -139,9 +139,9 @@ def _unpacked(trace: Trace, kind: str, path: _Names, around: Paths = NOTHING) ->
 
 
 def _ends(paths: Paths) -> Iterator[tuple[InputField, Transformation]]:
-    """The paths from fields of datasets, without arrays whose elements are there; a column with all its fields is one.
+    """The paths from fields of datasets, without arrays and maps whose elements are there too.
 
-    How many elements an array has says nothing of a field that is taken out of each.
+    Which elements there are says nothing of a field of each; what decides on rows by all of them does so as a whole.
     """
     plain: set[tuple[InputField, Transformation]] = set()
     nested: dict[tuple[Dataset, str], list[tuple[NestedField, Transformation]]] = defaultdict(list)

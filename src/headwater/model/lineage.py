@@ -141,7 +141,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class NestedField(InputField):
-    """A field within a column of a dataset, by the names on the way to it; without any, the elements of an array."""
+    """A field within a column, by the names on the way to it; of an array or a map, which elements it has."""
 
     path: tuple[str, ...] = ()
 
