@@ -60,6 +60,54 @@ def written(
     return output
 
 
+ITEMS = "array<struct<price:double,sku:string,tax:struct<rate:double>>>"
+
+
+def nested(name: str, leaves: dict[str, list[str]], types: dict[str, str] | None = None, *, facet: bool = True) -> Json:
+    """An output with the lineage of leaves beside that of columns; without ``facet`` as who knows columns alone has it.
+
+    ``leaves`` has inputs by the names of leaves, ``types`` those of columns, which are strings otherwise.
+    """
+    columns: dict[str, list[str]] = {}
+    for leaf, inputs in leaves.items():
+        columns.setdefault(leaf.split(".", 1)[0], []).extend(map(_of_column, inputs))
+    output = written(name, columns)
+    for field in output["facets"]["schema"]["fields"]:
+        field["type"] = (types or {}).get(field["name"], "string")
+    facets = written(name, {leaf: leaves[leaf] for leaf in leaves if _is_nested(leaf, leaves)})["facets"]
+    if facet and facets["columnLineage"]["fields"]:
+        of_all = facets["columnLineage"]["dataset"] if any(map(_names_leaf, leaves.get("*", ()))) else []
+        output["facets"]["headwater_nestedLineage"] = facets["columnLineage"] | {"dataset": of_all}
+    return output
+
+
+def _of_column(words: str) -> str:
+    name, *how = words.split()
+    return " ".join([".".join(name.split(".")[:2]), *(how or ["TRANSFORMATION"])])
+
+
+def _names_leaf(words: str) -> bool:
+    return words.split(maxsplit=1)[0].count(".") > 1
+
+
+def _is_nested(leaf: str, leaves: dict[str, list[str]]) -> bool:
+    """Whether the column of a leaf has anything nested: the facet then has it in full."""
+    column = leaf.split(".", 1)[0]
+    own = {name: inputs for name, inputs in leaves.items() if name.split(".", 1)[0] == column}
+    return column == "*" or any("." in name or any(map(_names_leaf, inputs)) for name, inputs in own.items())
+
+
+def packed() -> Json:
+    """An output whose column ``items`` is an array of structs, made of several columns."""
+    leaves = {
+        "id": ["raw.id"],
+        "items.price": ["raw.price"],
+        "items.sku": ["raw.sku masked TRANSFORMATION"],
+        "items.tax.rate": ["rates.tax.rate", "raw.country JOIN"],
+    }
+    return nested("orders", leaves, {"items": ITEMS})
+
+
 def renamed(
     former: str, present: str | None, fields: dict[str, str] | None = None, symlinks: dict[str, str] | None = None
 ) -> Json:

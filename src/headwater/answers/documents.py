@@ -35,7 +35,12 @@ def of_dataset(known: KnownDataset) -> Document:
 
 def of_column(column: Column) -> Document:
     """Return a column with the name of its dataset."""
-    return _named(column.dataset.dataset) | {"field": column.name}
+    return _named(column.dataset.dataset) | _of_field(column)
+
+
+def _of_field(column: Column) -> Document:
+    """Return the name of a column; for a field within one the names of all fields from the column inwards too."""
+    return {"field": column.name} | ({"path": list(column.path)} if column.path else {})
 
 
 def of_job(job: Job) -> Document:
@@ -237,7 +242,7 @@ def of_impact(answer: Impact) -> Document:
                 "jobs": [of_job(job) for job in one.jobs],
                 "columns": [
                     {
-                        "field": impacted.column.name,
+                        **_of_field(impacted.column),
                         "distance": impacted.distance,
                         "transformations": [of_path_transformation(way) for way in impacted.transformations],
                     }

@@ -146,7 +146,7 @@ def _arrow(source: Node, target: Node, transformations: Iterable[PathTransformat
 
 
 def _name(node: Node) -> str:
-    return field(node.name) if isinstance(node, Column) else _EVERY
+    return field(node.name, node.path) if isinstance(node, Column) else _EVERY
 
 
 def _mermaid_text(text: str) -> str:

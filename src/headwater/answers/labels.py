@@ -25,17 +25,20 @@ class Labels:
 
     def column(self, column: Column) -> str:
         """Return the short name of a column: that of its dataset, a dot, its own."""
-        return f"{self.dataset(column.dataset)}.{field(column.name)}"
+        return f"{self.dataset(column.dataset)}.{field(column.name, column.path)}"
 
 
-def field(name: str) -> str:
-    """Return a column's name, in backticks when it holds a separator.
+def field(name: str, path: Iterable[str] = ()) -> str:
+    """Return the name of a column or of a field within it; what holds a separator is in backticks.
 
-    >>> field("total"), field("a.b")
-    ('total', '`a.b`')
+    >>> field("total"), field("a.b"), field("items.a/b", ["items", "a/b"])
+    ('total', '`a.b`', 'items.`a/b`')
     """
-    quoted = "`" + name.replace("`", "``") + "`" if _NEEDS_QUOTES & set(name) else name
-    return readable(quoted)
+    return readable(".".join(map(_quoted, path or (name,))))
+
+
+def _quoted(part: str) -> str:
+    return "`" + part.replace("`", "``") + "`" if _NEEDS_QUOTES & set(part) or not part else part
 
 
 def readable(text: str) -> str:

@@ -149,7 +149,7 @@ class _Answers:
         dataset = self._dataset(column.dataset)
         if self._redaction.hides(column):
             return Column(dataset, self._redaction.field(column.dataset.dataset, column.name), "", column.id)
-        return Column(dataset, column.name, column.type, column.id)
+        return replace(column, dataset=dataset)
 
     def _job(self, job: Job) -> Job:
         if not self._redaction.hides(job):

@@ -63,9 +63,18 @@ def of_unwritten(lineage: ColumnLineage, output: Dataset) -> Document:
             [(place + 1, one.namespace, one.name, widths[one]) for one, place in datasets.items()],
         ),
         "columns": arrays_of(
-            ("id", "dataset", "field", "dataType", "up", "down", "moreUp", "moreDown"),
+            ("id", "dataset", "field", "dataType", "within", "up", "down", "moreUp", "moreDown"),
             [
-                (place + 1, datasets[one], name, None, *((0, 0) if place < len(lineage.fields) else (1, None)), 0, 0)
+                (
+                    place + 1,
+                    datasets[one],
+                    name,
+                    None,
+                    None,
+                    *((0, 0) if place < len(lineage.fields) else (1, None)),
+                    0,
+                    0,
+                )
                 for (one, name), place in columns.items()
             ],
         ),
@@ -103,6 +112,7 @@ def _columns(view: View, columns: dict[int, int], datasets: dict[int, int]) -> D
         "dataset": [datasets[closure.dataset_of[one]] for one in columns],
         "field": [view.graph.fields[one] for one in columns],
         "dataType": [view.types.get(one) for one in columns],
+        "within": [closure.column_of(one) if one in closure.nodes else None for one in columns],
         "up": [up.get(one) for one in columns],
         "down": [down.get(one) for one in columns],
         "moreUp": [int(one in view.more[Direction.UP]) for one in columns],

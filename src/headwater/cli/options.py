@@ -32,6 +32,13 @@ GuessOption = Annotated[
         help="Also guesses, marked as such: that a run without column lineage made outputs from inputs.",
     ),
 ]
+NestedOption = Annotated[
+    bool,
+    typer.Option(
+        "--nested",
+        help="Follow fields within columns leaf by leaf, where events know them; a question about one does so anyway.",
+    ),
+]
 
 
 def reading(url: str | None) -> Store:

@@ -75,7 +75,8 @@ def impact_tree(answer: Impact) -> Branch:
         parts = [heading(one.dataset, labels), styled_transformations(one.transformations), via(one.jobs)]
         line = Text("  ").join(part for part in parts if part.plain)
         rows = [
-            [Text(field(column.column.name)), styled_transformations(column.transformations)] for column in one.columns
+            [Text(field(column.column.name, column.column.path)), styled_transformations(column.transformations)]
+            for column in one.columns
         ]
         tree.children.append(Branch(line, [Branch(row) for row in aligned(rows)]))
     if not answer.datasets:

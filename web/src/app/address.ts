@@ -27,6 +27,8 @@ export interface Address {
   /** The hops that were added to the view, in their order: `12u.d3d` is one before column 12 and one after dataset 3. */
   readonly hops: string;
   readonly influence: Influence;
+  /** Whether fields within columns are followed one by one. */
+  readonly nested: boolean;
   /** The edge whose details are shown: ids of its ends, joined by a dot. */
   readonly edge: string;
   readonly graph: GraphState;
@@ -44,6 +46,7 @@ export const HOME: Address = {
   compare: "",
   hops: "",
   influence: "value",
+  nested: false,
   edge: "",
   graph: FIRST_STATE,
 };
@@ -62,6 +65,7 @@ export function readAddress(query: string): Address {
     ...texts,
     page,
     influence: params.get("influence") === "all" ? "all" : "value",
+    nested: params.get("nested") === "on",
     graph: readGraph(params),
   };
 }
@@ -81,7 +85,7 @@ function readGraph(params: URLSearchParams): GraphState {
 }
 
 function readNumber(text: string | null): number | null {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+  return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
 }
 
 /** Return the query of a URL for an address, `""` for the home page; what is as at first is left out. */
@@ -94,6 +98,7 @@ export function writeAddress(address: Address): string {
   put("page", address.page, named ? "lineage" : "home");
   for (const name of TEXTS) put(name, address[name]);
   put("influence", address.influence, "value");
+  put("nested", address.nested ? "on" : "");
   const { graph } = address;
   put("selected", textOf(graph.column));
   put("rest", graph.rest, "away");
@@ -114,7 +119,7 @@ function textOf(value: number | null): string {
 
 /** Return the hops of an address; what is none is left out. */
 export function hopsOf({ hops }: Address): Hop[] {
-  return [...hops.matchAll(/(?<=^|\.)(d?)(\d{1,9})([ud])(?=\.|$)/g)].map(([, dataset, id, direction]) => ({
+  return [...hops.matchAll(/(?<=^|\.)(d?)(\d{1,16})([ud])(?=\.|$)/g)].map(([, dataset, id, direction]) => ({
     of: dataset ? "dataset" : "column",
     id: Number(id),
     direction: direction === "u" ? "up" : "down",

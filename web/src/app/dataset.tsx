@@ -1,5 +1,6 @@
 /** The page of a dataset: its columns, who writes and reads it, its versions, and what is said of it. */
 
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { addressOf } from "./address";
 import { pathOf } from "./api";
@@ -8,6 +9,7 @@ import type { Dataset, JobGraph, JobName, Versions } from "./documents";
 import { useAnswer } from "./hooks";
 import { nameOf } from "./impact";
 import { JobLink, Link, Moment } from "./names";
+import { nestedLines, pathName } from "./nested";
 import { Shown } from "./states";
 import { Subject } from "./subject";
 import { Gaps } from "./why";
@@ -135,7 +137,7 @@ function Fields({ dataset, address, go }: { dataset: Dataset } & PageProps) {
                   </Link>
                 </td>
                 <td>
-                  <Type type={one.type ?? ""} />
+                  <Type type={one.type ?? ""} column={one.name} dataset={dataset} asOf={address.asOf} go={go} />
                 </td>
                 <td>
                   <Tags tags={one.tags} />
@@ -157,33 +159,43 @@ function Fields({ dataset, address, go }: { dataset: Dataset } & PageProps) {
 
 const SHORT = 40; // characters of a type that fit a row
 
-/** A type; a long one, as of nested fields, can be unfolded. */
-function Type({ type }: { type: string }) {
-  if (type.length <= SHORT) return <code>{type}</code>;
+interface TypeProps {
+  type: string;
+  column: string;
+  dataset: Dataset;
+  asOf: string;
+  go: PageProps["go"];
+}
+
+/** A type; one with fields within can be unfolded, and so can a long one. Each field leads to its lineage. */
+function Type({ type, column, dataset, asOf, go }: TypeProps) {
+  if (type.length <= SHORT && !type.includes("<")) return <code>{type}</code>;
+  const to = (path: readonly string[]) =>
+    addressOf(
+      { namespace: dataset.namespace, name: dataset.name, field: pathName([column, ...path]) },
+      "lineage",
+      asOf,
+    );
   return (
     <details>
       <summary>
-        <code>{type.slice(0, type.indexOf("<") + 1 || SHORT)}…</code>
+        <code>{type.length <= SHORT ? type : `${type.slice(0, type.indexOf("<") + 1 || SHORT)}…`}</code>
       </summary>
-      <pre>{nestedLines(type).join("\n")}</pre>
+      <pre>
+        {nestedLines(type).map(({ indent, name, path, rest }, line) => (
+          <Fragment key={`${line} ${name}`}>
+            {indent}
+            {name && (
+              <Link to={to(path)} go={go}>
+                <bdi>{name}</bdi>
+              </Link>
+            )}
+            {`${rest}\n`}
+          </Fragment>
+        ))}
+      </pre>
     </details>
   );
-}
-
-/** Return a nested type with a line for each of its fields, indented by depth. */
-export function nestedLines(type: string): string[] {
-  const lines = [""];
-  let depth = 0;
-  let parentheses = 0;
-  for (const character of type) {
-    if (character === "(") parentheses++;
-    if (character === ")") parentheses--;
-    if (character === ">") lines.push("  ".repeat(--depth));
-    lines[lines.length - 1] += character;
-    if (character === "<") lines.push("  ".repeat(++depth));
-    if (character === "," && !parentheses) lines.push("  ".repeat(depth));
-  }
-  return lines;
 }
 
 function Jobs({ namespace, dataset, go }: { namespace: string; dataset: string; go: PageProps["go"] }) {

@@ -92,9 +92,10 @@ function Stale({ view: { stale, edges, jobs }, edge, go }: { view: View; edge: n
 
 function History({ view, edge }: { view: View; edge: number }) {
   const output = view.edges.output[edge];
+  const columnOf = (place: number) => view.columns.within?.[place] ?? view.columns.id[place];
   const path = pathOf("api/v2/step", {
-    input: view.columns.id[view.edges.input[edge]],
-    output: output < 0 ? -view.datasets.id[-1 - output] : view.columns.id[output],
+    input: columnOf(view.edges.input[edge]),
+    output: output < 0 ? -view.datasets.id[-1 - output] : columnOf(output),
     job: view.jobs.id[view.edges.job[edge]],
   });
   const { data } = useAnswer<StepHistory>(path);

@@ -68,6 +68,12 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
             Values and rows
           </label>
         </fieldset>
+        {(address.nested || hasNested(view)) && (
+          <label title="Follow fields within columns one by one, where it is known what they are made of">
+            <input type="checkbox" checked={address.nested} onChange={() => change({ nested: !address.nested })} />{" "}
+            Nested fields
+          </label>
+        )}
         <Depths graph={address.graph} change={(graph) => change({ graph })} />
         <output class="live" title={live}>
           {live}
@@ -102,6 +108,11 @@ function Lineage({ view, address, go, live, loading }: LineageProps) {
 /** Return whether a change of the graph is one that people go back from. */
 function isStep(before: GraphState, after: GraphState): boolean {
   return before.column !== after.column || before.unfolded !== after.unfolded;
+}
+
+/** Return whether a view of whole columns has one with fields within. */
+function hasNested({ columns }: View): boolean {
+  return columns.dataType.some((type) => type?.includes("<")) && !columns.within?.[0];
 }
 
 /** A name by an ending becomes the whole name, so that the address means the same later. */
@@ -144,6 +155,7 @@ function Depths({ graph, change }: { graph: GraphState; change: (graph: GraphSta
 const LIMITS = {
   columns: "The server shows no more columns at once.",
   depth: "There are more steps than are shown.",
+  nested: "Fields within columns were not followed to the end, but by columns there.",
   time: "The server ran out of time.",
 } as const;
 

@@ -12,6 +12,7 @@ export function viewPath(address: Address): string {
   return pathOf("api/v2/view", {
     ...nameParams(address),
     ...edgeParams(address),
+    ...nestedParams(address.nested),
     up: address.graph.depth.up,
     down: address.graph.depth.down,
   });
@@ -19,6 +20,10 @@ export function viewPath(address: Address): string {
 
 function edgeParams({ influence, asOf }: Address) {
   return { type: influence === "value" ? "DIRECT" : null, as_of: asOf };
+}
+
+function nestedParams(nested: boolean) {
+  return { nested: nested ? "true" : null };
 }
 
 /** Return the request for one hop of a column or dataset of a view; null where the view lacks it. */
@@ -31,6 +36,7 @@ function hopPath(address: Address, { datasets, columns }: View, hop: Hop): strin
     dataset: datasets.name[dataset],
     field: columns.field[column],
     ...edgeParams(address),
+    ...nestedParams(address.nested || Boolean(columns.within?.some((one) => one !== null))),
     up: hop.direction === "up" ? 1 : 0,
     down: hop.direction === "down" ? 1 : 0,
   });

@@ -20,7 +20,7 @@ export type Subtype =
   | "SORT";
 
 /** A limit that cut the view; `columns` also stands for the limit of datasets. */
-export type Limit = "columns" | "depth" | "time";
+export type Limit = "columns" | "depth" | "nested" | "time";
 
 /** The datasets of the view. */
 export interface DatasetTable {
@@ -36,8 +36,10 @@ export interface ColumnTable {
   readonly id: readonly number[];
   /** Place in `datasets`. */
   readonly dataset: readonly number[];
-  /** The name; a nested leaf has dots (`orders.items.price`). */
+  /** The name; a field within a column has dots (`items.price`). */
   readonly field: readonly string[];
+  /** Of a field within a column the id of the column, else null; only views of the server have it. */
+  readonly within?: readonly (number | null)[];
   /** The data type as Spark writes it, null where no schema was seen. */
   readonly dataType: readonly (string | null)[];
   /** Hops before the focus, null for columns that are not upstream of it; 0 at the focus. */

@@ -220,13 +220,14 @@ class _Lists:
         return [self._place(step)]
 
     def _read(self, listed: object) -> list[int]:
-        return [self._place(_transformation(one, self._unnamed)) for one in records(listed)]
+        return [self._place(transformation(one, self._unnamed)) for one in records(listed)]
 
     def _place(self, step: Transformation) -> int:
         return self._places.setdefault(step, len(self._places))
 
 
-def _transformation(step: Record, unnamed: str) -> Transformation:
+def transformation(step: Record, unnamed: str) -> Transformation:
+    """The transformation that a facet has of an input field; an INDIRECT one without a subtype is ``unnamed``."""
     found = _subtype(text(step, "type"), text(step, "subtype"), unnamed)
     return Transformation(found, step.get("masking") is True, step.get("opaque") is True, text(step, "description"))
 

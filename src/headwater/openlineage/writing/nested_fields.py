@@ -11,7 +11,6 @@ from functools import lru_cache
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
 
 _DEEPEST = 50
-_UNNAMED = ("_element", "value")
 _COLLECTION = re.compile(r"(struct|array|map)<(.*)>", re.DOTALL)
 
 
@@ -40,22 +39,32 @@ def nested_fields(kind: str, depth: int = 0) -> tuple[SchemaDatasetFacetFields, 
     return tuple(map(_field, names, parts, [depth] * len(names))) if len(parts) == len(names) else None
 
 
-def has_field_within(kind: str | None, path: Sequence[str]) -> bool:
-    """Whether a type has a field by that path; elements and values are not named in it, and case does not count.
+Path = tuple[str, ...]
+"""The names of fields from a column inwards; elements of arrays have none."""
 
-    >>> has_field_within("array<struct<sku:string,tax:struct<rate:double>>>", ["tax", "Rate"])
-    True
-    >>> has_field_within("struct<sku:string>", ["price"])
-    False
+
+def field_within(kind: str, path: Sequence[str]) -> tuple[Path, str] | None:
+    """Return the path of a field within a type in the type's spelling, and the field's type; None where it has none.
+
+    Neither ``_element`` nor ``value`` need be in the path, and case does not count.
+
+    >>> field_within("array<struct<sku:string,tax:struct<rate:double>>>", ["tax", "Rate"])
+    (('tax', 'rate'), 'double')
+    >>> field_within("map<string,struct<price:double>>", ["price"])
+    (('value', 'price'), 'double')
+    >>> field_within("struct<sku:string>", ["price"])
     """
-    if not path or not kind:
-        return not path
-    return any(
-        has_field_within(one.type, path[1:])
-        if one.name.casefold() == path[0].casefold()
-        else one.name in _UNNAMED and has_field_within(one.type, path)
-        for one in nested_fields(kind) or ()
-    )
+    if not path:
+        return (), kind
+    in_array = kind.startswith("array<")
+    for one in nested_fields(kind) or ():
+        own = () if in_array else (one.name,)
+        named = one.name.casefold() == path[0].casefold()
+        transparent = in_array or (kind.startswith("map<") and one.name == "value")
+        for rest in ([path[1:]] if named else []) + ([path] if transparent else []):
+            if (found := field_within(one.type or "", rest)) is not None:
+                return (*own, *found[0]), found[1]
+    return None
 
 
 def _field(name: str, kind: str, depth: int) -> SchemaDatasetFacetFields:

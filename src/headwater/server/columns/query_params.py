@@ -86,6 +86,11 @@ class BoundsParams(AsOfParams):
     guess: bool = Field(
         False, description="Also follow guesses: that a run without column lineage made its outputs from its inputs."
     )
+    nested: bool = Field(
+        False,
+        description="Follow fields within columns leaf by leaf, where events know them; "
+        "a question about one does so anyway.",
+    )
     seconds: float | None = Field(None, gt=0, description="The longest time; never longer than the server's limit.")
 
     def bounds(self, store: Store, limits: ServerSettings) -> Bounds:
@@ -101,4 +106,5 @@ class BoundsParams(AsOfParams):
             jobs=tuple(self.job),
             namespaces=tuple(self.within),
             guess=self.guess,
+            nested=self.nested,
         )

@@ -13,13 +13,14 @@ from headwater.server.openapi import Schema, absent
 from headwater.store.questions import Direction, Evidence, Origin
 
 Truncated = Annotated[
-    list[Literal["columns", "depth", "paths", "time"]],
+    list[Literal["columns", "depth", "nested", "paths", "time"]],
     Field(description="The limits that cut the answer; empty when it is whole."),
 ]
 Next = Annotated[str | None, Field(description="The cursor of the next page; null on the last.")]
 
 
 _GUESS = "Not from any event: only with guess=true, and only where something is a guess."
+_PATH = "Only of a field within a column: the names of all fields from the column inwards."
 _SIDE = "Only with direction=both: the distance on this side, null where the column is not on it."
 
 
@@ -44,15 +45,17 @@ class DatasetNames(DatasetName):
 
 
 class ColumnName(DatasetName):
-    """A column with the name of its dataset."""
+    """A column, or a field within one, with the name of its dataset."""
 
     field: str
+    path: list[str] = absent(_PATH)
 
 
 class OutputName(DatasetName):
     """The output of a step."""
 
     field: str = absent("Left out where the step acts on every column of the dataset.")
+    path: list[str] = absent(_PATH)
 
 
 Start = ColumnName | DatasetNames
@@ -248,6 +251,7 @@ class ImpactedColumn(Schema):
     """A column that depends on the start."""
 
     field: str
+    path: list[str] = absent(_PATH)
     distance: int
     transformations: list[PathTransformation]
 

@@ -60,6 +60,7 @@ class ViewedColumns(Schema):
     dataset: list[int]
     field: list[str]
     data_type: list[str | None]
+    within: list[int | None] = Field(description="Of a field within a column the id of the column.")
     up: Distances
     down: Distances
     more_up: Flags

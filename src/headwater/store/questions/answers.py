@@ -6,6 +6,9 @@ from enum import Enum
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 
+Node = tuple[int, tuple[str, ...]]
+"""The id of a column, and the path of a field within it; no path for the column itself."""
+
 Sees = Callable[[str], bool] | None
 """Whether a namespace may be asked for; None when all may."""
 
@@ -29,12 +32,23 @@ class KnownDataset:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Column:
-    """A field of a dataset of the store."""
+    """A field of a dataset of the store, or one within it.
+
+    Of a field within a column ``path`` has the names of all fields from the column inwards, ``name`` is these as Spark
+    writes them, and ``within`` is the id of the column.
+    """
 
     dataset: KnownDataset
     name: str
     type: str = field(default="", compare=False)
     id: int = field(default=0, compare=False)
+    path: tuple[str, ...] = ()
+    within: int = field(default=0, compare=False)
+
+    @property
+    def node(self) -> Node:
+        """The column and the path within it."""
+        return (self.within, self.path[1:]) if self.path else (self.id, ())
 
     def __str__(self) -> str:
         return f"{self.dataset}.{self.name}"
@@ -73,8 +87,9 @@ class Bounds:
     An edge that is filtered out is not walked: one of another subtype, of another job (``NAME`` or
     ``NAMESPACE/NAME``), one that masks or does not, or that leads out of the namespaces (patterns as of the shell).
     Empty filters, and None, let every edge through. ``guess`` asks for the links too that no event contains
-    (`headwater.store.questions.walk.guesses`). ``sees`` says of which namespaces names may be asked for, in filters
-    and at the start: those of others are as if they were not there.
+    (`headwater.store.questions.walk.guesses`), ``nested`` for those between fields within columns, which a walk that
+    begins at one follows anyway (`headwater.store.questions.walk.nested`). ``sees`` says of which namespaces names may
+    be asked for, in filters and at the start: those of others are as if they were not there.
     """
 
     edge_type: EdgeType | None = None
@@ -87,6 +102,7 @@ class Bounds:
     jobs: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     guess: bool = False
+    nested: bool = False
     sees: Sees = None
 
     @property
@@ -182,7 +198,8 @@ class End:
 class Graph:
     """The result of a walk: columns with their distance from the start, and the hops between them.
 
-    ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; empty when it is whole.
+    ``truncated`` names the limits that cut the walk: ``depth``, ``columns``, ``time``; ``nested`` where fields within
+    columns were followed no further than to some events. It is empty when the walk is whole.
     ``sides`` are those of a walk both ways, whose distances are to the nearer side. ``ends`` are the columns that
     nothing stands before, where they were asked for.
     """

@@ -65,6 +65,8 @@ def evidence(connection: Connection, dataset_of: Mapping[int, int], *, now: bool
 
 def near_columns(connection: Connection, column: Column, sees: Sees = None) -> tuple[Column, ...]:
     """Columns that may be meant by one that no run wrote: like ones of its dataset, and its name in like datasets."""
+    if column.path:
+        return ()
     question = select(_FIELD.c.id, _FIELD.c.name).where(_FIELD.c.spelled_by > READ).limit(_COMPARED)
     beside = question.where(_FIELD.c.dataset_id == column.dataset.id, _FIELD.c.id != column.id)
     rows = connection.execute(beside).all()
@@ -152,7 +154,9 @@ def evidence_of_ends(connection: Connection, closure: Closure, steps: Steps, bou
     open_ended = closure.distance.keys() - closure.unexplored
     leaves = {node for node in open_ended if not steps(node)}
     cycles = closed_cycles(open_ended - leaves, leaves | closure.unexplored, steps.successors)
-    found = evidence(connection, {node: closure.dataset_of[node] for node in leaves}, now=bounds.as_of is None)
+    of_leaves = {closure.column_of(node): closure.dataset_of[node] for node in leaves}
+    of_columns = evidence(connection, of_leaves, now=bounds.as_of is None)
+    found = {node: of_columns[closure.column_of(node)] for node in leaves}
     if bounds.filtered or references(connection):
         found |= dict.fromkeys(_with_more(connection, closure, leaves, bounds), Evidence.FILTERED)
     return found | {node: Evidence.CYCLE for node in cycles if node > 0}
@@ -161,7 +165,8 @@ def evidence_of_ends(connection: Connection, closure: Closure, steps: Steps, bou
 def _with_more(connection: Connection, closure: Closure, leaves: Collection[int], bounds: Bounds) -> set[int]:
     """The leaves that something stands before which a filter left out."""
     every = edges_within(connection, Bounds(bounds.edge_type, bounds.as_of, guess=bounds.guess))
-    into = {row[1] for row in every.of_fields(Direction.UP, leaves).links}
+    columns = {closure.column_of(node) for node in leaves}
+    into = {row[1] for row in every.of_fields(Direction.UP, columns).links}
     datasets = {closure.dataset_of[node] for node in leaves}
     whole = {-row[1] for row in every.of_datasets(Direction.UP, datasets).links}
-    return {node for node in leaves if node in into or closure.dataset_of[node] in whole}
+    return {node for node in leaves if closure.column_of(node) in into or closure.dataset_of[node] in whole}

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from headwater.graph import reachable
 from headwater.model import Job, Transformation
+from headwater.model.nested_names import nested_name
 from headwater.store.questions import names
 from headwater.store.questions.answers import (
     UNBOUNDED,
@@ -18,19 +19,21 @@ from headwater.store.questions.answers import (
     EdgeType,
     Graph,
     KnownDataset,
+    Node,
     Sides,
 )
 from headwater.store.questions.ends import ends_of
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.lookup.find import Name, find
-from headwater.store.questions.walk.closure import Closure, bare_datasets, joined, reach, walk
+from headwater.store.questions.walk.closure import Closure, bare_datasets, joined
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.guesses import GUESS_ID, follows_guesses
+from headwater.store.questions.walk.nested import reach_nodes, walk_nodes
 from headwater.store.questions.walk.path_transformations import Steps, only_indirect, strongest_first
 from headwater.store.store import Store
 
-Walk = Callable[[Connection, Collection[int], Direction, Bounds, Collection[int]], Closure]
-"""How to walk: `walk`, or `reach` where the columns are enough."""
+Walk = Callable[[Connection, Collection[Node], Direction, Bounds, Collection[int]], Closure]
+"""How to walk: `walk_nodes`, or `reach_nodes` where the columns are enough."""
 
 
 class Walked(NamedTuple):
@@ -47,13 +50,17 @@ def walked(connection: Connection, name: Name, direction: Direction, bounds: Bou
     Raises:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
-    start = find(connection, name, bounds.as_of, bounds.sees)
+    start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
     closure = closure_at(connection, start, direction, bounds)
-    return Walked(start, closure, names.transformations(connection, {row[2] for row in closure.rows}))
+    return Walked(start, closure, _transformations(connection, closure))
+
+
+def _transformations(connection: Connection, closure: Closure) -> dict[int, Transformation]:
+    return names.transformations(connection, {row[2] for row in closure.rows}, closure.transformations)
 
 
 def closure_at(
-    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk_nodes
 ) -> Closure:
     """Walks from a column, or from every column of a dataset, in ids alone; both directions share the time."""
     if direction is Direction.BOTH:
@@ -62,7 +69,7 @@ def closure_at(
 
 
 def closure_in_both_directions(
-    connection: Connection, start: Column | KnownDataset, bounds: tuple[Bounds, Bounds], by: Walk = walk
+    connection: Connection, start: Column | KnownDataset, bounds: tuple[Bounds, Bounds], by: Walk = walk_nodes
 ) -> Closure:
     """Walk up within the first bounds and down within the second; both together have the seconds of the first."""
     ends = time.monotonic() + bounds[0].seconds
@@ -74,19 +81,19 @@ def closure_in_both_directions(
 def _closure_in_direction(
     connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk
 ) -> Closure:
-    begin = start_ids(connection, start)
+    begin = start_nodes(connection, start)
     # A dataset of which no column is known may still have rows that depend on something.
     rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
-    closure = by(connection, begin, direction, bounds, rows_of)
+    closure = by(connection, begin.values(), direction, bounds, rows_of)
     if bounds.edge_type is not EdgeType.INDIRECT:
         return closure
-    transformations = names.transformations(connection, {row[2] for row in closure.rows})
-    return only_indirect(closure, begin, transformations, direction)
+    return only_indirect(closure, begin, _transformations(connection, closure), direction)
 
 
-def start_ids(connection: Connection, start: Column | KnownDataset) -> list[int]:
-    """The columns to begin at."""
-    return [start.id] if isinstance(start, Column) else [one.id for one in names.current_columns(connection, start)]
+def start_nodes(connection: Connection, start: Column | KnownDataset) -> dict[int, Node]:
+    """The columns to begin at, or the field within one, by id."""
+    columns = [start] if isinstance(start, Column) else names.current_columns(connection, start)
+    return {one.id: one.node for one in columns}
 
 
 def walk_from(
@@ -106,7 +113,7 @@ def walk_from(
     """
     with store.read() as connection:
         start, closure, transformations = walked(connection, name, direction, bounds)
-        columns = names.columns(connection, closure.distance, bounds.as_of)
+        columns = names.columns(connection, closure.distance, bounds.as_of, closure.nodes)
         distance = {columns[one]: far for one, far in closure.distance.items()}
         hops = named_hops(connection, closure.links, columns, transformations, bounds.as_of)
         known = ends_of(connection, closure, columns, bounds) if ends and direction is Direction.UP else {}
@@ -147,7 +154,7 @@ def compact_from(
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of, bounds.sees)
+        start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
         return named_closure(connection, start, direction, closure_at(connection, start, direction, bounds), bounds)
 
 
@@ -164,7 +171,7 @@ def named_closure(
         closure,
         _field_names(connection, closure, bounds.as_of),
         names.datasets(connection, owners, bounds.as_of),
-        names.transformations(connection, {row[2] for row in closure.rows}),
+        _transformations(connection, closure),
         dict(names.jobs(connection, {row[3] for row in closure.rows})),
     )
 
@@ -176,9 +183,9 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of, bounds.sees)
+        start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
         needs_links = bounds.edge_type is EdgeType.INDIRECT or follows_guesses(bounds)
-        closure = closure_at(connection, start, direction, bounds, walk if needs_links else reach)
+        closure = closure_at(connection, start, direction, bounds, walk_nodes if needs_links else reach_nodes)
     return Reached(
         start,
         direction,
@@ -202,10 +209,9 @@ def _guessed(start: Column | KnownDataset, closure: Closure, direction: Directio
 
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:
     called = names.NamesThen(connection, at)
-    owners, present = closure.dataset_of, closure.name_of
-    if not called.renames:
-        return {one: present[one] for one in closure.distance}
-    return {one: called(owners[one], present[one]) for one in closure.distance}
+    owners, present, nodes = closure.dataset_of, closure.name_of, closure.nodes
+    then = {one: called(owners[one], present[one]) if called.renames else present[one] for one in closure.distance}
+    return {one: nested_name((name, *nodes[one][1])) if one in nodes else name for one, name in then.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,5 +106,5 @@ def named_hops(
         column = columns[output] if output > 0 else None
         dataset = column.dataset if column is not None else datasets[-output]
         overwritten = runs.get((job, dataset.id))
-        hops.append(Hop(columns[source], column, dataset, strongest_first(how), jobs[job], overwritten))
+        hops.append(Hop(columns[source], column, dataset, strongest_first(dict.fromkeys(how)), jobs[job], overwritten))
     return tuple(hops)

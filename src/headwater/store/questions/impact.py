@@ -17,10 +17,11 @@ from headwater.store.questions.answers import (
     KnownDataset,
     Overwrite,
 )
-from headwater.store.questions.graphs import start_ids
+from headwater.store.questions.graphs import start_nodes
 from headwater.store.questions.hops import overwrites, pairs_of
 from headwater.store.questions.lookup.find import Name, find
-from headwater.store.questions.walk.closure import Closure, bare_datasets, walk
+from headwater.store.questions.walk.closure import Closure, bare_datasets
+from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Arrivals, Steps
 from headwater.store.store import Store
 
@@ -32,14 +33,14 @@ def impact_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Impact:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of, bounds.sees)
-        begin = start_ids(connection, start)
-        closure = walk(connection, begin, Direction.DOWN, bounds)
-        ways = names.transformations(connection, {link.transformation for link in closure.links})
+        start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
+        begin = start_nodes(connection, start)
+        closure = walk_nodes(connection, begin.values(), Direction.DOWN, bounds)
+        ways = names.transformations(connection, {row[2] for row in closure.rows}, closure.transformations)
         found = Arrivals(begin, Steps(closure, Direction.DOWN), ways, Direction.DOWN)
         gone = set() if bounds.as_of else names.replaced(connection)
         lasting = (node for node in closure.distance if closure.dataset_of[node] not in gone)
-        reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of)
+        reached = names.columns(connection, set(lasting) - set(begin), bounds.as_of, closure.nodes)
         jobs = names.jobs(connection, {link.job for link in closure.links})
         bare = bare_datasets(closure, Direction.DOWN)
         known = names.datasets(connection, bare.keys() - gone, bounds.as_of)

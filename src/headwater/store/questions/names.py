@@ -7,9 +7,11 @@ from sqlalchemy import Connection, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 from headwater.model.field_names import FieldRename, former_name
+from headwater.model.nested_names import nested_name
 from headwater.model.time import FOREVER
+from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
-from headwater.store.questions.answers import Column, KnownDataset, KnownJob
+from headwater.store.questions.answers import Column, KnownDataset, KnownJob, Node
 from headwater.store.questions.walk.guesses import GUESS, GUESS_ID
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN, ANY_COLUMN_ID, OTHER_FORMAT, OTHER_FORMAT_ID
 from headwater.store.read_model.fields import ended_fields
@@ -30,6 +32,8 @@ _WAYS = Lookup(select(schema.transformation), _WAY.id)
 NEVER_STORED = frozenset({GUESS_ID, ANY_COLUMN_ID, OTHER_FORMAT_ID})
 """The ids of the transformations of steps that no event contains."""
 
+_NO_NODES: Mapping[int, Node] = {}
+_NONE_MADE: Mapping[int, Transformation] = {}
 _DECLARED = Lookup(select(schema.symlink.c.other_id), schema.symlink.c.other_id)
 
 
@@ -55,12 +59,24 @@ def datasets(connection: Connection, ids: Collection[int], at: int | None = None
     return {id_: _known(id_, one, then[id_], declared) for id_, one in shown.items()}
 
 
-def columns(connection: Connection, ids: Collection[int], at: int | None = None) -> dict[int, Column]:
-    """Columns by id, by their names of now, or of a moment."""
+def columns(
+    connection: Connection, ids: Collection[int], at: int | None = None, nodes: Mapping[int, Node] = _NO_NODES
+) -> dict[int, Column]:
+    """Columns by id, and those of ``nodes`` that are within one; by their names of now, or of a moment."""
+    if any(one in nodes for one in ids):
+        known = columns(connection, {nodes[one][0] if one in nodes else one for one in ids}, at)
+        return {one: within(known[nodes[one][0]], nodes[one], one) if one in nodes else known[one] for one in ids}
     rows = list(_FIELDS(connection, ids))
     owners = datasets(connection, {row.dataset_id for row in rows}, at)
     called = NamesThen(connection, at)
     return {row.id: Column(owners[row.dataset_id], called(row.dataset_id, row.name), row.type, row.id) for row in rows}
+
+
+def within(column: Column, node: Node, id_: int) -> Column:
+    """Return the field within a column that has an id of its own."""
+    path = (column.name, *node[1])
+    field = field_within(column.type, node[1])
+    return Column(column.dataset, nested_name(path), field[1] if field is not None else "", id_, path, column.id)
 
 
 def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = None) -> list[Column]:
@@ -143,11 +159,13 @@ def applications(connection: Connection, jobs_named: Mapping[int, Job]) -> dict[
     }
 
 
-def transformations(connection: Connection, ids: Collection[int]) -> dict[int, Transformation]:
-    """Transformations by id."""
-    rows = _WAYS(connection, ids)
+def transformations(
+    connection: Connection, ids: Collection[int], made: Mapping[int, Transformation] = _NONE_MADE
+) -> dict[int, Transformation]:
+    """Transformations by id; ``made`` are those that are not stored."""
+    rows = _WAYS(connection, [id_ for id_ in ids if id_ not in made])
     stored = {row.id: Transformation(Subtype(row.subtype), row.masking, row.opaque, row.description) for row in rows}
-    made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN, OTHER_FORMAT_ID: OTHER_FORMAT}
+    made = {GUESS_ID: GUESS, ANY_COLUMN_ID: ANY_COLUMN, OTHER_FORMAT_ID: OTHER_FORMAT, **made}
     return stored | {id_: one for id_, one in made.items() if id_ in ids}
 
 

@@ -1,6 +1,6 @@
 """Paths between two columns, the shortest first."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import islice, pairwise
@@ -12,10 +12,12 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, Path, Paths
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.lookup.find import Name, find_column
-from headwater.store.questions.walk.closure import Closure, walk
+from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.nested import related, walk_nodes
 from headwater.store.questions.walk.path_transformations import Steps
 from headwater.store.store import Store
 
+_BEFORE = 0  # a node before the sources of paths
 _MOST_TRIED = 50_000  # beginnings of paths; simple paths can be exponentially many
 
 Nodes = tuple[int, ...]
@@ -31,9 +33,10 @@ def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bound
         UnknownName, AmbiguousName: a name fits no column, or several.
     """
     with store.read() as connection:
-        first, second = (find_column(connection, name, bounds.as_of, bounds.sees) for name in (one, other))
+        first, second = (find_column(connection, name, bounds.as_of, bounds.sees, nested=True) for name in (one, other))
+        bounds = replace(bounds, nested=bounds.nested or bool(first.path or second.path))
         source, target, closure = _oriented(connection, first, second, bounds)
-        search = _Search(closure, source.id, target.id)
+        search = _Search(closure, _parts(closure, source), target.id)
         found = list(islice(search.paths(), most))
         cut = ("paths",) if search.gave_up else ()
         return Paths(source, target, _named(connection, closure, found, bounds.as_of), (*closure.truncated, *cut))
@@ -43,20 +46,31 @@ def _oriented(connection: Connection, one: Column, other: Column, bounds: Bounds
     """The ends in the direction of the data, and what is upstream of the second: edges of events go before guesses."""
     for guess in sorted({False, bounds.guess}):
         for source, target in ((one, other), (other, one)):
-            closure = walk(connection, [target.id], Direction.UP, replace(bounds, guess=guess))
-            if source.id in closure.distance:
-                whole = closure if guess is bounds.guess else walk(connection, [target.id], Direction.UP, bounds)
+            closure = walk_nodes(connection, [target.node], Direction.UP, replace(bounds, guess=guess))
+            if _parts(closure, source):
+                whole = (
+                    closure if guess is bounds.guess else walk_nodes(connection, [target.node], Direction.UP, bounds)
+                )
                 return source, target, whole
-    return one, other, walk(connection, [other.id], Direction.UP, bounds)
+    return one, other, walk_nodes(connection, [other.node], Direction.UP, bounds)
+
+
+def _parts(closure: Closure, column: Column) -> set[int]:
+    """The nodes of a closure that are a column, within it, or around it."""
+    id_, path = column.node
+    nodes = (id_, *(one for one, node in closure.nodes.items() if node[0] == id_ and related(node[1], path)))
+    return {one for one in nodes if one in closure.distance}
 
 
 class _Search:
     """Best-first over beginnings of paths, by how long each must become: the shortest is found without detours."""
 
-    def __init__(self, closure: Closure, source: int, target: int) -> None:
-        self._source, self._target = source, target
+    def __init__(self, closure: Closure, sources: Collection[int], target: int) -> None:
+        self._sources, self._target = sources, target
         self._steps = Steps(closure, Direction.UP)
-        self._ahead = distances(source, Steps(closure, Direction.DOWN).counted) if source in closure.distance else {}
+        onward = Steps(closure, Direction.DOWN)
+        begin = [(source, False) for source in sources]
+        self._ahead = distances(_BEFORE, lambda node: begin if node == _BEFORE else onward.counted(node))
         self._queue: list[tuple[int, int, Nodes]] = []
         self.gave_up = False
 
@@ -67,7 +81,7 @@ class _Search:
             if not self._queue:
                 return
             _, behind, path = heappop(self._queue)
-            if path[-1] == self._source:
+            if path[-1] in self._sources:
                 yield path[::-1]
             else:
                 self._extend(-behind, path)
@@ -83,9 +97,9 @@ class _Search:
 
 def _named(connection: Connection, closure: Closure, found: list[Nodes], at: int | None) -> tuple[Path, ...]:
     steps = {step for path in found for step in pairwise(path)}
-    columns = names.columns(connection, {node for path in found for node in path if node > 0}, at)
+    columns = names.columns(connection, {node for path in found for node in path if node > 0}, at, closure.nodes)
     links = [link for link in closure.links if (link.input, link.output) in steps]
-    ways = names.transformations(connection, {link.transformation for link in links})
+    ways = names.transformations(connection, {link.transformation for link in links}, closure.transformations)
     hops: dict[tuple[int, int], list[Hop]] = {}
     for hop in named_hops(connection, links, columns, ways, at):
         output = hop.output.id if hop.output is not None else -hop.output_dataset.id

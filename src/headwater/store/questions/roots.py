@@ -22,8 +22,9 @@ from headwater.store.questions.answers import (
 from headwater.store.questions.ends import TO_GUESS, evidence_of_ends, near_columns
 from headwater.store.questions.hops import overwrites, pairs_of
 from headwater.store.questions.lookup.find import Name, find_column
-from headwater.store.questions.walk.closure import Closure, walk
+from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Arrivals, Steps, rank
 from headwater.store.store import Store
 
@@ -49,11 +50,11 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.read() as connection:
-        column = find_column(connection, name, bounds.as_of, bounds.sees)
-        closure = walk(connection, [column.id], Direction.UP, bounds)
+        column = find_column(connection, name, bounds.as_of, bounds.sees, nested=True)
+        closure = walk_nodes(connection, [column.node], Direction.UP, bounds)
         steps = Steps(closure, Direction.UP)
         origins = evidence_of_ends(connection, closure, steps, bounds)
-        transformations = names.transformations(connection, {link.transformation for link in closure.links})
+        transformations = names.transformations(connection, {row[2] for row in closure.rows}, closure.transformations)
         found = Arrivals([column.id], steps, transformations, Direction.UP)
         others = {key: one for key, one in origins.items() if key != column.id}
         itself = origins.get(column.id)
@@ -72,7 +73,8 @@ def _named(
     connection: Connection, origins: Mapping[int, Evidence], found: Arrivals, closure: Closure, bounds: Bounds
 ) -> tuple[Root, ...]:
     wanted = {node: _wanted(found.transformations(node), bounds.edge_type) for node in origins}
-    columns = names.columns(connection, [node for node, paths in wanted.items() if paths], bounds.as_of)
+    reached = [node for node, paths in wanted.items() if paths]
+    columns = names.columns(connection, reached, bounds.as_of, closure.nodes)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {link.job for _, path in paths.values() for link in path})
     steps = {node: pairs_of(path, closure.dataset_of) for node, (_, path) in paths.items()}

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, and_, literal, select
 from headwater.errors import UnknownName
 from headwater.model import Job
 from headwater.model.time import FOREVER
+from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
@@ -21,7 +22,8 @@ from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Directi
 from headwater.store.questions.graphs import CompactGraph, closure_in_both_directions, named_closure
 from headwater.store.questions.hops import overwrites, pairs_of
 from headwater.store.questions.lookup.find import Name, find
-from headwater.store.questions.walk.closure import Closure, walk
+from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.read_model.fields import lasting
 from headwater.store.store import Store
 
@@ -60,25 +62,35 @@ def view_of(
     depths = [bounds.depth if depth is None else depth for depth in (up, down)]
     both = (replace(bounds, depth=depths[0]), replace(bounds, depth=depths[1]))
     with store.read() as connection:
-        start = find(connection, name, bounds.as_of, bounds.sees)
+        start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
         closure = closure_in_both_directions(connection, start, both)
         graph = named_closure(connection, start, Direction.BOTH, closure, bounds)
         fields = lasting(connection, graph.datasets)
-        in_view = Counter(closure.dataset_of.values())
+        in_view = Counter(closure.dataset_of[one] for one in closure.dataset_of.keys() - closure.nodes.keys())
+        types = {row.id: row.type for row in fields if row.type}
         return View(
             graph,
-            {row.id: row.type for row in fields if row.id in closure.distance and row.type},
+            {one: type_ for one in closure.distance if (type_ := _type(closure, one, types))},
             in_view | Counter(row.dataset_id for row in fields),
             overwrites(connection, pairs_of(closure.links, closure.dataset_of), bounds.as_of),
             {way: _open_columns(connection, closure, way, bounds) for way in (Direction.UP, Direction.DOWN)},
         )
 
 
+def _type(closure: Closure, node: int, types: Mapping[int, str]) -> str:
+    """Return the type of a column or of a field within it, nothing where it is not known."""
+    column, path = closure.nodes.get(node, (node, ()))
+    found = field_within(types.get(column, ""), path)
+    return found[1] if found is not None else ""
+
+
 def _open_columns(connection: Connection, closure: Closure, direction: Direction, bounds: Bounds) -> frozenset[int]:
     """Return the columns of a closure that have edges in a direction which are not in it."""
     # With no room for another column the walk ends after one step.
-    one_step = replace(bounds, depth=1, columns=len(closure.distance))
-    rows = set(walk(connection, closure.distance, direction, one_step).rows).difference(closure.rows)
+    nested = bounds.nested or bool(closure.nodes)
+    one_step = replace(bounds, depth=1, columns=len(closure.distance), nested=nested)
+    nodes = [closure.nodes.get(one, (one, ())) for one in closure.distance]
+    rows = set(walk_nodes(connection, nodes, direction, one_step).rows).difference(closure.rows)
     near = {row[1] if direction is Direction.UP else row[0] for row in rows}
     wholes = {-end for end in near if end < 0}
     return frozenset(one for one, dataset in closure.dataset_of.items() if one in near or dataset in wholes)

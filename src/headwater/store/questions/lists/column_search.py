@@ -12,6 +12,7 @@ from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.lists.versions import columns_then
+from headwater.store.questions.lookup.find import nested_fields_named
 from headwater.store.questions.lookup.typed_names import tail
 from headwater.store.read_model.fields import ended_fields
 from headwater.store.read_model.visibility import described_datasets, described_fields
@@ -146,7 +147,7 @@ class DatasetPage:
 def find_columns(
     store: Store, text: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
 ) -> FoundColumns:
-    """Columns that contain a text; ``dataset.field`` asks for a part of each.
+    """Columns that contain a text; ``dataset.field`` asks for a part of each, ``column.field`` for one within a column.
 
     Each rank is asked for by itself, in the order of ids and no further than the page needs: an exact name takes one
     look-up in an index, and a frequent part ends early. What is rare is found by its names, of which there are few.
@@ -154,6 +155,8 @@ def find_columns(
     found: list[tuple[Match, int]] = []
     first, last = after
     with store.read() as connection:
+        nested = nested_fields_named(connection, text, sees)[: most - 1] if after == (0, 0) else []
+        most -= len(nested)
         shown = [*_shown(connection, _FIELD.c.dataset_id, sees), described_fields(connection)]
         for rank, (match, column_filter, condition) in enumerate(
             _ranks(connection, text, _visible_names(connection, sees))
@@ -167,7 +170,8 @@ def find_columns(
         page = found[:most]
         columns = names.columns(connection, [id_ for _, id_ in page])
     place = (list(Match).index(page[-1][0]), page[-1][1]) if len(found) > most else None
-    return FoundColumns(tuple(FoundColumn(columns[id_], match) for match, id_ in page), place)
+    exact = [FoundColumn(one, Match.EXACT) for one in nested]
+    return FoundColumns((*exact, *(FoundColumn(columns[id_], match) for match, id_ in page)), place)
 
 
 @dataclass(frozen=True, slots=True)

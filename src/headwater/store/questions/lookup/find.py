@@ -11,7 +11,7 @@ from headwater.model import Dataset
 from headwater.model.field_names import former_name, place_of
 from headwater.model.name_keys import key_of
 from headwater.model.time import FOREVER
-from headwater.openlineage.writing.nested_fields import has_field_within
+from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
@@ -19,7 +19,6 @@ from headwater.store.questions.lookup.typed_names import (
     ENDING,
     FOLDED_ENDING,
     FOLDED_WHOLE,
-    MOST_WITHIN,
     Typed,
     fit,
     like,
@@ -27,6 +26,7 @@ from headwater.store.questions.lookup.typed_names import (
     tail,
     typed,
 )
+from headwater.store.questions.walk.nested import nested_id
 from headwater.store.read_model.visibility import described_datasets, described_fields, sight_of
 from headwater.store.sql.rows import rows_for
 
@@ -49,11 +49,13 @@ Name = str | Exact
 """The name of a column or dataset to find: an ending as people type it, or a whole name."""
 
 
-def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Column | KnownDataset:
+def find_exact(
+    connection: Connection, name: Exact, at: int | None = None, *, nested: bool = False
+) -> Column | KnownDataset:
     """The dataset or column of that whole name, now or at a moment; a symlink is a name too.
 
     A column may be spelled in another case, where only one column of the dataset has the name. A field within a
-    column of a nested type stands for the column.
+    column of a nested type stands for the column, unless ``nested`` says that it is wanted itself.
 
     Raises:
         UnknownName: there is none.
@@ -62,11 +64,13 @@ def find_exact(connection: Connection, name: Exact, at: int | None = None) -> Co
     if not name.field:
         return dataset
     columns = names.columns_of(connection, dataset, at)
-    pieces = name.field.split(".")
-    for end in range(len(pieces), 0, -1)[: MOST_WITHIN + 1]:
-        place = place_of([column.name for column in columns], ".".join(pieces[:end]))
-        if place is not None and has_field_within(columns[place].type, pieces[end:]):
-            return columns[place]
+    called = [column.name for column in columns]
+    if (place := place_of(called, name.field)) is not None:
+        return columns[place]
+    for column, path in typed(name.field).fields_within():
+        place = place_of(called, column.text)
+        if place is not None and (found := _within(connection, columns[place], path, nested=nested)) is not None:
+            return found
     raise UnknownName(f"Dataset {_shown(name)} has no column {name.field[:200]!r}.{_near(columns, name.field)}")
 
 
@@ -79,6 +83,15 @@ def _dataset(connection: Connection, name: Exact, at: int | None) -> KnownDatase
     if not then:
         raise UnknownName(f"No dataset of the store is named {_shown(name)}. Search for it, or name another.")
     return names.datasets(connection, [then[-1]], at)[then[-1]]
+
+
+def _within(connection: Connection, column: Column, path: list[str], *, nested: bool) -> Column | None:
+    """The field within a column, or the column in its place; None where its type has none of that path."""
+    found = field_within(column.type, path)
+    if found is None:
+        return None
+    node = (column.id, found[0])
+    return names.within(column, node, nested_id(connection, node)) if nested and found[0] else column
 
 
 def _near(columns: list[Column], field: str) -> str:
@@ -102,49 +115,60 @@ Ranks = dict[int, int]
 """How well each id fits, 0 best."""
 
 
-def find_column(connection: Connection, name: Name, at: int | None = None, sees: Sees = None) -> Column:
+def find_column(
+    connection: Connection, name: Name, at: int | None = None, sees: Sees = None, *, nested: bool = False
+) -> Column:
     """The column whose full name ends in ``name`` (``gold.delays.avg_delay``, ``delays.avg_delay``).
 
     Parts are parted by ``.`` or ``/``; a part in backticks is taken as it stands. A whole name goes before
     an ending, equal case before other case, and a dataset's symlinks count as its names. Names are those of a
     moment (microseconds since 1970), or of now; then a name that nothing has any more is found as well. Names in
     namespaces that may not be asked for are as if they were not there. A field within a column of a nested type
-    (``orders.items.price``) stands for the column, where lineage knows none of that name.
+    (``orders.items.price``) stands for the column, where lineage knows none of that name; ``nested`` asks for itself.
 
     Raises:
         UnknownName: there is none; the message lists near ones.
         AmbiguousName: there are several; the message lists them.
     """
     if isinstance(name, Exact):
-        return _column(find(connection, name, at, sees))
+        return _column(find(connection, name, at, sees, nested=nested))
     found = names.columns(connection, _best(_columns(connection, typed(name), at, sees)), at)
-    found = found or _columns_around(connection, typed(name), at, sees)
+    found = found or _columns_around(connection, typed(name), at, sees, nested=nested)
     return _only(found) if len(found) == 1 else _refuse(connection, name, "column", found)
 
 
-def find(connection: Connection, name: Name, at: int | None = None, sees: Sees = None) -> Column | KnownDataset:
+def find(
+    connection: Connection, name: Name, at: int | None = None, sees: Sees = None, *, nested: bool = False
+) -> Column | KnownDataset:
     """The dataset or column of that name; otherwise as `find_column`."""
     if isinstance(name, Exact):
         if sees is not None and not sees(name.namespace):
             raise UnknownName("No dataset that you may see has that name.")
-        return find_exact(connection, name, at)
+        return find_exact(connection, name, at, nested=nested)
     datasets, columns = _datasets(connection, typed(name).text, at, sees), _columns(connection, typed(name), at, sees)
     best = min([*datasets.values(), *columns.values()], default=0)
     found: dict[int, Column | KnownDataset] = {}
     found |= names.columns(connection, _best(columns, best), at)
     found |= {-key: value for key, value in names.datasets(connection, _best(datasets, best), at).items()}
-    found = found or {**_columns_around(connection, typed(name), at, sees)}
+    found = found or {**_columns_around(connection, typed(name), at, sees, nested=nested)}
     return _only(found) if len(found) == 1 else _refuse(connection, name, "dataset or column", found)
 
 
-def _columns_around(connection: Connection, name: Typed, at: int | None, sees: Sees) -> dict[int, Column]:
-    """The columns in whose type a name's last parts are a field."""
+def _columns_around(
+    connection: Connection, name: Typed, at: int | None, sees: Sees, *, nested: bool
+) -> dict[int, Column]:
+    """The columns in whose type a name's last parts are a field; or these fields."""
     for column, path in name.fields_within():
         known = names.columns(connection, _columns(connection, column, at, sees), at)
-        around = {key: one for key, one in known.items() if has_field_within(one.type, path)}
-        if around:
-            return around
+        around = {key: _within(connection, one, path, nested=nested) for key, one in known.items()}
+        if found := {key: one for key, one in around.items() if one is not None}:
+            return found
     return {}
+
+
+def nested_fields_named(connection: Connection, name: str, sees: Sees = None) -> list[Column]:
+    """The fields within columns that have a name or whose whole names end in it."""
+    return sorted(_columns_around(connection, typed(name), None, sees, nested=True).values())
 
 
 def _column(found: Column | KnownDataset) -> Column:

@@ -16,7 +16,7 @@ _PIECE = re.compile(r"`(?P<quoted>(?:[^`]|``)+)`|(?P<separator>[./])|(?P<plain>[
 _BOUNDARIES = "./:"
 
 _MOST_PARTS = 100  # of a name that is looked up in parts; a longer one is none that somebody typed
-MOST_WITHIN = 5
+_MOST_WITHIN = 5
 """The depth of fields within a column that can be named: each takes a look-up."""
 
 WHOLE, ENDING, FOLDED_WHOLE, FOLDED_ENDING = range(4)
@@ -42,7 +42,7 @@ class Typed:
         """
         if len(self.cuts) > _MOST_PARTS:
             return
-        for place in reversed(range(len(self.cuts))[-MOST_WITHIN:]):
+        for place in reversed(range(len(self.cuts))[-_MOST_WITHIN:]):
             cuts = (*self.cuts[place:], len(self.text))
             yield Typed(self.text[: cuts[0]], self.cuts[:place]), [self.text[a + 1 : b] for a, b in pairwise(cuts)]
 

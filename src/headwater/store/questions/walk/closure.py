@@ -5,7 +5,7 @@ of a dataset are joined to it by the dataset's own node, written as its id with 
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -13,10 +13,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ
 from headwater.store.ingest.replacements import any_replacement
-from headwater.store.questions.answers import Bounds, Direction, Sides
+from headwater.store.questions.answers import Bounds, Direction, Node, Sides
 from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.read_model.visibility import sight_of
@@ -36,7 +37,11 @@ class Closure:
     """The columns that a walk reached with their distance, their datasets and names, and every link between them.
 
     ``rows`` are the links as plain tuples, which large answers have no time to name. ``unexplored`` are columns behind
-    which a limit kept the walk from looking; ``sides`` are those of a walk both ways.
+    which a limit kept the walk from looking; ``sides`` are those of a walk both ways. ``past`` are the links that held
+    when what is now was read.
+
+    Of a walk over fields within columns (`headwater.store.questions.walk.nested`) ``nodes`` are these by their ids, and
+    ``transformations`` those of the links between them.
     """
 
     distance: dict[int, int]
@@ -46,6 +51,13 @@ class Closure:
     unexplored: frozenset[int]
     truncated: tuple[str, ...]
     sides: Sides | None = None
+    past: frozenset[Row] = frozenset()
+    nodes: Mapping[int, Node] = field(default_factory=dict)
+    transformations: Mapping[int, Transformation] = field(default_factory=dict)
+
+    def column_of(self, node: int) -> int:
+        """The id of a column, also by that of a field within it."""
+        return self.nodes[node][0] if node in self.nodes else node
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -68,7 +80,8 @@ def walk(
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
     owners, called = walker.owners(walker.distance), walker.names(walker.distance)
-    return Closure(walker.distance, owners, called, rows, frozenset(unexplored), walker.limits)
+    past = frozenset(walker.past)
+    return Closure(walker.distance, owners, called, rows, frozenset(unexplored), walker.limits, past=past)
 
 
 def reach(
@@ -97,6 +110,8 @@ def joined(up: Closure, down: Closure) -> Closure:
         up.unexplored | down.unexplored,
         tuple(sorted({*up.truncated, *down.truncated})),
         Sides(up.distance, down.distance),
+        nodes={**up.nodes, **down.nodes},
+        transformations={**up.transformations, **down.transformations},
     )
 
 
@@ -122,6 +137,7 @@ class _Walker:
     rows_of: Collection[int]
     distance: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    past: set[Row] = field(default_factory=set)
     _truncated: set[str] = field(default_factory=set)
     _columns: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     _datasets: set[int] = field(default_factory=set)
@@ -144,6 +160,7 @@ class _Walker:
             found = past.behind(links)
             if isinstance(self.edges, EdgesSeen):
                 found = self.edges.seen(found)
+            self.past.update(found)
             known = set(self.rows)
             new = Found.of([row for row in found if row not in known], self.direction)
             new = self._in_namespaces(new) if self.bounds.namespaces else new

@@ -1,0 +1,205 @@
+"""Between which fields within columns the links of a walk lead, from the events that the links are of.
+
+Nothing of it is stored: the event of the run whose lineage a job's output has is read when a question needs it.
+"""
+
+import time
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, FromClause, Select, and_, func, select
+
+from headwater.model import Dataset, Transformation
+from headwater.model.field_names import FieldRename, caseless, former_name
+from headwater.openlineage.reading.json_text import read_json
+from headwater.openlineage.reading.json_values import Record, records, text
+from headwater.openlineage.reading.nested_lineage import Leaf, NestedInput, NestedLineage, Path, nested_lineage
+from headwater.store import schema
+from headwater.store.graph.index.log import Pair
+from headwater.store.questions.answers import Bounds
+from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.edges import Row
+from headwater.store.read_model.presence import presence
+from headwater.store.sql.rows import pairs_for, rows_for
+
+_LINEAGE = schema.lineage.c
+_EVENT = schema.event.c
+_NAME = schema.dataset_name.c
+_RENAME = schema.field_rename.c
+_REPLACEMENT = schema.replacement.c
+_MOST_OUTPUTS = 1_000  # whose events are read: of 100 columns each takes half a millisecond
+_AT_ONCE = 50
+_MOST_EVENTS = 8  # of a run
+
+
+class LeafLink(NamedTuple):
+    """A path within an output column that is made of one within an input column."""
+
+    output: Path
+    input: Path
+    transformations: tuple[Transformation, ...]
+
+
+class LeafLinks(NamedTuple):
+    """What an event says of a link: its parts, and all paths that it has of the output column."""
+
+    links: tuple[LeafLink, ...]
+    paths: tuple[Path, ...]
+
+
+class _Spoken(NamedTuple):
+    """The nested lineage of an output, and the moment of its event."""
+
+    lineage: NestedLineage
+    at: int
+
+
+class NestedEvents:
+    """The nested lineage behind the links of a walk; ``limited`` says that not all events were looked at."""
+
+    def __init__(self, connection: Connection, walked: Closure, bounds: Bounds) -> None:
+        self._walked = walked
+        datasets = {*walked.dataset_of.values(), *(-row[1] for row in walked.rows if row[1] < 0)}
+        self._names = _names(connection, datasets)
+        self._renames = _renames(connection, datasets)
+        self._known: dict[tuple[int, int, int], LeafLinks | None] = {}
+        # The nearest first: so links stand in a walk.
+        pairs = list(dict.fromkeys((row[3], self._owner(row)) for row in walked.rows if row[2] > 0))
+        self._of_pair: dict[Pair, _Spoken] = {}
+        self.limited = len(pairs) > _MOST_OUTPUTS
+        ends = time.monotonic() + bounds.seconds
+        for begin in range(0, min(len(pairs), _MOST_OUTPUTS), _AT_ONCE):
+            if time.monotonic() > ends:
+                self.limited = True
+                break
+            self._of_pair |= self._read(connection, pairs[begin : begin + _AT_ONCE], bounds.as_of)
+
+    def links(self, input_: int, output: int, job: int) -> LeafLinks | None:
+        """What the event of a job says of the fields within a link; None where it has none of them."""
+        key = (input_, output, job)
+        if key not in self._known:
+            self._known[key] = self._links(*key)
+        return self._known[key]
+
+    def _owner(self, row: Row) -> int:
+        return self._walked.dataset_of[row[1]] if row[1] > 0 else -row[1]
+
+    def _links(self, input_: int, output: int, job: int) -> LeafLinks | None:
+        owner = self._walked.dataset_of[output] if output > 0 else -output
+        spoken = self._of_pair.get((job, owner))
+        if spoken is None:
+            return None
+        leaves: Collection[Leaf] = (Leaf((), spoken.lineage.dataset),)
+        if output > 0:
+            leaves = spoken.lineage.fields.get(self._called(output, spoken.at), ())
+        named = self._called(input_, spoken.at), self._walked.dataset_of[input_]
+        links = tuple(
+            LeafLink(leaf.path, one.path, one.transformations)
+            for leaf in leaves
+            for one in leaf.inputs
+            if self._is_of(one, *named, spoken.at)
+        )
+        return LeafLinks(links, tuple(leaf.path for leaf in leaves)) if links else None
+
+    def _is_of(self, one: NestedInput, column: str, dataset: int, at: int) -> bool:
+        return one.column == column and self._meant(one.dataset, dataset, at)
+
+    def _called(self, field: int, at: int) -> str:
+        """The name of a field at a moment, in lower case."""
+        renames = self._renames.get(self._walked.dataset_of[field], ())
+        return caseless(former_name(renames, self._walked.name_of[field], at))
+
+    def _meant(self, named: Dataset, dataset: int, at: int) -> bool:
+        return any(since <= at < until for since, until in self._names.get((dataset, named), ()))
+
+    def _read(self, connection: Connection, pairs: Collection[Pair], as_of: int | None) -> dict[Pair, _Spoken]:
+        runs: dict[int, set[Pair]] = {}
+        for job, output, run in pairs_for(connection, pairs, lambda some: _last(some, as_of)):
+            runs.setdefault(run, set()).add((job, output))
+        restored = _restored(connection, runs)
+        found: dict[Pair, _Spoken] = {}
+        for run, at, event in _latest_events(connection, runs, as_of):
+            wanted = {pair[1]: pair for pair in runs[run] if (run, pair[1]) not in restored}
+            for dataset, outputs in self._outputs(event, wanted, at):
+                spoken = [nested_lineage(one) for one in outputs]
+                runs[run].discard(wanted[dataset])
+                if (lineage := _joined(spoken)) is not None:
+                    found[wanted[dataset]] = _Spoken(lineage, at)
+        return found
+
+    def _outputs(self, event: Record, wanted: Collection[int], at: int) -> Iterator[tuple[int, list[Record]]]:
+        """The outputs of an event that have lineage, by their datasets."""
+        outputs = [one for one in records(event, "outputs") if "columnLineage" in (one.get("facets") or {})]
+        named = [(Dataset(text(one, "namespace"), text(one, "name")), one) for one in outputs]
+        for dataset in wanted:
+            mine = [one for name, one in named if self._meant(name, dataset, at)]
+            if mine:
+                yield dataset, mine
+
+
+def _joined(several: Iterable[NestedLineage | None]) -> NestedLineage | None:
+    """The lineage of a dataset that an event names more than once, where each time it has nested lineage."""
+    found: NestedLineage | None = None
+    for one in several:
+        if one is None:
+            return None
+        fields = {} if found is None else dict(found.fields)
+        for column, leaves in one.fields.items():
+            fields[column] = (*fields.get(column, ()), *leaves)
+        found = NestedLineage(fields, one.dataset if found is None else (*found.dataset, *one.dataset))
+    return found
+
+
+def _last(pair: FromClause, as_of: int | None) -> Select[Any]:
+    """The run whose lineage pairs of a job and an output have, or had at a moment."""
+    other = schema.lineage.alias().c
+    at = select(func.max(other.at)).where(other.job_id == pair.c.one, other.output_id == pair.c.other)
+    at = at if as_of is None else at.where(other.at <= as_of)
+    mine = and_(_LINEAGE.job_id == pair.c.one, _LINEAGE.output_id == pair.c.other, _LINEAGE.at == at.scalar_subquery())
+    question = select(_LINEAGE.job_id, _LINEAGE.output_id, func.max(_LINEAGE.run_id)).select_from(pair)
+    return question.join(schema.lineage, mine).group_by(_LINEAGE.job_id, _LINEAGE.output_id).having(func.count() == 1)
+
+
+def _restored(connection: Connection, runs: Collection[int]) -> set[Pair]:
+    """The runs and datasets whose lineage is that of an earlier version."""
+    question = select(_REPLACEMENT.run_id, _REPLACEMENT.dataset_id).where(_REPLACEMENT.restores)
+    rows = rows_for(connection, runs, lambda some: question.where(_REPLACEMENT.run_id.in_(some)))
+    return {(row.run_id, row.dataset_id) for row in rows}
+
+
+def _latest_events(
+    connection: Connection, runs: Collection[int], as_of: int | None
+) -> Iterator[tuple[int, int, Record]]:
+    """The last events with lineage of runs, each run's latest first: they add up (OpenLineage, "Run Cycle")."""
+    question = select(_EVENT.run_id, _EVENT.id, _EVENT.at, _EVENT.digest).where(_EVENT.has_lineage)
+    question = question if as_of is None else question.where(_EVENT.at <= as_of)
+    rows = rows_for(connection, runs, lambda some: question.where(_EVENT.run_id.in_(some)))
+    latest_first = sorted(rows, key=lambda row: (row.run_id, row.at, row.digest), reverse=True)
+    ids = [
+        row.id for _, of_run in groupby(latest_first, key=lambda row: row.run_id) for row in list(of_run)[:_MOST_EVENTS]
+    ]
+    payload = select(_EVENT.id, _EVENT.payload)
+    payloads = dict(rows_for(connection, ids, lambda some: payload.where(_EVENT.id.in_(some))))
+    for row in latest_first:
+        if row.id in payloads:
+            yield row.run_id, row.at, read_json(zlib.decompress(payloads.pop(row.id)))
+
+
+def _names(connection: Connection, datasets: Collection[int]) -> dict[tuple[int, Dataset], list[tuple[int, int]]]:
+    """From when and until when names meant datasets."""
+    found: dict[tuple[int, Dataset], list[tuple[int, int]]] = {}
+    question = select(_NAME.dataset_id, _NAME.namespace, _NAME.name, _NAME.since, _NAME.until)
+    for row in rows_for(connection, datasets, lambda some: question.where(_NAME.dataset_id.in_(some))):
+        found.setdefault((row.dataset_id, Dataset(row.namespace, row.name)), []).append((row.since, row.until))
+    return found
+
+
+def _renames(connection: Connection, datasets: Collection[int]) -> Mapping[int, list[FieldRename]]:
+    found: dict[int, list[FieldRename]] = {}
+    if presence(connection).field_renames:
+        question = select(_RENAME.dataset_id, _RENAME.at, _RENAME.former, _RENAME.present)
+        for dataset, *how in rows_for(connection, datasets, lambda some: question.where(_RENAME.dataset_id.in_(some))):
+            found.setdefault(dataset, []).append(FieldRename(*how))
+    return found

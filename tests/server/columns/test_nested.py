@@ -1,0 +1,108 @@
+"""Fields within columns over HTTP: by their names or on request, in every form, hidden as columns are."""
+
+from typing import get_args
+
+import pytest
+from fastapi.testclient import TestClient
+from tests.server.columns.answers import Json, rows_of, spelled_out, unordered
+from tests.server.columns.conftest import LINEAGE
+from tests.server.schemas import validator
+from tests.store.conftest import nested, packed, run_event, written
+
+from headwater.server.auth.access import Caller, Scope
+from headwater.server.server import Reader
+
+EVENTS = [
+    run_event("rates", written("rates", {"tax": []})),
+    run_event("pack", packed()),
+    run_event("gold", nested("gold", {"total": ["orders.items.price AGGREGATION"], "label": ["orders.items.sku"]})),
+]
+LEAF = "namespace=file&dataset=/orders&field=items.price"
+QUESTIONS = [
+    f"upstream?{LEAF}",
+    "upstream?column=gold.total&nested=true",
+    "downstream?column=orders.items.price&limit=1",
+    f"roots?{LEAF}",
+    f"impact?{LEAF}",
+    f"impact?{LEAF}&by=job",
+    "paths?source=raw.price&target=gold.total&nested=true",
+    f"view?{LEAF}",
+    f"lineage?{LEAF}&form=compact",
+    f"lineage?{LEAF}&form=ids",
+    f"lineage?{LEAF}&collapse=dataset",
+]
+
+
+@pytest.fixture
+def shop(client: TestClient) -> TestClient:
+    """raw.price → orders.items.price → gold.total, and other fields beside them."""
+    assert client.post(LINEAGE, json=EVENTS).status_code == 201
+    return client
+
+
+def ask(client: TestClient, question: str) -> Json:
+    answer = client.get(f"/api/v2/{question}")
+    assert answer.status_code == 200, answer.text
+    document: Json = answer.json()
+    return document
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_of_leaves_fit_the_schema(shop: TestClient, question: str) -> None:
+    document = shop.get("/openapi.json").json()
+    operation = document["paths"][f"/api/v2/{question.partition('?')[0]}"]["get"]
+    answer = ask(shop, question)
+    validator(document, operation["responses"]["200"]).validate(answer)
+    assert "sku" not in str(answer)
+
+
+def test_a_leaf_is_named_with_the_fields_that_lead_to_it(shop: TestClient) -> None:
+    answer = ask(shop, f"upstream?{LEAF}")
+    assert answer["start"] == {
+        "namespace": "file",
+        "name": "/orders",
+        "field": "items.price",
+        "path": ["items", "price"],
+    }
+    assert [one["field"] for one in answer["columns"]] == ["items.price", "price"]
+    compact = ask(shop, f"upstream?{LEAF}&form=compact")
+    plain = {
+        key: [without_path(one) for one in some] if isinstance(some, list) else some for key, some in answer.items()
+    }
+    assert unordered(spelled_out(compact))["columns"] == unordered(plain)["columns"]
+    (impacted,) = ask(shop, f"impact?{LEAF}")["datasets"]
+    assert [one["field"] for one in impacted["columns"]] == ["total"]
+
+
+def without_path(one: Json) -> Json:
+    return {key: value for key, value in one.items() if key != "path"}
+
+
+def test_a_view_has_the_column_of_a_leaf(shop: TestClient) -> None:
+    columns = rows_of(ask(shop, f"view?{LEAF}")["columns"])
+    leaf, price, total = (
+        next(one for one in columns if one["field"] == name) for name in ("items.price", "price", "total")
+    )
+    assert (leaf["dataType"], price["within"], total["within"]) == ("double", None, None)
+    (items,) = [one for one in rows_of(ask(shop, "view?column=orders.items")["columns"]) if one["field"] == "items"]
+    assert leaf["within"] == items["id"] != leaf["id"]
+    assert ask(shop, f"view?{LEAF}")["columns"]["id"] == ask(shop, f"view?{LEAF}")["columns"]["id"]
+    step = ask(shop, f"step?input={price['id']}&output={items['id']}&job={ask(shop, f'view?{LEAF}')['jobs']['id'][0]}")
+    assert step["run"]
+
+
+def test_what_is_hidden_has_no_leaves(client: TestClient) -> None:
+    output = packed() | {"namespace": "hr"}
+    gold = nested("gold", {"total": ["orders.items.price"]})
+    for facet in ("columnLineage", "headwater_nestedLineage"):
+        for field in gold["facets"][facet]["fields"].values():
+            field["inputFields"][0]["namespace"] = "hr"
+    assert client.post(LINEAGE, json=[run_event("pack", output), run_event("gold", gold)]).status_code == 201
+    dependency = get_args(Reader)[1].dependency
+    client.app.dependency_overrides[dependency] = lambda: Caller("file", Scope.READ, ("file",), secret=b"s")  # type: ignore[attr-defined]
+    for question in ("upstream?column=gold.total", "view?column=gold.total", "upstream?column=gold.total&form=compact"):
+        answer = client.get(f"/api/v2/{question}&nested=true")
+        assert answer.status_code == 200
+        assert not [word for word in ("items", "orders", '"hr"') if word in answer.text]
+    assert len(ask(client, "upstream?column=gold.total&nested=true")["columns"]) == 3
+    assert client.get("/api/v2/upstream?column=orders.items.price").status_code == 404
