@@ -14,6 +14,7 @@ from headwater.store.questions import (
     Bounds,
     Direction,
     EdgeType,
+    Evidence,
     Exact,
     Graph,
     compact_from,
@@ -172,6 +173,14 @@ def test_fields_within_that_were_renamed_are_followed_by_the_column(store: Store
     store.ingest([words.run_event("alter", described, minute=5)])
     assert set(found(roots_of(store, "orders.items.cost"))) == {"raw.price"}
     assert set(found(roots_of(store, "orders.items.sku"))) >= {"raw.sku"}
+
+
+def test_a_leaf_that_the_event_does_not_have_is_a_literal_where_the_column_had_it(store: Store, words: Any) -> None:
+    output = nested("orders", {"items.price": [], "items.sku": ["raw.sku"]}, {"items": ITEMS})
+    del output["facets"]["headwater_nestedLineage"]["fields"]["items.price"]
+    store.ingest([words.run_event("pack", output)])
+    answer = roots_of(store, "orders.items.price")
+    assert (answer.roots, answer.evidence) == ((), Evidence.LITERAL)
 
 
 def test_renamed_columns_and_datasets_are_the_same_by_their_old_names(store: Store, words: Any) -> None:

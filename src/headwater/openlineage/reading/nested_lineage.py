@@ -1,7 +1,7 @@
 """The lineage of fields within columns, which an output's facet ``headwater_nestedLineage`` has beside columnLineage.
 
-An output column of which the facet speaks is there with all its leaves, each with all its inputs; of an output column
-of which it does not, columnLineage has all that is known.
+An output column of which the facet speaks is there with all its leaves that are made of something, each with all its
+inputs; of an output column of which it does not, columnLineage has all that is known.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,10 +39,14 @@ class Leaf(NamedTuple):
 
 
 class NestedLineage(NamedTuple):
-    """The leaves of output columns by the columns' names in lower case; ``dataset`` acts on all columns alike."""
+    """The leaves of output columns by the columns' names in lower case; ``dataset`` acts on all columns alike.
+
+    ``types`` are those that the columns had then: a leaf of one that is not in ``fields`` is made of nothing.
+    """
 
     fields: Mapping[str, tuple[Leaf, ...]]
     dataset: tuple[NestedInput, ...]
+    types: Mapping[str, str]
 
 
 def nested_lineage(output: Record) -> NestedLineage | None:
@@ -62,7 +66,9 @@ def nested_lineage(output: Record) -> NestedLineage | None:
         of_all = _inputs(records(facet, "dataset"), "FILTER")
     except EventError:
         return None
-    return NestedLineage({column: tuple(some) for column, some in leaves.items()}, of_all)
+    schema = records(output, "facets", "schema", "fields")
+    types = {caseless(text(one, "name")): text(one, "type") for one in schema}
+    return NestedLineage({column: tuple(some) for column, some in leaves.items()}, of_all, types)
 
 
 def _inputs(inputs: Iterable[Record], unnamed: str) -> tuple[NestedInput, ...]:

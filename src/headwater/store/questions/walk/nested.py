@@ -241,7 +241,7 @@ class _Walker:
         """The paths of a link that a path at its near end is connected with; None where the event does not know it."""
         up = self.direction is Direction.UP
         if up and not any(related(self._within(output, one), path) for one in known.paths):
-            return None
+            return None if field_within(known.type, path) is None else []
         found: list[tuple[Path, Transformation]] = []
         for link in known.links:
             ends = self._within(output, link.output), self._within(input_, link.input)

@@ -43,10 +43,11 @@ class LeafLink(NamedTuple):
 
 
 class LeafLinks(NamedTuple):
-    """What an event says of a link: its parts, and all paths that it has of the output column."""
+    """What an event says of a link: its parts, all paths that it has of the output column, and the column's type."""
 
     links: tuple[LeafLink, ...]
     paths: tuple[Path, ...]
+    type: str
 
 
 class _Spoken(NamedTuple):
@@ -91,9 +92,10 @@ class NestedEvents:
         spoken = self._of_pair.get((job, owner))
         if spoken is None:
             return None
+        column = self._called(output, spoken.at) if output > 0 else None
         leaves: Collection[Leaf] = (Leaf((), spoken.lineage.dataset),)
-        if output > 0:
-            leaves = spoken.lineage.fields.get(self._called(output, spoken.at), ())
+        if column is not None:
+            leaves = spoken.lineage.fields.get(column, ())
         named = self._called(input_, spoken.at), self._walked.dataset_of[input_]
         links = tuple(
             LeafLink(leaf.path, one.path, one.transformations)
@@ -101,7 +103,8 @@ class NestedEvents:
             for one in leaf.inputs
             if self._is_of(one, *named, spoken.at)
         )
-        return LeafLinks(links, tuple(leaf.path for leaf in leaves)) if links else None
+        type_ = spoken.lineage.types.get(column or "", "")
+        return LeafLinks(links, tuple(leaf.path for leaf in leaves), type_) if links else None
 
     def _is_of(self, one: NestedInput, column: str, dataset: int, at: int) -> bool:
         return one.column == column and self._meant(one.dataset, dataset, at)
@@ -145,11 +148,14 @@ def _joined(several: Iterable[NestedLineage | None]) -> NestedLineage | None:
     for one in several:
         if one is None:
             return None
-        fields = {} if found is None else dict(found.fields)
-        for column, leaves in one.fields.items():
-            fields[column] = (*fields.get(column, ()), *leaves)
-        found = NestedLineage(fields, one.dataset if found is None else (*found.dataset, *one.dataset))
+        found = one if found is None else _both(found, one)
     return found
+
+
+def _both(one: NestedLineage, other: NestedLineage) -> NestedLineage:
+    columns = one.fields.keys() | other.fields.keys()
+    fields = {column: (*one.fields.get(column, ()), *other.fields.get(column, ())) for column in columns}
+    return NestedLineage(fields, (*one.dataset, *other.dataset), {**one.types, **other.types})
 
 
 def _last(pair: FromClause, as_of: int | None) -> Select[Any]:
