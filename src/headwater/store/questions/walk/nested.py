@@ -143,7 +143,7 @@ class _Walker:
             self._fields_of.setdefault(dataset, []).append(column)
 
     def closure(self) -> Closure:
-        """What was reached; names are those of columns."""
+        """Return all that was reached; names are those of columns."""
         column_of = {id_: self.nodes[id_][0] if id_ in self.nodes else id_ for id_ in self.distance}
         limits = {*self._truncated, *self.walked.truncated} | ({"nested"} if self._events.limited else set())
         if not self._unexplored:

@@ -43,14 +43,14 @@ class LeafLink(NamedTuple):
 
 
 class LeafLinks(NamedTuple):
-    """What an event says of a link: its parts, all paths that it has of the output column, and the column's type."""
+    """The parts of a link, all paths that its event has of the output column, and the type that the column had."""
 
     links: tuple[LeafLink, ...]
     paths: tuple[Path, ...]
     type: str
 
 
-class _Spoken(NamedTuple):
+class _EventLineage(NamedTuple):
     """The nested lineage of an output, and the moment of its event."""
 
     lineage: NestedLineage
@@ -68,7 +68,7 @@ class NestedEvents:
         self._known: dict[tuple[int, int, int], LeafLinks | None] = {}
         # The nearest first: so links stand in a walk.
         pairs = list(dict.fromkeys((row[3], self._owner(row)) for row in walked.rows if row[2] > 0))
-        self._of_pair: dict[Pair, _Spoken] = {}
+        self._of_pair: dict[Pair, _EventLineage] = {}
         self.limited = len(pairs) > _MOST_OUTPUTS
         ends = time.monotonic() + bounds.seconds
         for begin in range(0, min(len(pairs), _MOST_OUTPUTS), _AT_ONCE):
@@ -78,7 +78,7 @@ class NestedEvents:
             self._of_pair |= self._read(connection, pairs[begin : begin + _AT_ONCE], bounds.as_of)
 
     def links(self, input_: int, output: int, job: int) -> LeafLinks | None:
-        """What the event of a job says of the fields within a link; None where it has none of them."""
+        """The fields within a link that the event of its job has; None where it has none of them."""
         key = (input_, output, job)
         if key not in self._known:
             self._known[key] = self._links(*key)
@@ -89,21 +89,21 @@ class NestedEvents:
 
     def _links(self, input_: int, output: int, job: int) -> LeafLinks | None:
         owner = self._walked.dataset_of[output] if output > 0 else -output
-        spoken = self._of_pair.get((job, owner))
-        if spoken is None:
+        known = self._of_pair.get((job, owner))
+        if known is None:
             return None
-        column = self._called(output, spoken.at) if output > 0 else None
-        leaves: Collection[Leaf] = (Leaf((), spoken.lineage.dataset),)
+        column = self._called(output, known.at) if output > 0 else None
+        leaves: Collection[Leaf] = (Leaf((), known.lineage.dataset),)
         if column is not None:
-            leaves = spoken.lineage.fields.get(column, ())
-        named = self._called(input_, spoken.at), self._walked.dataset_of[input_]
+            leaves = known.lineage.fields.get(column, ())
+        named = self._called(input_, known.at), self._walked.dataset_of[input_]
         links = tuple(
             LeafLink(leaf.path, one.path, one.transformations)
             for leaf in leaves
             for one in leaf.inputs
-            if self._is_of(one, *named, spoken.at)
+            if self._is_of(one, *named, known.at)
         )
-        type_ = spoken.lineage.types.get(column or "", "")
+        type_ = known.lineage.types.get(column or "", "")
         return LeafLinks(links, tuple(leaf.path for leaf in leaves), type_) if links else None
 
     def _is_of(self, one: NestedInput, column: str, dataset: int, at: int) -> bool:
@@ -117,19 +117,19 @@ class NestedEvents:
     def _meant(self, named: Dataset, dataset: int, at: int) -> bool:
         return any(since <= at < until for since, until in self._names.get((dataset, named), ()))
 
-    def _read(self, connection: Connection, pairs: Collection[Pair], as_of: int | None) -> dict[Pair, _Spoken]:
+    def _read(self, connection: Connection, pairs: Collection[Pair], as_of: int | None) -> dict[Pair, _EventLineage]:
         runs: dict[int, set[Pair]] = {}
         for job, output, run in pairs_for(connection, pairs, lambda some: _last(some, as_of)):
             runs.setdefault(run, set()).add((job, output))
         restored = _restored(connection, runs)
-        found: dict[Pair, _Spoken] = {}
+        found: dict[Pair, _EventLineage] = {}
         for run, at, event in _latest_events(connection, runs, as_of):
             wanted = {pair[1]: pair for pair in runs[run] if (run, pair[1]) not in restored}
             for dataset, outputs in self._outputs(event, wanted, at):
-                spoken = [nested_lineage(one) for one in outputs]
+                known = [nested_lineage(one) for one in outputs]
                 runs[run].discard(wanted[dataset])
-                if (lineage := _joined(spoken)) is not None:
-                    found[wanted[dataset]] = _Spoken(lineage, at)
+                if (lineage := _joined(known)) is not None:
+                    found[wanted[dataset]] = _EventLineage(lineage, at)
         return found
 
     def _outputs(self, event: Record, wanted: Collection[int], at: int) -> Iterator[tuple[int, list[Record]]]:
