@@ -49,6 +49,12 @@ SILVER = output(
         "score": ("double", [step("raw/orders", "amount", "TRANSFORMATION", opaque=True)]),
     },
     whole=[step("raw/orders", "cancelled", "FILTER", description="NOT cancelled")],
+    headwater_nestedLineage={
+        "fields": {
+            f"items.{leaf}": {"inputFields": [step("raw/orders", f"items.{leaf}", description=f"items.{leaf}")]}
+            for leaf in ("sku", "price", "tax.rate", "tax.code")
+        }
+    },
     ownership={"owners": [{"name": "team:sales", "type": "MAINTAINER"}]},
     tags={"tags": [{"key": "pii", "value": "true", "source": "test", "field": "email"}]},
 )
