@@ -5,7 +5,7 @@ there.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, Table, and_, select
@@ -32,6 +32,12 @@ def words_of(query: str) -> tuple[str, ...]:
     ('customer', 'id', 'raw', 'flights')
     """
     return tuple(dict.fromkeys(word.lower() for word in _WORD.findall(query)))[:_MOST_WORDS]
+
+
+def index_statements(connection: Connection) -> Iterator[str]:
+    """The statements that make the indexes, of a store whose tables are there."""
+    for table, columns in _INDEXED.items():
+        yield from database_of(connection).text_index(table.name, columns)
 
 
 def with_words(connection: Connection, within: Table, words: Sequence[str]) -> Select[Any]:
