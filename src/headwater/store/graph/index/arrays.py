@@ -63,9 +63,13 @@ class EdgeArrays:
         """The output of each link from these, in no order."""
         return self._ends(_OUTPUT, self._out_of(inputs), _of(self.down, inputs))
 
-    def places_from(self, inputs: Ids) -> Ids:
-        """The places of the links from these sorted ids among ``columns``, without those of `added`."""
-        return self._out_of(inputs)
+    def columns_from(self, inputs: Ids) -> tuple[Ids, ...]:
+        """The links from these sorted ids as arrays of inputs, outputs, transformations and jobs, in no order."""
+        places = self._out_of(inputs)
+        columns = tuple(column[places] for column in self.columns[:_DATASET])
+        added = np.fromiter(self.down, np.int64, len(self.down))
+        rows = [row for one in added[np.isin(added, inputs)].tolist() for row in self.down[one]]
+        return tuple(map(np.append, columns, zip(*rows, strict=True))) if rows else columns
 
     def _into(self, outputs: Collection[int] | Ids) -> Ids:
         return self._there(_found(self.columns[_OUTPUT], outputs))

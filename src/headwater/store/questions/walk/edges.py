@@ -205,6 +205,10 @@ class EdgesInMemory:
         """All edges, where each ends in a column and none of a job is filtered out; else None."""
         return None if self.whole or self._jobs else self._known.fields
 
+    def guesses(self) -> Iterator[Guess]:
+        """None: edges in memory are for walks that follow no guesses."""
+        return iter(())
+
     def follows(self, transformation: int) -> bool:
         """Whether the filters let edges of a transformation through."""
         return self._ways is None or transformation in self._ways

@@ -22,8 +22,8 @@ from headwater.store.questions.walk.steps_inside import has_whole_sources
 from headwater.store.questions.walk.tag_flow import flow_from
 from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_of, updated
 from headwater.store.questions.walk.tag_walk import (
+    NO_BARRIERS,
     Arriving,
-    Barriers,
     Effect,
     Flow,
     ended_links_from,
@@ -131,7 +131,7 @@ class HeldFlows:
         return {node for node in found if node > 0}
 
     def _walk(self, connection: Connection, start: Collection[int], effect: Effect) -> Flow:
-        return flow_from(connection, start, effect, Barriers(), self._bounds)
+        return flow_from(connection, start, effect, NO_BARRIERS, self._bounds)
 
     def _at(self, connection: Connection, edges: AnyEdges, effect: Effect) -> _HeldState:
         """Return what is held of the state that a connection sees, without the tags that cannot be followed."""

@@ -1,10 +1,12 @@
-"""The walk of a tag over edges in the database, a level at a time: of these come only the ends and the transformations.
+"""The walk of a tag to very many columns, a level at a time: over edges in memory, or in the database.
 
-For walks to very many columns: a link of four numbers as a tuple of Python takes longer than the database to find it.
+Of edges in the database come only the ends and the transformations: a link of four numbers as a tuple of Python takes
+longer than the database to find it. Where a tag arrives is held as numbers of steps, and paths are found when they are
+asked for.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,12 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from headwater.store import schema
+from headwater.store.graph.index.arrays import EdgeArrays
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
-from headwater.store.questions.walk.edges import Edges
+from headwater.store.questions.walk.edges import Edges, EdgesInMemory, Row
 from headwater.store.questions.walk.guesses import GUESS_ID
 from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach, flow_of
-from headwater.store.questions.walk.tag_walk import Arriving, Effect, Flow
+from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow
 from headwater.store.sql.rows import Lookup
 
 Ids = NDArray[np.int64]
@@ -27,21 +30,35 @@ _UNKNOWN = -1
 _FEW = 50  # a level of less than one in so many columns is sorted, a larger one is marked
 
 
-def flow_in_blocks(connection: Connection, edges: Edges, start: Collection[int], effect: Effect) -> Flow:
-    """Return where a tag on some columns flows, with paths that are found when they are asked for."""
-    walk = _BlockWalk(connection, edges, lambda kind: _NUMBERS[effect(kind)])
+def flow_in_blocks(
+    connection: Connection,
+    edges: Edges | EdgesInMemory,
+    start: Collection[int],
+    effect: Effect,
+    barriers: Barriers = NO_BARRIERS,
+) -> Flow:
+    """Return where a tag on some columns flows; barriers are for edges in memory alone."""
+
+    def number_of(kind: int) -> int:
+        followed = isinstance(edges, Edges) or edges.follows(kind)
+        return _NUMBERS[effect(kind)] if followed else 0
+
+    walk = _BlockWalk(connection, edges, number_of, barriers)
     values, rest = walk.onwards(_ids(start), 0, {Arriving.VALUE}, None)
     found = {Arriving.VALUE: values}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
         found[kind], _ = walk.onwards(rest[kind], 1, PASSING[kind], values)
-    return flow_of(TagReach(frozenset(start), found), LinksNear(connection, edges, effect))
+    near = LinksNear(connection, edges, effect, barriers=barriers)
+    return replace(flow_of(TagReach(frozenset(start), found), near), blocked=tuple(walk.blocked))
 
 
 @dataclass
 class _BlockWalk:
     connection: Connection
-    edges: Edges
+    edges: Edges | EdgesInMemory
     number_of: Callable[[int], int]
+    barriers: Barriers
+    blocked: list[Row] = field(default_factory=list)
     _numbers: NDArray[np.int8] = field(default_factory=lambda: np.full(1, _UNKNOWN, np.int8))
 
     def __post_init__(self) -> None:
@@ -91,6 +108,10 @@ class _BlockWalk:
 
     def _out_of(self, frontier: Ids) -> Iterator[tuple[Ids, NDArray[np.int8]]]:
         """Yield the ends of the links out of columns, and for each the number of what flows over it."""
+        if isinstance(self.edges, EdgesInMemory):
+            if self.edges.arrays is not None:
+                yield self._in_memory(self.edges.arrays, frontier)
+            return
         near = frontier.tolist()
         for tables in (FIELD_EDGES, DATASET_EDGES) if self.edges.whole else (FIELD_EDGES,):
             for outputs, kinds in self.edges.ends_out_of(tables, near):
@@ -103,6 +124,14 @@ class _BlockWalk:
             }
             if guessed:
                 yield _ids(guessed), np.full(len(guessed), self.number_of(GUESS_ID), np.int8)
+
+    def _in_memory(self, edges: EdgeArrays, frontier: Ids) -> tuple[Ids, NDArray[np.int8]]:
+        _, outputs, kinds, jobs = links = edges.columns_from(frontier)
+        if self.barriers.jobs or self.barriers.fields:
+            cut = np.isin(jobs, list(self.barriers.jobs)) | np.isin(outputs, list(self.barriers.fields))
+            self.blocked += zip(*(one[cut].tolist() for one in links), strict=True)
+            outputs, kinds = outputs[~cut], kinds[~cut]
+        return outputs, self._numbers_of(kinds)
 
     def _numbers_of(self, kinds: Ids) -> NDArray[np.int8]:
         if len(kinds) and (most := int(kinds.max())) >= len(self._numbers):

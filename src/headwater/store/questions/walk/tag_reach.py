@@ -17,8 +17,7 @@ from sqlalchemy import Connection, select
 from headwater.store import schema
 from headwater.store.questions.answers import Direction
 from headwater.store.questions.walk.edges import AnyEdges, Row
-from headwater.store.questions.walk.tag_arrays import LinkedColumns
-from headwater.store.questions.walk.tag_walk import Arriving, Effect, Flow
+from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow
 from headwater.store.sql.rows import Lookup
 
 FAR = int(np.iinfo(np.int32).max)
@@ -96,10 +95,12 @@ class TagReach(NamedTuple):
     def of(cls, start: frozenset[int], flow: Flow) -> "TagReach":
         """Return a flow, of which nothing has arrived by what no longer holds, as numbers of steps."""
         if flow.trace is not None:
-            return cls(start, {kind: _as_arrays(one) for kind, one in flow.arrived.items()})
-        values = _distances(flow.arrived[Arriving.VALUE].now, {})
-        more = {kind: _distances(flow.arrived[kind].now, values) for kind in Arriving if kind is not Arriving.VALUE}
-        return cls(start, {Arriving.VALUE: _as_arrays(values)} | {kind: _as_arrays(one) for kind, one in more.items()})
+            return cls(start, {kind: one for kind, one in flow.arrived.items() if isinstance(one, Distances)})
+        values = _steps(flow.arrived[Arriving.VALUE].now, {})
+        found = {kind: _steps(flow.arrived[kind].now, values) for kind in PASSING}
+        found[Arriving.VALUE] = values
+        nowhere = Distances(np.empty(0, np.int32))
+        return cls(start, {kind: nowhere.after(one) for kind, one in found.items()})
 
     def arrives_at(self, node: int) -> bool:
         """Whether anything of the tag arrives at a column."""
@@ -111,32 +112,19 @@ class TagReach(NamedTuple):
         return any(one.datasets or (one.fields[nodes[nodes < len(one.fields)]] != FAR).any() for one in arrived)
 
 
-def _distances(arrived: Any, values: Mapping[int, int]) -> Any:
-    if isinstance(arrived, LinkedColumns):
-        return arrived
+def _steps(arrived: Mapping[int, Row | None], values: Mapping[int, int]) -> dict[int, int]:
     found: dict[int, int] = {}
     for node, row in arrived.items():
         found[node] = 0 if row is None else 1 if row[0] in values else found[row[0]] + 1
     return found
 
 
-def _as_arrays(found: Any) -> Distances:
-    if isinstance(found, Distances):
-        return found
-    if not isinstance(found, LinkedColumns):
-        return Distances(np.empty(0, np.int32)).after(found)
-    fields = np.full(len(found.links), FAR, np.int32)
-    first = 0 if found.levels and len(found.levels[0]) and found[int(found.levels[0][0])] is None else 1
-    for steps, nodes in enumerate(found.levels, first):
-        fields[nodes] = steps
-    return Distances(fields)
-
-
 @dataclass
 class LinksNear:
     """Links into and out of columns, each read once.
 
-    ``effects`` of transformations and ``columns_of`` datasets may be known from others before.
+    ``effects`` of transformations and ``columns_of`` datasets may be known from others before. Links that
+    ``barriers`` cut are left out.
     """
 
     connection: Connection
@@ -144,6 +132,7 @@ class LinksNear:
     effect: Effect
     effects: dict[int, Arriving | None] = field(default_factory=dict)
     columns_of: dict[int, list[int]] = field(default_factory=dict)
+    barriers: Barriers = NO_BARRIERS
     _into: dict[int, list[Row]] = field(default_factory=dict)
     _of_dataset: dict[int, list[Row]] = field(default_factory=dict)
     _out: dict[int, set[int]] = field(default_factory=dict)
@@ -179,7 +168,7 @@ class LinksNear:
         for rows in (self._into[node], self._of_dataset.get(self._owners.get(node, 0), ())):
             for row in rows:
                 effect = self.effects[row[2]]
-                if effect is not None:
+                if effect is not None and not self.barriers.cut(row):
                     yield row, effect
 
     def beside(self, nodes: Collection[int]) -> Ids:

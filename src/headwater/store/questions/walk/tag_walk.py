@@ -41,6 +41,12 @@ class Barriers:
     jobs: frozenset[int] = frozenset()
     fields: frozenset[int] = frozenset()
 
+    def cut(self, link: Row) -> bool:
+        """Whether nothing flows over a link."""
+        return link[3] in self.jobs or link[1] in self.fields
+
+
+NO_BARRIERS = Barriers()
 
 Arrivals = dict[int, Row | None]
 """Columns with the link that first led to each, None at the start.
@@ -184,7 +190,7 @@ class Walker:
             self._effects[way] = self.effect(way)
         if not (self.barriers.jobs or self.barriers.fields):
             return rows
-        cut = {row for row in rows if row[3] in self.barriers.jobs or row[1] in self.barriers.fields}
+        cut = set(filter(self.barriers.cut, rows))
         self._blocked += cut
         return [row for row in rows if row not in cut]
 
