@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 from uuid import NAMESPACE_OID, UUID, uuid5
 
@@ -84,16 +85,20 @@ def latest(connection: Connection, named: Mapping[int, Dataset], until: int | No
 
 def at_moments(connection: Connection, named: Mapping[int, Dataset], wanted: Collection[Place]) -> dict[Place, Version]:
     """The version of each dataset at each moment; nothing where there was none yet."""
-    found: dict[Place, Any] = {}
-    for question in _questions(connection, _newest, _newest_altered):
-        for row in pairs_for(connection, wanted, question):
-            place = (row.dataset_id, row.moment)
-            found[place] = max(found.get(place, row), row, key=lambda one: (one.at, one.uuid))
+    found = _newest_rows(connection, wanted, _newest, attrgetter("at", "uuid"))
     return {place: version_of(row, named[row.dataset_id]) for place, row in found.items()}
 
 
-def _questions(connection: Connection, of_writers: _OfPlaces, of_changes: _OfPlaces) -> tuple[_OfPlaces, ...]:
-    return (of_writers, of_changes) if presence(connection).dataset_changes else (of_writers,)
+def _newest_rows(
+    connection: Connection, wanted: Collection[Place], written: _OfPlaces, order: Callable[[Any], Any]
+) -> dict[Place, Any]:
+    """The last row for each place, of what was written and of what was altered."""
+    found: dict[Place, Any] = {}
+    for question in (written, _newest_altered) if presence(connection).dataset_changes else (written,):
+        for row in pairs_for(connection, wanted, question):
+            place = (row.dataset_id, row.moment)
+            found[place] = max(found.get(place, row), row, key=order)
+    return found
 
 
 def altered_by(connection: Connection, runs: Collection[int]) -> dict[int, set[int]]:
@@ -125,48 +130,9 @@ def fields_at(connection: Connection, wanted: Collection[Place]) -> dict[Place, 
 
     Nothing where there was none: the dataset was not there yet, or nothing that is kept has its schema of then.
     """
-    latest: dict[Place, tuple[int, bytes]] = {}
-    for question in _questions(connection, _newest_schema, _newest_change):
-        for row in pairs_for(connection, wanted, question):
-            if row.digest is not None:
-                place = (row.dataset_id, row.moment)
-                latest[place] = max(latest.get(place, (row.at, row.digest)), (row.at, row.digest))
-    schemas = _schemas(connection, [digest for _, digest in latest.values()])
-    return {place: schemas[digest] for place, (_, digest) in latest.items()}
-
-
-def _newest_schema(wanted: FromClause) -> Select[Any]:
-    """For each dataset and moment the newest version until then that has a schema."""
-    dataset, moment = wanted.c
-    last = select(_WRITTEN.c.run_id).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
-    last = last.where(_WRITTEN.c.dataset_id == dataset, _WRITTEN.c.written, moment >= _WRITTEN.c.at, _lasting())
-    last = last.where(_WRITTEN.c.schema_digest.is_not(None))
-    last = last.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
-    return _schema_of(wanted, last, _WRITTEN, _WRITTEN.c.at, _WRITTEN.c.written)
-
-
-def _newest_change(wanted: FromClause) -> Select[Any]:
-    """For each dataset and moment the newest change of the dataset until then that left a schema."""
-    return _schema_of(wanted, _last_change(wanted), _CHANGED, _CHANGED.c.schema_at)
-
-
-def _last_change(wanted: FromClause) -> Select[Any]:
-    dataset, moment = wanted.c
-    last = select(_CHANGED.c.run_id).join_from(_CHANGED, _RUN, _RUN.c.id == _CHANGED.c.run_id)
-    last = last.where(_CHANGED.c.dataset_id == dataset, moment >= _CHANGED.c.schema_at, _RUN.c.state.in_(SUCCESSFUL))
-    return last.order_by(_CHANGED.c.schema_at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
-
-
-def _schema_of(
-    wanted: FromClause, run: Select[Any], table: Table, at: ColumnElement[int], *conditions: ColumnElement[bool]
-) -> Select[Any]:
-    dataset, moment = wanted.c
-    found = select(
-        dataset.label("dataset_id"), moment.label("moment"), run.scalar_subquery().label("run_id")
-    ).subquery()
-    question = select(found.c.dataset_id, found.c.moment, at.label("at"), table.c.schema_digest.label("digest"))
-    same = and_(table.c.run_id == found.c.run_id, table.c.dataset_id == found.c.dataset_id, *conditions)
-    return question.select_from(found).join(table, same)
+    latest = _newest_rows(connection, wanted, _newest_with_schema, attrgetter("at", "schema_digest"))
+    schemas = _schemas(connection, [row.schema_digest for row in latest.values()])
+    return {place: schemas[row.schema_digest] for place, row in latest.items()}
 
 
 def listed(connection: Connection, dataset_id: int, after: tuple[int, str] | None = None) -> Select[Any]:
@@ -198,32 +164,38 @@ def _made(connection: Connection, dataset_id: int) -> Select[Any]:
     return select(written.union_all(altered).subquery())
 
 
-def _newest(wanted: FromClause) -> Select[Any]:
+def _newest(wanted: FromClause, *conditions: ColumnElement[bool]) -> Select[Any]:
     """For each dataset and moment the run that wrote the newest version until then: a look-up in an index for each."""
     dataset, moment = wanted.c
     last = select(_WRITTEN.c.run_id).join_from(_WRITTEN, _RUN, _RUN.c.id == _WRITTEN.c.run_id)
     last = last.where(_WRITTEN.c.dataset_id == dataset, _WRITTEN.c.written, moment >= _WRITTEN.c.at, _lasting())
-    last = last.order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid.desc()).limit(1).correlate(wanted)
-    found = select(
-        dataset.label("dataset_id"), moment.label("moment"), last.scalar_subquery().label("run_id")
-    ).subquery()
-    written = and_(_WRITTEN.c.run_id == found.c.run_id, _WRITTEN.c.dataset_id == found.c.dataset_id, _WRITTEN.c.written)
-    question = select(
-        found, _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, _WRITTEN.c.at, _WRITTEN.c.schema_digest
-    ).select_from(found)
-    return question.join(_RUN, _RUN.c.id == found.c.run_id).join(_WRITTEN, written)
+    last = last.where(*conditions).order_by(_WRITTEN.c.at.desc(), _RUN.c.uuid.desc())
+    return _version_of_run(wanted, last, _WRITTEN, _WRITTEN.c.at, _WRITTEN.c.written)
+
+
+def _newest_with_schema(wanted: FromClause) -> Select[Any]:
+    return _newest(wanted, _WRITTEN.c.schema_digest.is_not(None))
 
 
 def _newest_altered(wanted: FromClause) -> Select[Any]:
     """The same of runs that altered a dataset and left a schema."""
     dataset, moment = wanted.c
-    last = _last_change(wanted).scalar_subquery().label("run_id")
-    found = select(dataset.label("dataset_id"), moment.label("moment"), last).subquery()
-    same = and_(_CHANGED.c.run_id == found.c.run_id, _CHANGED.c.dataset_id == found.c.dataset_id)
-    question = select(
-        found, _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, _CHANGED.c.schema_at.label("at"), _CHANGED.c.schema_digest
-    )
-    return question.select_from(found).join(_RUN, _RUN.c.id == found.c.run_id).join(_CHANGED, same)
+    last = select(_CHANGED.c.run_id).join_from(_CHANGED, _RUN, _RUN.c.id == _CHANGED.c.run_id)
+    last = last.where(_CHANGED.c.dataset_id == dataset, moment >= _CHANGED.c.schema_at, _RUN.c.state.in_(SUCCESSFUL))
+    last = last.order_by(_CHANGED.c.schema_at.desc(), _RUN.c.uuid.desc())
+    return _version_of_run(wanted, last, _CHANGED, _CHANGED.c.schema_at)
+
+
+def _version_of_run(
+    wanted: FromClause, runs: Select[Any], table: Table, at: ColumnElement[int], *conditions: ColumnElement[bool]
+) -> Select[Any]:
+    """The rows of a table that the first of some runs has for each dataset and moment."""
+    dataset, moment = wanted.c
+    run = runs.limit(1).correlate(wanted).scalar_subquery()
+    found = select(dataset.label("dataset_id"), moment.label("moment"), run.label("run_id")).subquery()
+    same = and_(table.c.run_id == found.c.run_id, table.c.dataset_id == found.c.dataset_id, *conditions)
+    question = select(found, _RUN.c.uuid, _RUN.c.shown, _RUN.c.state, at.label("at"), table.c.schema_digest)
+    return question.select_from(found).join(_RUN, _RUN.c.id == found.c.run_id).join(table, same)
 
 
 def _lasting() -> Any:
