@@ -17,6 +17,9 @@ _KEYS = {
 }
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
 
+Drawable = Roots | Graph | DatasetGraph | Paths
+"""The answers that can be drawn."""
+
 Node = Column | KnownDataset
 """A dataset as a node stands for every column of it."""
 
@@ -42,7 +45,7 @@ class Arrow:
         return f"{self.label}: {readable(self.expression)}" if self.expression else self.label
 
 
-def arrows_of(answer: Roots | Graph | DatasetGraph | Paths) -> list[Arrow]:
+def arrows_of(answer: Drawable) -> list[Arrow]:
     """Return the arrows of an answer, in the direction of the data, each once."""
     if isinstance(answer, Roots):
         return [_arrow(root.column, answer.column, root.transformations) for root in answer.roots]

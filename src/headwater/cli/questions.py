@@ -1,16 +1,16 @@
 """The commands that follow lineage: roots, show, impact, path."""
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from headwater.answers import documents, spreadsheets
+from headwater.answers.documents import Document
 from headwater.answers.drawings import DRAWINGS, arrows_of
-from headwater.answers.spreadsheets import csv_lines
+from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.cli.options import DepthOption, FormatOption, GuessOption, NestedOption, StoreOption, TypeOption, reading
-from headwater.cli.output import Format, json_lines, note, print_lines, tree_lines
+from headwater.cli.output import Branch, Format, json_lines, note, print_lines, tree_lines
 from headwater.cli.trees import impact_tree, paths_tree, roots_tree
 from headwater.cli.walktree import walk_tree
 from headwater.store.questions import (
@@ -34,6 +34,15 @@ _CUTS = {
     "paths": "the limit on paths to try",
     "nested": "the limit on events that are read for fields within columns",
 }
+Answer = Roots | Graph | Impact | Paths
+_FORMS: dict[type, tuple[Callable[[Any], Branch], Callable[[Any], Document], Callable[..., Sheet]]] = {
+    Roots: (roots_tree, documents.of_roots, spreadsheets.roots_sheet),
+    Graph: (walk_tree, documents.of_graph, spreadsheets.graph_sheet),
+    Impact: (impact_tree, documents.of_impact, spreadsheets.impact_sheet),
+    Paths: (paths_tree, documents.of_paths, spreadsheets.paths_sheet),
+}
+"""The tree, the document and the sheet of each answer."""
+
 _HELP = "Any ending of the name that only one has."
 _ColumnName = Annotated[str, typer.Argument(metavar="DATASET.COLUMN", help=_HELP)]
 _Name = Annotated[str, typer.Argument(metavar="DATASET[.COLUMN]", help=_HELP)]
@@ -50,7 +59,7 @@ def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     """List the root input columns of a column, and how each takes part."""
     with reading(store) as opened:
         answer = roots_of(opened, column, Bounds(edge_type=type_, guess=guess, nested=nested))
-    _print(_roots_lines(answer, format_, guess), answer.truncated)
+    _print(answer, format_, guess)
 
 
 def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
@@ -69,7 +78,7 @@ def show(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
         answer = walk_from(
             opened, name, direction, Bounds(edge_type=type_, depth=depth, guess=guess, nested=nested), ends=True
         )
-    _print(_graph_lines(answer, format_, guess), answer.truncated)
+    _print(answer, format_, guess)
 
 
 def impact(
@@ -81,12 +90,10 @@ def impact(
 ) -> None:
     """List all columns that depend on a column or a dataset, by dataset."""
     with reading(store) as opened:
-        if format_ in (Format.MERMAID, Format.DOT):
-            graph = walk_from(opened, name, Direction.DOWN, Bounds(guess=guess, nested=nested))
-            _print(_graph_lines(graph, format_, guess), graph.truncated)
-            return
-        answer = impact_of(opened, name, Bounds(guess=guess, nested=nested))
-    _print(_impact_lines(answer, format_, guess), answer.truncated)
+        drawn = format_ in (Format.MERMAID, Format.DOT)
+        bounds = Bounds(guess=guess, nested=nested)
+        answer = walk_from(opened, name, Direction.DOWN, bounds) if drawn else impact_of(opened, name, bounds)
+    _print(answer, format_, guess)
 
 
 def path(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
@@ -101,60 +108,19 @@ def path(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     """Show the paths between two columns, the shortest first, with the transformation and job of every step."""
     with reading(store) as opened:
         answer = paths_between(opened, one, other, most=most, bounds=Bounds(guess=guess, nested=nested))
-    _print(_paths_lines(answer, format_, guess), answer.truncated)
+    _print(answer, format_, guess)
 
 
-def _print(lines: Iterable[Text | str], truncated: tuple[str, ...]) -> None:
-    print_lines(lines)
-    if truncated:
-        note(f"The answer was cut by {' and '.join(_CUTS[limit] for limit in truncated)}.")
-
-
-def _roots_lines(answer: Roots, format_: Format, guess: bool) -> Iterable[Text | str]:
+def _print(answer: Answer, format_: Format, guess: bool) -> None:
+    tree, document, sheet = _FORMS[type(answer)]
     match format_:
         case Format.TREE:
-            return tree_lines(roots_tree(answer))
+            print_lines(tree_lines(tree(answer)))
         case Format.JSON:
-            return json_lines(documents.of_roots(answer))
+            print_lines(json_lines(document(answer)))
         case Format.CSV:
-            return csv_lines(*spreadsheets.roots_sheet(answer, guess=guess))
+            print_lines(csv_lines(*sheet(answer, guess=guess)))
         case _:
-            return _drawn(answer, format_)
-
-
-def _graph_lines(answer: Graph, format_: Format, guess: bool) -> Iterable[Text | str]:
-    match format_:
-        case Format.TREE:
-            return tree_lines(walk_tree(answer))
-        case Format.JSON:
-            return json_lines(documents.of_graph(answer))
-        case Format.CSV:
-            return csv_lines(*spreadsheets.graph_sheet(answer, guess=guess))
-        case _:
-            return _drawn(answer, format_)
-
-
-def _impact_lines(answer: Impact, format_: Format, guess: bool) -> Iterable[Text | str]:
-    match format_:
-        case Format.JSON:
-            return json_lines(documents.of_impact(answer))
-        case Format.CSV:
-            return csv_lines(*spreadsheets.impact_sheet(answer, guess=guess))
-        case _:
-            return tree_lines(impact_tree(answer))
-
-
-def _paths_lines(answer: Paths, format_: Format, guess: bool) -> Iterable[Text | str]:
-    match format_:
-        case Format.TREE:
-            return tree_lines(paths_tree(answer))
-        case Format.JSON:
-            return json_lines(documents.of_paths(answer))
-        case Format.CSV:
-            return csv_lines(*spreadsheets.paths_sheet(answer, guess=guess))
-        case _:
-            return _drawn(answer, format_)
-
-
-def _drawn(answer: Roots | Graph | Paths, format_: Format) -> Iterable[str]:
-    return DRAWINGS[format_.value](arrows_of(answer))
+            print_lines(DRAWINGS[format_.value](arrows_of(answer)))  # type: ignore[arg-type]
+    if answer.truncated:
+        note(f"The answer was cut by {' and '.join(_CUTS[limit] for limit in answer.truncated)}.")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, TypeVar
 
-from fastapi import Query, Response
+from fastapi import Query
 from pydantic import Field
 
 from headwater.answers.documents import Document, of_column, of_coverage, of_dataset, of_found_text, of_versions
@@ -17,6 +17,7 @@ from headwater.server.columns.replies import (
     AskedQuestion,
     Question,
     Reply,
+    answered,
     csv_reply,
     json_reply,
     question_router,
@@ -28,7 +29,6 @@ from headwater.store.questions import (
     DatasetQuery,
     FoundColumns,
     FoundTexts,
-    ListedVersion,
     corrected,
     coverage,
     dataset_page,
@@ -79,36 +79,9 @@ class CoverageParameters(QueryParams):
 
 
 @router.get("/columns", response_model=list_schemas.ColumnPage)
-def columns(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Response:
+@answered()
+def columns(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Reply:
     """List columns whose names contain a text, then those of datasets whose names do."""
-    return question.respond(lambda: _columns(query, question))
-
-
-@router.get("/search", response_model=list_schemas.TextPage)
-def search(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Response:
-    """Search datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL with its words."""
-    return question.respond(lambda: _search(query, question), of_events=False)
-
-
-@router.get("/datasets", response_model=list_schemas.DatasetPage)
-def datasets(query: Annotated[DatasetsParameters, Query()], question: AskedQuestion) -> Response:
-    """List datasets by name, each with its columns."""
-    return question.respond(lambda: _datasets(query, question))
-
-
-@router.get("/versions", response_model=list_schemas.VersionPage)
-def versions(query: Annotated[VersionsParameters, Query()], question: AskedQuestion) -> Response:
-    """List the versions of a dataset, the newest first, each with the columns that it had."""
-    return question.respond(lambda: _versions(query, question))
-
-
-@router.get("/coverage", response_model=list_schemas.CoveragePage, responses=TABULAR)
-def covered(query: Annotated[CoverageParameters, Query()], question: AskedQuestion) -> Response:
-    """List how much of the lineage of each output is known, the least first, and what is missing."""
-    return question.respond(lambda: _coverage(query, question))
-
-
-def _columns(query: SearchParameters, question: Question) -> Reply:
     found, more = _forgiving(find_columns, query, question)
     shown = [
         of_column(question.redacted(one.column))
@@ -118,7 +91,10 @@ def _columns(query: SearchParameters, question: Question) -> Reply:
     return json_reply({"columns": shown, **more})
 
 
-def _search(query: SearchParameters, question: Question) -> Reply:
+@router.get("/search", response_model=list_schemas.TextPage)
+@answered(of_events=False)
+def search(query: Annotated[SearchParameters, Query()], question: AskedQuestion) -> Reply:
+    """Search datasets, columns and jobs: names that contain a text, then tags, descriptions and SQL with its words."""
     page, more = _forgiving(find_texts, query, question)
     # A text may name what is hidden, as descriptions of steps may.
     found = page.found if question.sees is None else tuple(replace(one, excerpt="") for one in page.found)
@@ -126,22 +102,11 @@ def _search(query: SearchParameters, question: Question) -> Reply:
     return json_reply({"results": shown, **more})
 
 
-def _forgiving(find: Callable[..., Found], query: SearchParameters, question: Question) -> tuple[Found, Document]:
-    """Return what a search finds, else what it finds without typing errors, and the end of the document of it."""
-    rank, last, text = place_of(query.cursor, (int, int, str)) if query.cursor is not None else (0, 0, query.q)
-    found: Found = find(question.store, text, query.limit, after=(rank, last), sees=question.sees)
-    if not found.found and query.cursor is None and (other := corrected(question.store, text, question.sees)):
-        again = find(question.store, other, query.limit, sees=question.sees)
-        if again.found:
-            found, text = again, other
-    place: tuple[int, int] | None = found.next
-    following = None if place is None else cursor_of([place[0], place[1], text])
-    return found, {"corrected": text if text != query.q else None, "next": following}
-
-
-def _datasets(query: DatasetsParameters, question: Question) -> Reply:
-    namespace, name = place_of(query.cursor, (str, str)) if query.cursor is not None else (None, None)
-    after = (namespace, name) if namespace is not None and name is not None else None
+@router.get("/datasets", response_model=list_schemas.DatasetPage)
+@answered()
+def datasets(query: Annotated[DatasetsParameters, Query()], question: AskedQuestion) -> Reply:
+    """List datasets by name, each with its columns."""
+    after = place_of(query.cursor, (str, str))
     page = dataset_page(
         question.store, query.limit, DatasetQuery(query.q, after, question.sees, query.moment(question.store))
     )
@@ -150,27 +115,29 @@ def _datasets(query: DatasetsParameters, question: Question) -> Reply:
         | {"columns": [{"id": one.id, "field": one.name, "type": one.type} for one in given]}
         for dataset, given in page.datasets
     ]
-    return json_reply({"datasets": shown, "next": cursor_of(page.next) if page.next is not None else None})
+    return json_reply({"datasets": shown, "next": cursor_of(page.next)})
 
 
-def _versions(query: VersionsParameters, question: Question) -> Reply:
-    at, run = place_of(query.cursor, (int, str)) if query.cursor is not None else (None, None)
-    after = (at, run) if at is not None and run is not None else None
+@router.get("/versions", response_model=list_schemas.VersionPage)
+@answered()
+def versions(query: Annotated[VersionsParameters, Query()], question: AskedQuestion) -> Reply:
+    """List the versions of a dataset, the newest first, each with the columns that it had."""
+    after = place_of(query.cursor, (int, str))
     page = version_page(question.store, query.name(), query.limit, after=after, sees=question.sees)
-    shown = [_redacted_version(one, question) for one in page.versions]
+    hides = question.redaction.hides
+    shown = [replace(one, run="") if hides(one.job) else one for one in page.versions]
     document = of_versions(question.redacted(replace(page, versions=tuple(shown)), page.dataset))
-    return json_reply(document | {"next": cursor_of(page.next) if page.next is not None else None})
+    return json_reply(document | {"next": cursor_of(page.next)})
 
 
-def _redacted_version(one: ListedVersion, question: Question) -> ListedVersion:
-    """Return a version without its run where the job is hidden."""
-    return one if not question.redaction.hides(one.job) else replace(one, run="")
-
-
-def _coverage(query: CoverageParameters, question: Question) -> Reply:
+@router.get("/coverage", response_model=list_schemas.CoveragePage, responses=TABULAR)
+@answered()
+def covered(query: Annotated[CoverageParameters, Query()], question: AskedQuestion) -> Reply:
+    """List how much of the lineage of each output is known, the least first, and what is missing."""
     # By what is shown: the place in a cursor must have no hidden name in it.
-    every = coverage(question.store, query.run)
-    found = sorted((_redacted_coverage(one, question) for one in every if _is_visible(one, question)), key=worst_first)
+    every, hides = coverage(question.store, query.run), question.redaction.hides
+    seen = (one for one in every if not hides(one.output if one.output is not None else one.job))
+    found = sorted((_redacted_coverage(one, question) for one in seen), key=worst_first)
     if query.format == "csv":
         require_whole(query.limit, query.cursor)
         return csv_reply(coverage_sheet(found))
@@ -180,9 +147,17 @@ def _coverage(query: CoverageParameters, question: Question) -> Reply:
     return json_reply({"outputs": shown, "total": counts, "next": page.next})
 
 
-def _is_visible(one: Coverage, question: Question) -> bool:
-    about = one.output if one.output is not None else one.job
-    return not question.redaction.hides(about)
+def _forgiving(find: Callable[..., Found], query: SearchParameters, question: Question) -> tuple[Found, Document]:
+    """Return what a search finds, else what it finds without typing errors, and the end of the document of it."""
+    rank, last, text = place_of(query.cursor, (int, int, str)) or (0, 0, query.q)
+    found: Found = find(question.store, text, query.limit, after=(rank, last), sees=question.sees)
+    if not found.found and query.cursor is None and (other := corrected(question.store, text, question.sees)):
+        again = find(question.store, other, query.limit, sees=question.sees)
+        if again.found:
+            found, text = again, other
+    place: tuple[int, int] | None = found.next
+    following = None if place is None else [place[0], place[1], text]
+    return found, {"corrected": text if text != query.q else None, "next": cursor_of(following)}
 
 
 def _redacted_coverage(one: Coverage, question: Question) -> Coverage:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query
 from pydantic import Field
 
 from headwater.answers.documents import of_difference
@@ -16,6 +16,7 @@ from headwater.server.columns.replies import (
     AskedQuestion,
     Question,
     Reply,
+    answered,
     csv_reply,
     json_reply,
     question_router,
@@ -35,15 +36,12 @@ class DifferenceParameters(NameParams):
 
 
 @router.get("/diff", response_model=list_schemas.Difference, responses=TABULAR)
-def diff(query: Annotated[DifferenceParameters, Query()], question: AskedQuestion) -> Response:
+@answered()
+def diff(query: Annotated[DifferenceParameters, Query()], question: AskedQuestion) -> Reply:
     """List the steps that came, went or changed between two moments or two runs.
 
     For a dataset or a job the steps into their columns are compared; for a column, all steps that lead to it.
     """
-    return question.respond(lambda: _difference(query, question))
-
-
-def _difference(query: DifferenceParameters, question: Question) -> Reply:
     before = moment_of(question.store, query.before)
     after = moment_of(question.store, query.after) if query.after is not None else None
     found = _compared(query, question, before, after)

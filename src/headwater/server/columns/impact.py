@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Annotated, Any, Literal
 
-from fastapi import Query, Response
+from fastapi import Query
 
 from headwater.answers.documents import of_column, of_impact, of_job
 from headwater.answers.spreadsheets import impact_sheet
@@ -17,8 +17,8 @@ from headwater.server.columns.query_params import BoundsParams, NameParams, Page
 from headwater.server.columns.replies import (
     TABULAR,
     AskedQuestion,
-    Question,
     Reply,
+    answered,
     csv_reply,
     json_reply,
     question_router,
@@ -40,12 +40,9 @@ class ImpactParameters(NameParams, BoundsParams, PageParams):
 
 
 @router.get("/impact", response_model=schemas.Impact, responses=TABULAR)
-def impact(query: Annotated[ImpactParameters, Query()], question: AskedQuestion) -> Response:
+@answered()
+def impact(query: Annotated[ImpactParameters, Query()], question: AskedQuestion) -> Reply:
     """List the datasets, columns and jobs that depend on a column or a dataset: the nearest first, and how many."""
-    return question.respond(lambda: _impact(query, question))
-
-
-def _impact(query: ImpactParameters, question: Question) -> Reply:
     answer = impact_of(question.store, query.name(), question.bounds(query))
     answer = question.redacted(answer, answer.start)
     if query.format == "csv":

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query
 from pydantic import Field
 
 from headwater.answers.documents import of_paths, of_roots
-from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import paths_sheet, roots_sheet
 from headwater.server.columns import schemas
 from headwater.server.columns.pages import page_after
@@ -15,10 +14,9 @@ from headwater.server.columns.query_params import BoundsParams, Drawn, NameParam
 from headwater.server.columns.replies import (
     DRAWN,
     AskedQuestion,
-    Question,
     Reply,
-    csv_reply,
-    drawing_reply,
+    answered,
+    drawn_reply,
     json_reply,
     question_router,
     require_whole,
@@ -44,18 +42,9 @@ class PathsParameters(BoundsParams):
 
 
 @router.get("/roots", response_model=schemas.Roots, responses=DRAWN)
-def roots(query: Annotated[RootsParameters, Query()], question: AskedQuestion) -> Response:
+@answered()
+def roots(query: Annotated[RootsParameters, Query()], question: AskedQuestion) -> Reply:
     """List the first columns that a column is made from, how, and why nothing is before them."""
-    return question.respond(lambda: _roots(query, question))
-
-
-@router.get("/paths", response_model=schemas.Paths, responses=DRAWN)
-def paths(query: Annotated[PathsParameters, Query()], question: AskedQuestion) -> Response:
-    """List the paths between two columns in the direction of the data, the shortest first, with every step."""
-    return question.respond(lambda: _paths(query, question))
-
-
-def _roots(query: RootsParameters, question: Question) -> Reply:
     answer = roots_of(question.store, query.name(), question.bounds(query))
     answer = question.redacted(answer, answer.column)
     if query.format == "json":
@@ -64,23 +53,22 @@ def _roots(query: RootsParameters, question: Question) -> Reply:
         page = page_after(roots, _place, query.limit, query.cursor, (*(int,) * 6, str, str, str, int))
         return json_reply(of_roots(replace(answer, roots=tuple(page.items))) | {"next": page.next})
     require_whole(query.limit, query.cursor)
-    if query.format == "csv":
-        return csv_reply(roots_sheet(answer, guess=query.guess), answer.truncated)
-    return drawing_reply(arrows_of(answer), query.format, answer.truncated)
+    return drawn_reply(answer, roots_sheet, query.format, guess=query.guess)
+
+
+@router.get("/paths", response_model=schemas.Paths, responses=DRAWN)
+@answered()
+def paths(query: Annotated[PathsParameters, Query()], question: AskedQuestion) -> Reply:
+    """List the paths between two columns in the direction of the data, the shortest first, with every step."""
+    bounds = question.bounds(query)
+    answer = paths_between(question.store, query.source, query.target, most=query.most, bounds=bounds)
+    answer = question.redacted(answer, answer.source, answer.target)
+    if query.format == "json":
+        return json_reply(of_paths(answer))
+    return drawn_reply(answer, paths_sheet, query.format, guess=query.guess)
 
 
 def _place(root: Root) -> tuple[int | str, ...]:
     """Return the place of a root among others: the strongest first, then by name."""
     dataset = root.column.dataset.dataset
     return *map(int, rank(root.transformations[0])), dataset.namespace, dataset.name, root.column.name, root.column.id
-
-
-def _paths(query: PathsParameters, question: Question) -> Reply:
-    bounds = question.bounds(query)
-    answer = paths_between(question.store, query.source, query.target, most=query.most, bounds=bounds)
-    answer = question.redacted(answer, answer.source, answer.target)
-    if query.format == "json":
-        return json_reply(of_paths(answer))
-    if query.format == "csv":
-        return csv_reply(paths_sheet(answer, guess=query.guess), answer.truncated)
-    return drawing_reply(arrows_of(answer), query.format, answer.truncated)

@@ -14,24 +14,26 @@ from headwater.errors import QuestionError
 Item = TypeVar("Item")
 
 
-def cursor_of(place: Any) -> str:
-    """Return a place in an answer as an opaque text."""
-    return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
+def cursor_of(place: Sequence[Any] | None) -> str | None:
+    """Return a place in an answer as an opaque text; None for none."""
+    return None if place is None else base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
 
 
-def place_of(cursor: str, kinds: tuple[type, ...]) -> list[Any]:
-    """Return the place of a cursor, whose parts have these types.
+def place_of(cursor: str | None, kinds: tuple[type, ...]) -> Any:
+    """Return the place of a cursor as a tuple, whose parts have these types; None without a cursor.
 
     Raises:
         QuestionError: the text is not a cursor of such an answer.
     """
+    if cursor is None:
+        return None
     try:
         place = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, ValueError):
         place = None
     if not isinstance(place, list) or [type(part) for part in place] != list(kinds):
         raise QuestionError(f"The cursor is {cursor[:100]!r}: expected `next` of the page before.")
-    return place
+    return tuple(place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def page_after(
     Raises:
         QuestionError: the text is not a cursor.
     """
-    begin = bisect_right(items, tuple(place_of(cursor, kinds)), key=key) if cursor is not None else 0
+    begin = bisect_right(items, place_of(cursor, kinds), key=key) if cursor is not None else 0
     end = len(items) if limit is None else min(begin + limit, len(items))
     return Page(items[begin:end], cursor_of(key(items[end - 1])) if begin < end < len(items) else None)
 

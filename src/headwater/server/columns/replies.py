@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import wraps
 from hashlib import blake2b
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
-from headwater.answers.drawings import DRAWINGS, Arrow
+from headwater.answers.drawings import DRAWINGS, Drawable, arrows_of
 from headwater.answers.redaction import Redaction
 from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.errors import AmbiguousName, QuestionError, UnknownName
@@ -35,6 +36,7 @@ DRAWN: dict[int | str, dict[str, Any]] = {
 """The response of a question whose answer comes as CSV and as drawings too."""
 
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,21 @@ class Question:
         return f'W/"{state}-{_digest(self.request.app.version, self.request.url.path, query)}"'
 
 
+def answered(*, of_events: bool = True) -> Callable[[Callable[P, Reply]], Callable[P, Response]]:
+    """Return a decorator that makes a route of a function with a reply to a ``question``; see `Question.respond`."""
+
+    def of(make: Callable[P, Reply]) -> Callable[P, Response]:
+        @wraps(make)
+        def route(*args: P.args, **parameters: P.kwargs) -> Response:
+            question = parameters["question"]
+            assert isinstance(question, Question)
+            return question.respond(lambda: make(*args, **parameters), of_events=of_events)
+
+        return route
+
+    return of
+
+
 def _question(request: Request, server: TheServer, caller: Reader) -> Question:
     return Question(request, server, caller)
 
@@ -165,9 +182,11 @@ def csv_reply(sheet: Sheet, truncated: tuple[str, ...] = ()) -> Reply:
     return _lines(csv_lines(*sheet), "csv", truncated)
 
 
-def drawing_reply(arrows: list[Arrow], format_: Drawn, truncated: tuple[str, ...]) -> Reply:
-    """Return arrows as Mermaid, DOT or GraphML."""
-    return _lines(DRAWINGS[format_](arrows), format_, truncated)
+def drawn_reply(answer: Drawable, sheet: Callable[..., Sheet], format_: Drawn, *, guess: bool) -> Reply:
+    """Return an answer as CSV, or as Mermaid, DOT or GraphML."""
+    if format_ == "csv":
+        return csv_reply(sheet(answer, guess=guess), answer.truncated)
+    return _lines(DRAWINGS[format_](arrows_of(answer)), format_, answer.truncated)
 
 
 def require_whole(limit: int | None, cursor: str | None) -> None:

@@ -17,7 +17,7 @@ from headwater.policies.flows import Flows
 from headwater.policies.tag_file import TagName
 from headwater.server.auth.access import Scope, require_namespace
 from headwater.server.columns.query_params import AsOfParams, NameParams
-from headwater.server.columns.replies import AskedQuestion, Question, Reply, json_reply, question_router
+from headwater.server.columns.replies import AskedQuestion, Reply, answered, json_reply, question_router
 from headwater.server.columns.schemas import ColumnName, DatasetName, Hop, Start
 from headwater.server.openapi import Schema
 from headwater.server.server import Writer
@@ -126,9 +126,13 @@ class ArrivingTags(Schema):
 
 
 @router.get("/tags", response_model=TagList)
-def tags(query: Annotated[TagsParameters, Query()], question: AskedQuestion) -> Response:
+@answered(of_events=False)
+def tags(query: Annotated[TagsParameters, Query()], question: AskedQuestion) -> Reply:
     """List the tags of columns and datasets, with who put them and when."""
-    return question.respond(lambda: _tags(query, question), of_events=False)
+    named = query.name() if query.model_fields_set else None
+    found = tagged_names(question.store, named, question.sees)
+    shown = [_of_tag(question.redacted(one)) for one in found if not question.redaction.hides(one.on)]
+    return json_reply({"tags": shown, "writable": question.caller.scope >= Scope.WRITE})
 
 
 @router.post("/tags", response_model=TagOn, operation_id="put_tag", status_code=201, responses={304: {}})
@@ -151,25 +155,9 @@ def remove(query: Annotated[Place, Query()], caller: Writer, question: AskedQues
 
 
 @router.get("/tags/flow", response_model=TagFlow)
-def flow(query: Annotated[FlowParameters, Query()], question: AskedQuestion) -> Response:
+@answered(of_events=False)
+def flow(query: Annotated[FlowParameters, Query()], question: AskedQuestion) -> Reply:
     """Follow a tag to the columns at which it arrives: by value, masked, or by influence, each with the path to it."""
-    return question.respond(lambda: _flow(query, question), of_events=False)
-
-
-@router.get("/tags/arriving", response_model=ArrivingTags)
-def arriving(query: Annotated[ArrivingParameters, Query()], question: AskedQuestion) -> Response:
-    """List the tags that arrive at a column or at the columns of a dataset, each with the path to it."""
-    return question.respond(lambda: _arriving(query, question), of_events=False)
-
-
-def _tags(query: TagsParameters, question: Question) -> Reply:
-    named = query.name() if query.model_fields_set else None
-    found = tagged_names(question.store, named, question.sees)
-    shown = [_of_tag(question.redacted(one)) for one in found if not question.redaction.hides(one.on)]
-    return json_reply({"tags": shown, "writable": question.caller.scope >= Scope.WRITE})
-
-
-def _flow(query: FlowParameters, question: Question) -> Reply:
     tag = TagName(query.tag, query.value)
     at = query.moment(question.store)
     with question.store.read() as connection:
@@ -185,7 +173,10 @@ def _flow(query: FlowParameters, question: Question) -> Reply:
     return json_reply(document)
 
 
-def _arriving(query: ArrivingParameters, question: Question) -> Reply:
+@router.get("/tags/arriving", response_model=ArrivingTags)
+@answered(of_events=False)
+def arriving(query: Annotated[ArrivingParameters, Query()], question: AskedQuestion) -> Reply:
+    """List the tags that arrive at a column or at the columns of a dataset, each with the path to it."""
     at = query.moment(question.store)
     with question.store.read() as connection:
         about = find(connection, query.name(), sees=question.sees)

@@ -5,14 +5,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Query, Response
+from fastapi import Query
 from pydantic import Field
 
 from headwater.answers.views import of_view
 from headwater.model import Subtype, TransformationType
 from headwater.model.time import iso
 from headwater.server.columns.query_params import BoundsParams, NameParams, QueryParams
-from headwater.server.columns.replies import AskedQuestion, Question, Reply, json_reply, question_router
+from headwater.server.columns.replies import AskedQuestion, Reply, answered, json_reply, question_router
 from headwater.server.columns.schemas import NamedIds, Truncated
 from headwater.server.openapi import Schema
 from headwater.store.questions import step_history, view_of
@@ -129,12 +129,9 @@ class Step(Schema):
 
 
 @router.get("/view", response_model=View)
-def view(query: Annotated[ViewParameters, Query()], question: AskedQuestion) -> Response:
+@answered()
+def view(query: Annotated[ViewParameters, Query()], question: AskedQuestion) -> Reply:
     """Show a column, or all columns of a dataset, with what leads to it and what comes of it, in one compact answer."""
-    return question.respond(lambda: _view(query, question))
-
-
-def _view(query: ViewParameters, question: Question) -> Reply:
     up, down = (query.depth if depth is None else depth for depth in (query.up, query.down))
     most, bounds = question.settings.depth_limit, question.bounds(query)
     sides = {name: None if depth is None else min(depth, most) for name, depth in (("up", up), ("down", down))}
@@ -143,12 +140,9 @@ def _view(query: ViewParameters, question: Question) -> Reply:
 
 
 @router.get("/step", response_model=Step)
-def step(query: Annotated[StepParameters, Query()], question: AskedQuestion) -> Response:
+@answered()
+def step(query: Annotated[StepParameters, Query()], question: AskedQuestion) -> Reply:
     """Say when a step of a view was first and last seen, and by which run."""
-    return question.respond(lambda: _step(query, question))
-
-
-def _step(query: StepParameters, question: Question) -> Reply:
     found = step_history(question.store, query.input, query.output, query.job)
     found = question.redacted(found, found.input, found.output, found.job)
     return json_reply({"firstSeen": iso(found.first), "lastSeen": iso(found.last), "run": found.run or None})

@@ -8,7 +8,6 @@ from fastapi import Query, Response
 
 from headwater.answers.compact import of_compact, of_reached
 from headwater.answers.documents import of_dataset_graph, of_graph
-from headwater.answers.drawings import arrows_of
 from headwater.answers.spreadsheets import dataset_graph_sheet, graph_sheet
 from headwater.server.columns import schemas
 from headwater.server.columns.pages import Window
@@ -18,8 +17,7 @@ from headwater.server.columns.replies import (
     AskedQuestion,
     Question,
     Reply,
-    csv_reply,
-    drawing_reply,
+    drawn_reply,
     json_reply,
     question_router,
     require_whole,
@@ -90,10 +88,8 @@ def _walked(walk: WalkParameters, question: Question, direction: Direction) -> R
 
 
 def _readable(walk: WalkParameters, graph: Graph) -> Reply:
-    if walk.format == "csv":
-        return csv_reply(graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
-        return drawing_reply(arrows_of(graph), walk.format, graph.truncated)
+        return drawn_reply(graph, graph_sheet, walk.format, guess=walk.guess)
     columns = {
         column.id: column
         for column in sorted(graph.columns, key=lambda one: (*_place(one, graph.columns[one]), one.id))
@@ -143,8 +139,6 @@ def _collapsed(walk: WalkParameters, question: Question, direction: Direction) -
     require_whole(walk.limit, walk.cursor)
     found = datasets_from(question.store, walk.name(), direction, question.bounds(walk))
     graph: DatasetGraph = question.redacted(found, found.start)
-    if walk.format == "csv":
-        return csv_reply(dataset_graph_sheet(graph, guess=walk.guess), graph.truncated)
     if walk.format != "json":
-        return drawing_reply(arrows_of(graph), walk.format, graph.truncated)
+        return drawn_reply(graph, dataset_graph_sheet, walk.format, guess=walk.guess)
     return json_reply(of_dataset_graph(graph))
