@@ -116,8 +116,9 @@ def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph,
         for _ in range(2):
             with store.read() as connection:
                 flow = Flows(connection, file, influence=True, guess=False).of(tag_name("t"))
-            arrived = {kind: set(flow.arrived[kind].now) for kind in Arriving}
-            lengths = {(kind, one): len(flow.paths([one], kind)[one]) for kind, some in arrived.items() for one in some}
+                arrived = {kind: set(flow.arrived[kind].now) for kind in Arriving}
+                paths = {kind: flow.paths(some, kind) for kind, some in arrived.items()}
+            lengths = {(kind, one): len(rows) for kind, of_kind in paths.items() for one, rows in of_kind.items()}
             found.append((arrived, lengths, set(flow.blocked)))
             store.keep_edges().wait()
         assert found[0] == found[1]
