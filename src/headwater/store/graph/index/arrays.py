@@ -63,13 +63,18 @@ class EdgeArrays:
         """The output of each link from these, in no order."""
         return self._ends(_OUTPUT, self._out_of(inputs), _of(self.down, inputs))
 
-    def columns_from(self, inputs: Ids) -> tuple[Ids, ...]:
-        """The links from these sorted ids as arrays of inputs, outputs, transformations and jobs, in no order."""
+    def columns_from(self, inputs: Ids, numbers: Collection[int] = range(_DATASET)) -> tuple[Ids, ...]:
+        """The links from these sorted ids as arrays of inputs, outputs, transformations and jobs, in no order.
+
+        ``numbers`` are the places of those that are wanted.
+        """
         places = self._out_of(inputs)
-        columns = tuple(column[places] for column in self.columns[:_DATASET])
+        columns = tuple(self.columns[number][places] for number in numbers)
         added = np.fromiter(self.down, np.int64, len(self.down))
         rows = [row for one in added[np.isin(added, inputs)].tolist() for row in self.down[one]]
-        return tuple(map(np.append, columns, zip(*rows, strict=True))) if rows else columns
+        return (
+            tuple(map(np.append, columns, ([row[number] for row in rows] for number in numbers))) if rows else columns
+        )
 
     def _into(self, outputs: Collection[int] | Ids) -> Ids:
         return self._there(_found(self.columns[_OUTPUT], outputs))

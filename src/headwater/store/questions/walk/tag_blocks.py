@@ -78,7 +78,8 @@ class _BlockWalk:
         ``frontier`` are columns, or by a minus sign whole datasets, so many ``steps`` away.
         """
         fields, datasets = np.full(self._size, FAR, np.int32), dict[int, int]()
-        rest: dict[Arriving, list[Ids]] = {kind: [] for kind in Arriving}
+        rest: dict[Arriving, list[Ids]] = {kind: [] for kind in Arriving if kind not in passing}
+        passed = np.isin(range(len(_NUMBERS)), [_NUMBERS[kind] for kind in passing])
         spread: set[int] = set()
         while len(frontier):
             frontier, bare = self._spread(frontier, spread)
@@ -92,15 +93,19 @@ class _BlockWalk:
             steps += 1
             following: list[Ids] = []
             for outputs, numbers in self._out_of(frontier):
-                for kind in Arriving:
-                    ends = outputs[numbers == _NUMBERS[kind]]
-                    (following if kind in passing else rest[kind]).append(ends)
+                passes = passed[numbers]
+                following.append(outputs if passes.all() else outputs[passes])
+                for kind in rest if len(following[-1]) < len(outputs) else ():
+                    rest[kind].append(outputs[numbers == _NUMBERS[kind]])
             frontier = _joined(following)
         return Distances(fields, datasets), {kind: _joined(some) for kind, some in rest.items()}
 
     def _spread(self, frontier: Ids, spread: set[int]) -> tuple[Ids, set[int]]:
         """Return columns for whole datasets, of each once; and those of which no column is known."""
-        whole = set((-frontier[frontier < 0]).tolist()) - spread
+        datasets = frontier < 0
+        if not datasets.any():
+            return frontier, set()
+        whole = set((-frontier[datasets]).tolist()) - spread
         spread |= whole
         rows = _COLUMNS_OF.bare(self.connection, whole) if whole else []
         columns = np.array([node for node, _ in rows], np.int64)
@@ -126,8 +131,10 @@ class _BlockWalk:
                 yield _ids(guessed), np.full(len(guessed), self.number_of(GUESS_ID), np.int8)
 
     def _in_memory(self, edges: EdgeArrays, frontier: Ids) -> tuple[Ids, NDArray[np.int8]]:
-        _, outputs, kinds, jobs = links = edges.columns_from(frontier)
-        if self.barriers.jobs or self.barriers.fields:
+        if self.barriers == NO_BARRIERS:
+            outputs, kinds = edges.columns_from(frontier, (1, 2))
+        else:
+            _, outputs, kinds, jobs = links = edges.columns_from(frontier)
             cut = np.isin(jobs, list(self.barriers.jobs)) | np.isin(outputs, list(self.barriers.fields))
             self.blocked += zip(*(one[cut].tolist() for one in links), strict=True)
             outputs, kinds = outputs[~cut], kinds[~cut]
@@ -147,4 +154,4 @@ def _ids(nodes: Iterable[int]) -> Ids:
 
 
 def _joined(parts: list[Any]) -> Ids:
-    return np.concatenate([np.empty(0, np.int64), *parts])
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])

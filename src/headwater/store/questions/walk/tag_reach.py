@@ -55,9 +55,8 @@ class Distances(Mapping[int, int]):
 
     def __iter__(self) -> Iterator[int]:
         """Yield the columns that are the fewest steps away first."""
-        nodes = np.flatnonzero(self.fields != FAR)
         yield from self.datasets
-        yield from nodes[np.argsort(self.fields[nodes], kind="stable")].tolist()
+        yield from self._nearest_first(-1)
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.fields != FAR)) + len(self.datasets)
@@ -70,7 +69,13 @@ class Distances(Mapping[int, int]):
     @property
     def reached(self) -> list[int]:
         """The columns without those of the start."""
-        return [node for node in self if self[node]]
+        return [*(node for node, steps in self.datasets.items() if steps), *self._nearest_first(0)]
+
+    def _nearest_first(self, beyond: int) -> list[int]:
+        """Return the fields that are more than so many steps away."""
+        nodes = np.flatnonzero((self.fields != FAR) & (self.fields > beyond))
+        found: list[int] = nodes[np.argsort(self.fields[nodes], kind="stable")].tolist()
+        return found
 
     def after(self, changes: Mapping[int, int]) -> "Distances":
         """Return the numbers after some have become others."""
