@@ -1,158 +1,82 @@
 """Questions about the lineage in a store, answered with frozen values."""
 
-from headwater.store.questions.answers import (
-    UNBOUNDED,
-    Bounds,
-    Column,
-    Direction,
-    EdgeType,
-    End,
-    Evidence,
-    Graph,
-    Hop,
-    Impact,
-    ImpactedColumn,
-    ImpactedDataset,
-    KnownDataset,
-    KnownJob,
-    Origin,
-    Overwrite,
-    Path,
-    Paths,
-    PathTransformation,
-    Root,
-    Roots,
-    Sides,
-)
-from headwater.store.questions.differences import ChangedHop, Difference, difference, difference_of_job
-from headwater.store.questions.graphs import (
-    CompactGraph,
-    DatasetGraph,
-    DatasetHop,
-    Reached,
-    compact_from,
-    datasets_from,
-    reached_from,
-    walk_from,
-)
-from headwater.store.questions.impact import impact_of
-from headwater.store.questions.lists.changes import Change, changes_after, latest_event
-from headwater.store.questions.lists.column_search import (
-    DatasetPage,
-    DatasetQuery,
-    FoundColumn,
-    FoundColumns,
-    Match,
-    dataset_page,
-    find_columns,
-)
-from headwater.store.questions.lists.corrections import corrected
-from headwater.store.questions.lists.coverage import Coverage, Covered, coverage, worst_first
-from headwater.store.questions.lists.listing import (
-    Hits,
-    ListedDataset,
-    ListedJob,
-    ListedRun,
-    datasets,
-    jobs,
-    runs,
-    search,
-)
-from headwater.store.questions.lists.text_search import AFTER_NAMES, FoundText, FoundTexts, Place, find_texts
-from headwater.store.questions.lists.versions import (
-    ChangedColumn,
-    ColumnChanges,
-    ListedVersion,
-    VersionPage,
-    version_page,
-)
-from headwater.store.questions.lookup.find import Exact, Name
-from headwater.store.questions.moments import moment_of, state_of
-from headwater.store.questions.paths import paths_between
-from headwater.store.questions.roots import roots_of
-from headwater.store.questions.views import StepHistory, View, step_history, view_of
-from headwater.store.questions.walk.guesses import GUESS
-from headwater.store.questions.walk.path_transformations import rank
-
-__all__ = [
-    "AFTER_NAMES",
-    "GUESS",
-    "UNBOUNDED",
-    "Bounds",
-    "Change",
-    "ChangedColumn",
-    "ChangedHop",
-    "Column",
-    "ColumnChanges",
-    "CompactGraph",
-    "Coverage",
-    "Covered",
-    "DatasetGraph",
-    "DatasetHop",
-    "DatasetPage",
-    "DatasetQuery",
-    "Difference",
-    "Direction",
-    "EdgeType",
-    "End",
-    "Evidence",
-    "Exact",
-    "FoundColumn",
-    "FoundColumns",
-    "FoundText",
-    "FoundTexts",
-    "Graph",
-    "Hits",
-    "Hop",
-    "Impact",
-    "ImpactedColumn",
-    "ImpactedDataset",
-    "KnownDataset",
-    "KnownJob",
-    "ListedDataset",
-    "ListedJob",
-    "ListedRun",
-    "ListedVersion",
-    "Match",
-    "Name",
-    "Origin",
-    "Overwrite",
-    "Path",
-    "PathTransformation",
-    "Paths",
-    "Place",
-    "Reached",
-    "Root",
-    "Roots",
-    "Sides",
-    "StepHistory",
-    "VersionPage",
-    "View",
-    "changes_after",
-    "compact_from",
-    "corrected",
-    "coverage",
-    "dataset_page",
-    "datasets",
-    "datasets_from",
-    "difference",
-    "difference_of_job",
-    "find_columns",
-    "find_texts",
-    "impact_of",
-    "jobs",
-    "latest_event",
-    "moment_of",
-    "paths_between",
-    "rank",
-    "reached_from",
-    "roots_of",
-    "runs",
-    "search",
-    "state_of",
-    "step_history",
-    "version_page",
-    "view_of",
-    "walk_from",
-    "worst_first",
-]
+from headwater.store.questions.answers import UNBOUNDED as UNBOUNDED
+from headwater.store.questions.answers import Bounds as Bounds
+from headwater.store.questions.answers import Column as Column
+from headwater.store.questions.answers import Direction as Direction
+from headwater.store.questions.answers import EdgeType as EdgeType
+from headwater.store.questions.answers import End as End
+from headwater.store.questions.answers import Evidence as Evidence
+from headwater.store.questions.answers import Graph as Graph
+from headwater.store.questions.answers import Hop as Hop
+from headwater.store.questions.answers import Impact as Impact
+from headwater.store.questions.answers import ImpactedColumn as ImpactedColumn
+from headwater.store.questions.answers import ImpactedDataset as ImpactedDataset
+from headwater.store.questions.answers import KnownDataset as KnownDataset
+from headwater.store.questions.answers import KnownJob as KnownJob
+from headwater.store.questions.answers import Origin as Origin
+from headwater.store.questions.answers import Overwrite as Overwrite
+from headwater.store.questions.answers import Path as Path
+from headwater.store.questions.answers import Paths as Paths
+from headwater.store.questions.answers import PathTransformation as PathTransformation
+from headwater.store.questions.answers import Root as Root
+from headwater.store.questions.answers import Roots as Roots
+from headwater.store.questions.answers import Sides as Sides
+from headwater.store.questions.differences import ChangedHop as ChangedHop
+from headwater.store.questions.differences import Difference as Difference
+from headwater.store.questions.differences import difference as difference
+from headwater.store.questions.differences import difference_of_job as difference_of_job
+from headwater.store.questions.graphs import CompactGraph as CompactGraph
+from headwater.store.questions.graphs import DatasetGraph as DatasetGraph
+from headwater.store.questions.graphs import DatasetHop as DatasetHop
+from headwater.store.questions.graphs import Reached as Reached
+from headwater.store.questions.graphs import compact_from as compact_from
+from headwater.store.questions.graphs import datasets_from as datasets_from
+from headwater.store.questions.graphs import reached_from as reached_from
+from headwater.store.questions.graphs import walk_from as walk_from
+from headwater.store.questions.impact import impact_of as impact_of
+from headwater.store.questions.lists.changes import Change as Change
+from headwater.store.questions.lists.changes import changes_after as changes_after
+from headwater.store.questions.lists.changes import latest_event as latest_event
+from headwater.store.questions.lists.column_search import DatasetPage as DatasetPage
+from headwater.store.questions.lists.column_search import DatasetQuery as DatasetQuery
+from headwater.store.questions.lists.column_search import FoundColumn as FoundColumn
+from headwater.store.questions.lists.column_search import FoundColumns as FoundColumns
+from headwater.store.questions.lists.column_search import Match as Match
+from headwater.store.questions.lists.column_search import dataset_page as dataset_page
+from headwater.store.questions.lists.column_search import find_columns as find_columns
+from headwater.store.questions.lists.corrections import corrected as corrected
+from headwater.store.questions.lists.coverage import Coverage as Coverage
+from headwater.store.questions.lists.coverage import Covered as Covered
+from headwater.store.questions.lists.coverage import coverage as coverage
+from headwater.store.questions.lists.coverage import worst_first as worst_first
+from headwater.store.questions.lists.listing import Hits as Hits
+from headwater.store.questions.lists.listing import ListedDataset as ListedDataset
+from headwater.store.questions.lists.listing import ListedJob as ListedJob
+from headwater.store.questions.lists.listing import ListedRun as ListedRun
+from headwater.store.questions.lists.listing import datasets as datasets
+from headwater.store.questions.lists.listing import jobs as jobs
+from headwater.store.questions.lists.listing import runs as runs
+from headwater.store.questions.lists.listing import search as search
+from headwater.store.questions.lists.text_search import AFTER_NAMES as AFTER_NAMES
+from headwater.store.questions.lists.text_search import FoundText as FoundText
+from headwater.store.questions.lists.text_search import FoundTexts as FoundTexts
+from headwater.store.questions.lists.text_search import Place as Place
+from headwater.store.questions.lists.text_search import find_texts as find_texts
+from headwater.store.questions.lists.versions import ChangedColumn as ChangedColumn
+from headwater.store.questions.lists.versions import ColumnChanges as ColumnChanges
+from headwater.store.questions.lists.versions import ListedVersion as ListedVersion
+from headwater.store.questions.lists.versions import VersionPage as VersionPage
+from headwater.store.questions.lists.versions import version_page as version_page
+from headwater.store.questions.lookup.find import Exact as Exact
+from headwater.store.questions.lookup.find import Name as Name
+from headwater.store.questions.moments import moment_of as moment_of
+from headwater.store.questions.moments import state_of as state_of
+from headwater.store.questions.paths import paths_between as paths_between
+from headwater.store.questions.roots import roots_of as roots_of
+from headwater.store.questions.views import StepHistory as StepHistory
+from headwater.store.questions.views import View as View
+from headwater.store.questions.views import step_history as step_history
+from headwater.store.questions.views import view_of as view_of
+from headwater.store.questions.walk.guesses import GUESS as GUESS
+from headwater.store.questions.walk.path_transformations import rank as rank

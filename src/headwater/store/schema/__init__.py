@@ -5,66 +5,39 @@ Current edges stand in ``edge`` and ``dataset_edge``, one row each; what is no l
 since 1970 UTC. Keys are digests, because a name may be longer than PostgreSQL can index.
 """
 
-from headwater.store.schema.base import REVISIONS, UNRELEASED, VERSION_TABLE, metadata
-from headwater.store.schema.edges import (
-    dataset_edge,
-    dataset_edge_history,
-    edge,
-    edge_change,
-    edge_history,
-    lineage,
-    replacement,
-    transformation,
-)
-from headwater.store.schema.names import (
-    dataset,
-    dataset_change,
-    dataset_name,
-    field,
-    field_description,
-    field_name,
-    field_rename,
-    field_twin,
-    symlink,
-)
-from headwater.store.schema.people import api_key, facet, namespace, schedule, secret, source, tag, tag_text, tagging
-from headwater.store.schema.runs import dataset_schema, event, gap, job, run, run_dataset
-
-__all__ = [
-    "REVISIONS",
-    "UNRELEASED",
-    "VERSION_TABLE",
-    "api_key",
-    "dataset",
-    "dataset_change",
-    "dataset_edge",
-    "dataset_edge_history",
-    "dataset_name",
-    "dataset_schema",
-    "edge",
-    "edge_change",
-    "edge_history",
-    "event",
-    "facet",
-    "field",
-    "field_description",
-    "field_name",
-    "field_rename",
-    "field_twin",
-    "gap",
-    "job",
-    "lineage",
-    "metadata",
-    "namespace",
-    "replacement",
-    "run",
-    "run_dataset",
-    "schedule",
-    "secret",
-    "source",
-    "symlink",
-    "tag",
-    "tag_text",
-    "tagging",
-    "transformation",
-]
+from headwater.store.schema.base import REVISIONS as REVISIONS
+from headwater.store.schema.base import UNRELEASED as UNRELEASED
+from headwater.store.schema.base import VERSION_TABLE as VERSION_TABLE
+from headwater.store.schema.base import metadata as metadata
+from headwater.store.schema.edges import dataset_edge as dataset_edge
+from headwater.store.schema.edges import dataset_edge_history as dataset_edge_history
+from headwater.store.schema.edges import edge as edge
+from headwater.store.schema.edges import edge_change as edge_change
+from headwater.store.schema.edges import edge_history as edge_history
+from headwater.store.schema.edges import lineage as lineage
+from headwater.store.schema.edges import replacement as replacement
+from headwater.store.schema.edges import transformation as transformation
+from headwater.store.schema.names import dataset as dataset
+from headwater.store.schema.names import dataset_change as dataset_change
+from headwater.store.schema.names import dataset_name as dataset_name
+from headwater.store.schema.names import field as field
+from headwater.store.schema.names import field_description as field_description
+from headwater.store.schema.names import field_name as field_name
+from headwater.store.schema.names import field_rename as field_rename
+from headwater.store.schema.names import field_twin as field_twin
+from headwater.store.schema.names import symlink as symlink
+from headwater.store.schema.people import api_key as api_key
+from headwater.store.schema.people import facet as facet
+from headwater.store.schema.people import namespace as namespace
+from headwater.store.schema.people import schedule as schedule
+from headwater.store.schema.people import secret as secret
+from headwater.store.schema.people import source as source
+from headwater.store.schema.people import tag as tag
+from headwater.store.schema.people import tag_text as tag_text
+from headwater.store.schema.people import tagging as tagging
+from headwater.store.schema.runs import dataset_schema as dataset_schema
+from headwater.store.schema.runs import event as event
+from headwater.store.schema.runs import gap as gap
+from headwater.store.schema.runs import job as job
+from headwater.store.schema.runs import run as run
+from headwater.store.schema.runs import run_dataset as run_dataset
