@@ -1,11 +1,12 @@
 """Columns around some columns, each with what it is made of: walked by levels, never by paths."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy import Connection, select
 
+from headwater.graph import reachable
 from headwater.store import schema
 from headwater.store.catalog.field_lineage import InputColumn
 from headwater.store.questions import names
@@ -112,21 +113,14 @@ def _field_links(
     return links
 
 
-def _reached(links: Iterable[Link], seeds: Collection[int], *, forward: bool) -> set[Link]:
+def _reached(links: Collection[Link], seeds: Collection[int], *, forward: bool) -> set[Link]:
     """The links that still lead somewhere from the seeds."""
-    onward: dict[int, list[Link]] = {}
+    near, far = (0, 1) if forward else (1, 0)
+    onward: dict[int, list[int]] = {}
     for link in links:
-        onward.setdefault(link[0] if forward else link[1], []).append(link)
-    known, open_ = set(seeds), list(seeds)
-    found: set[Link] = set()
-    while open_:
-        for link in onward.get(open_.pop(), ()):
-            found.add(link)
-            end = link[1] if forward else link[0]
-            if end not in known:
-                known.add(end)
-                open_.append(end)
-    return found
+        onward.setdefault(link[near], []).append(link[far])
+    reached = reachable(seeds, lambda node: onward.get(node, ()))
+    return {link for link in links if link[near] in reached}
 
 
 def _nodes(connection: Connection, links: Mapping[Link, Overwrite | None], at: int | None) -> tuple[ColumnNode, ...]:

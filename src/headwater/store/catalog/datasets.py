@@ -115,11 +115,6 @@ def hide(connection: Connection, ids: Collection[int], at: int) -> None:
     connection.execute(update(_DATASET).where(_DATASET.c.id.in_(ids)).values(hidden_at=at))
 
 
-def hide_all(connection: Connection, namespace: str, at: int) -> None:
-    """Hides every dataset of a namespace."""
-    connection.execute(update(_DATASET).where(_DATASET.c.namespace == namespace).values(hidden_at=at))
-
-
 def _fields(
     connection: Connection, ids: Collection[int], put: Mapping[int, tags.Tags]
 ) -> dict[int, tuple[DatasetField, ...]]:

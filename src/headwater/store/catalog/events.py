@@ -1,11 +1,11 @@
 """Events as the JSON that they came as, by time or by digest; and the facets of datasets and jobs, from the latest."""
 
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from headwater.openlineage.reading.events import DECLARED
 from headwater.openlineage.reading.json_text import read_json
@@ -76,30 +76,37 @@ def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Facet
 
     A facet whose latest word is ``_deleted`` is left out (OpenLineage, "Facets", "deleting a facet").
     """
-    facets_of_events: dict[bytes, list[tuple[int, str]]] = {}
-    question = select(_FACET).where(_FACET.c.job_id == 0)
-    for row in rows_for(connection, ids, lambda some: question.where(_FACET.c.dataset_id.in_(some))):
-        facets_of_events.setdefault(row.event_digest, []).append((row.dataset_id, row.name))
     names = _names(connection, ids)
-    found: dict[int, Facets] = {one: {} for one in ids}
-    for digest, event in by_digest(connection, facets_of_events):
-        described = facets_of_datasets(event)
-        for dataset, facet in facets_of_events[digest]:
-            set_latest(found[dataset], facet, [facets for named, facets in described if named in names[dataset]])
-    return {dataset: dict(sorted(facets.items())) for dataset, facets in found.items()}
+
+    def described(event: Record) -> Callable[[int], list[Facets]]:
+        of_names = facets_of_datasets(event)
+        return lambda dataset: [facets for named, facets in of_names if named in names[dataset]]
+
+    return _latest(connection, ids, _FACET.c.dataset_id, described)
 
 
 def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Facets]:
     """The facets of jobs by id; of those that have none an empty object."""
-    facets_of_events: dict[bytes, list[tuple[int, str]]] = {}
-    question = select(_FACET).where(_FACET.c.dataset_id == 0)
-    for row in rows_for(connection, ids, lambda some: question.where(_FACET.c.job_id.in_(some))):
-        facets_of_events.setdefault(row.event_digest, []).append((row.job_id, row.name))
+    return _latest(connection, ids, _FACET.c.job_id, lambda event: lambda _: [facets_of_job(event)])
+
+
+def _latest(
+    connection: Connection,
+    ids: Collection[int],
+    owner: ColumnElement[int],
+    described: Callable[[Record], Callable[[int], list[Facets]]],
+) -> dict[int, Facets]:
+    """The latest facets of datasets or jobs, by what an event has of each."""
+    of_events: dict[bytes, list[tuple[int, str]]] = {}
+    question = select(_FACET.c.event_digest, owner.label("owner"), _FACET.c.name)
+    for row in rows_for(connection, ids, lambda some: question.where(owner.in_(some))):
+        of_events.setdefault(row.event_digest, []).append((row.owner, row.name))
     found: dict[int, Facets] = {one: {} for one in ids}
-    for digest, event in by_digest(connection, facets_of_events):
-        for job, facet in facets_of_events[digest]:
-            set_latest(found[job], facet, [facets_of_job(event)])
-    return {job: dict(sorted(facets.items())) for job, facets in found.items()}
+    for digest, event in by_digest(connection, of_events):
+        facets_of = described(event)
+        for one, facet in of_events[digest]:
+            set_latest(found[one], facet, facets_of(one))
+    return {one: dict(sorted(facets.items())) for one, facets in found.items()}
 
 
 def _names(connection: Connection, ids: Collection[int]) -> dict[int, set[tuple[str, str]]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select, true
 
 from headwater.model import Dataset, Job
 from headwater.openlineage.reading.events import NO_JOB
@@ -90,11 +90,6 @@ def outlines(connection: Connection, ids: Collection[int]) -> dict[int, StoredJo
     used = job_versions.datasets_of_newest_runs(connection, ids)
     ends = {one: (frozenset(some.read.values()), frozenset(some.written.values())) for one, some in used.items()}
     return _stored_jobs(connection, rows, ends, tags.of_jobs(connection, ids))
-
-
-def hide_all(connection: Connection, namespace: str, at: int) -> None:
-    """Hides every job of a namespace."""
-    connection.execute(update(_JOB).where(_JOB.c.namespace == namespace).values(hidden_at=at))
 
 
 Ends = tuple[frozenset[Dataset], frozenset[Dataset]]

@@ -6,7 +6,6 @@ from sqlalchemy import Connection, Select, and_, func, insert, select, union_all
 
 from headwater.model.name_keys import key_of
 from headwater.store import schema
-from headwater.store.catalog import datasets, jobs
 from headwater.store.read_model.pages import Listing, Page, paged, seen
 from headwater.store.read_model.visibility import Sees, described_datasets
 
@@ -57,8 +56,8 @@ def hide(connection: Connection, namespace: Namespace, at: int) -> None:
     """Hides a namespace with its datasets and jobs until events name them again."""
     describe(connection, namespace.name, namespace.owner, namespace.description, at)
     connection.execute(update(_NAMESPACE).where(_NAMESPACE.c.key == key_of(namespace.name)).values(hidden_at=at))
-    datasets.hide_all(connection, namespace.name, at)
-    jobs.hide_all(connection, namespace.name, at)
+    for table in (_DATASET, _JOB):
+        connection.execute(update(table).where(table.c.namespace == namespace.name).values(hidden_at=at))
 
 
 def _every(connection: Connection, name: str | None = None) -> Select[tuple[object, ...]]:

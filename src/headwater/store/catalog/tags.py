@@ -82,20 +82,20 @@ def remove(connection: Connection, owner: Owner, tag: str, field_id: int = 0) ->
 
 def of_datasets(connection: Connection, ids: Collection[int]) -> dict[int, Tags]:
     """The tags of datasets and of their fields."""
-    question = select(_TAGGING).where(_TAGGING.c.job_id == 0).order_by(_TAGGING.c.tag)
-    found: dict[int, dict[int, list[str]]] = {one: {} for one in ids}
-    for row in rows_for(connection, ids, lambda some: question.where(_TAGGING.c.dataset_id.in_(some))):
-        found[row.dataset_id].setdefault(row.field_id, []).append(row.tag)
-    return {
-        dataset: Tags(tuple(of_fields.pop(0, ())), {one: tuple(tags) for one, tags in of_fields.items()})
-        for dataset, of_fields in found.items()
-    }
+    return _of(connection, ids, _TAGGING.c.dataset_id)
 
 
 def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Tags]:
     """The tags of jobs."""
-    question = select(_TAGGING).where(_TAGGING.c.dataset_id == 0).order_by(_TAGGING.c.tag)
-    found: dict[int, list[str]] = {one: [] for one in ids}
-    for row in rows_for(connection, ids, lambda some: question.where(_TAGGING.c.job_id.in_(some))):
-        found[row.job_id].append(row.tag)
-    return {job: Tags(tuple(tags)) for job, tags in found.items()}
+    return _of(connection, ids, _TAGGING.c.job_id)
+
+
+def _of(connection: Connection, ids: Collection[int], owner: ColumnElement[int]) -> dict[int, Tags]:
+    question = select(owner.label("owner"), _TAGGING.c.field_id, _TAGGING.c.tag).order_by(_TAGGING.c.tag)
+    found: dict[int, dict[int, list[str]]] = {one: {} for one in ids}
+    for row in rows_for(connection, ids, lambda some: question.where(owner.in_(some))):
+        found[row.owner].setdefault(row.field_id, []).append(row.tag)
+    return {
+        one: Tags(tuple(of_fields.pop(0, ())), {field_id: tuple(tags) for field_id, tags in of_fields.items()})
+        for one, of_fields in found.items()
+    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, not_, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, not_, or_, select, tuple_
 
 from headwater.model.name_keys import key_of
 from headwater.store import schema
@@ -15,6 +15,7 @@ from headwater.store.questions.lists.versions import columns_then
 from headwater.store.questions.lookup.find import nested_fields_named
 from headwater.store.questions.lookup.typed_names import tail
 from headwater.store.read_model.fields import ended_fields
+from headwater.store.read_model.pages import seen
 from headwater.store.read_model.visibility import described_datasets, described_fields
 from headwater.store.sql.rows import rows_for
 from headwater.store.store import Store
@@ -159,7 +160,7 @@ def find_columns(
         most -= len(nested)
         shown = [*_shown(connection, _FIELD.c.dataset_id, sees), described_fields(connection)]
         for rank, (match, column_filter, condition) in enumerate(
-            _ranks(connection, text, _visible_names(connection, sees))
+            _ranks(connection, text, seen(connection, _NAME.c.namespace, sees))
         ):
             if rank < first:
                 continue
@@ -199,7 +200,7 @@ def dataset_page(store: Store, most: int, query: DatasetQuery) -> DatasetPage:
     with store.read() as connection:
         if text:
             question = question.where(
-                _DATASET.c.id.in_(datasets_named(connection, text, _visible_names(connection, sees)))
+                _DATASET.c.id.in_(datasets_named(connection, text, seen(connection, _NAME.c.namespace, sees)))
             )
         question = question.where(*_shown(connection, _DATASET.c.id, sees))
         if at is not None:
@@ -252,14 +253,6 @@ def _ranks(connection: Connection, text: str, visible: Condition) -> Iterator[tu
     )
 
 
-def _visible_names(connection: Connection, sees: Sees) -> Condition:
-    """The condition of names that the caller may see."""
-    if sees is None:
-        return true()
-    every = connection.execute(select(_NAME.c.namespace).distinct()).scalars()
-    return _NAME.c.namespace.in_([one for one in every if sees(one)])
-
-
 def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees) -> list[Condition]:
     """The condition of datasets that the caller may see and that have not lost their names to others."""
     conditions: list[Condition] = [described_datasets(connection, dataset)]
@@ -267,7 +260,5 @@ def _shown(connection: Connection, dataset: ColumnElement[int], sees: Sees) -> l
     if gone:
         conditions.append(dataset.not_in(gone))
     if sees is not None:
-        every = connection.execute(select(_DATASET.c.namespace).distinct()).scalars()
-        seen = select(_DATASET.c.id).where(_DATASET.c.namespace.in_([one for one in every if sees(one)]))
-        conditions.append(dataset.in_(seen))
+        conditions.append(dataset.in_(select(_DATASET.c.id).where(seen(connection, _DATASET.c.namespace, sees))))
     return conditions
