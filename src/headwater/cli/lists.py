@@ -14,12 +14,12 @@ from headwater.cli.output import Branch, Format, json_lines, note, print_lines, 
 from headwater.model import Job
 from headwater.redaction import redact
 from headwater.store import Store, questions
-from headwater.store.questions import Column, Coverage, Covered, KnownDataset
+from headwater.store.questions import JOB_NAMES, TEXTS, Column, Coverage, Covered, KnownDataset, Match, Place
 
 _TABULAR = (Format.TREE, Format.JSON, Format.CSV)
 _STYLES = {Covered.NONE: "red", Covered.PARTIAL: "yellow", Covered.OPAQUE: "magenta", Covered.FULL: "green"}
-_TEXTS = 50
-"""The largest number of found texts, as of names."""
+_MOST = 50
+"""The largest number of datasets, of columns, of jobs and of texts that are found."""
 
 _FAILING = frozenset({Covered.NONE, Covered.PARTIAL})
 
@@ -121,22 +121,18 @@ def coverage(
 
 
 def _found(store: Store, text: str) -> list[tuple[str, ...]]:
-    hits = questions.search(store, text)
-    rows: list[tuple[str, ...]] = [("dataset", str(one), "name", "") for one in hits.datasets]
-    rows += [("column", str(one), "name", "") for one in hits.columns]
-    rows += [("job", _job_name(one), "name", "") for one in hits.jobs]
-    texts = questions.find_texts(store, text, _TEXTS, after=questions.AFTER_NAMES).found
-    return rows + [(*_kind_and_name(one.about), one.place.value, redact(one.excerpt)) for one in texts]
+    pages = (questions.find_texts(store, text, _MOST, after=after) for after in ((0, 0), JOB_NAMES, TEXTS))
+    names, jobs, texts = ([_found_row(one.about, one.place, one.excerpt) for one in page.found] for page in pages)
+    columns = [one for one in questions.find_columns(store, text, _MOST).found if one.match is not Match.DATASET]
+    rows = sorted(row for row in names if row[0] == "dataset" and row[2] == Place.NAME.value)
+    rows += sorted(_found_row(one.column, Place.NAME) for one in columns)
+    return [*rows, *sorted(row for row in jobs if row[2] == Place.NAME.value), *texts]
 
 
-def _kind_and_name(about: KnownDataset | Column | Job) -> tuple[str, str]:
-    if isinstance(about, Job):
-        return "job", _job_name(about)
-    return "column" if isinstance(about, Column) else "dataset", str(about)
-
-
-def _job_name(job: Job) -> str:
-    return f"{job.namespace}/{job.name}"
+def _found_row(about: KnownDataset | Column | Job, place: Place, excerpt: str = "") -> tuple[str, ...]:
+    kind = "job" if isinstance(about, Job) else "column" if isinstance(about, Column) else "dataset"
+    name = f"{about.namespace}/{about.name}" if isinstance(about, Job) else str(about)
+    return kind, name, place.value, redact(excerpt)
 
 
 def _print(header: Sequence[str], rows: Rows, format_: Format) -> None:

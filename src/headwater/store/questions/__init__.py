@@ -50,15 +50,14 @@ from headwater.store.questions.lists.coverage import Coverage as Coverage
 from headwater.store.questions.lists.coverage import Covered as Covered
 from headwater.store.questions.lists.coverage import coverage as coverage
 from headwater.store.questions.lists.coverage import worst_first as worst_first
-from headwater.store.questions.lists.listing import Hits as Hits
 from headwater.store.questions.lists.listing import ListedDataset as ListedDataset
 from headwater.store.questions.lists.listing import ListedJob as ListedJob
 from headwater.store.questions.lists.listing import ListedRun as ListedRun
 from headwater.store.questions.lists.listing import datasets as datasets
 from headwater.store.questions.lists.listing import jobs as jobs
 from headwater.store.questions.lists.listing import runs as runs
-from headwater.store.questions.lists.listing import search as search
-from headwater.store.questions.lists.text_search import AFTER_NAMES as AFTER_NAMES
+from headwater.store.questions.lists.text_search import JOB_NAMES as JOB_NAMES
+from headwater.store.questions.lists.text_search import TEXTS as TEXTS
 from headwater.store.questions.lists.text_search import FoundText as FoundText
 from headwater.store.questions.lists.text_search import FoundTexts as FoundTexts
 from headwater.store.questions.lists.text_search import Place as Place

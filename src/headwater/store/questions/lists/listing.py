@@ -10,7 +10,7 @@ from headwater.model import Job
 from headwater.openlineage.reading.events import DECLARED, FINAL, NO_JOB
 from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column, KnownDataset
+from headwater.store.questions.answers import KnownDataset
 from headwater.store.read_model.fields import ended_fields
 from headwater.store.read_model.visibility import runs_seen
 from headwater.store.store import Store
@@ -58,15 +58,6 @@ class ListedRun:
     row_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """Return the names that contain a text, at most ``limit`` of each kind."""
-
-    datasets: tuple[KnownDataset, ...]
-    columns: tuple[Column, ...]
-    jobs: tuple[Job, ...]
-
-
 def datasets(store: Store) -> tuple[ListedDataset, ...]:
     """Every dataset, by name; not those that were dropped and whose names are others' now."""
     with store.read() as connection:
@@ -111,20 +102,6 @@ def runs(store: Store, *, job: str = "", most: int = 100) -> tuple[ListedRun, ..
         question = question.where(_contains(_JOB.c.name, job))
     with store.read() as connection:
         return tuple(_listed_run(row) for row in connection.execute(question.limit(most)))
-
-
-def search(store: Store, text: str, *, most: int = 50) -> Hits:
-    """Datasets, columns and jobs whose names contain a text, whatever its case."""
-    name, field = schema.dataset_name, schema.field
-    with store.read() as connection:
-        named = select(name.c.dataset_id).where(or_(_contains(name.c.name, text), _contains(name.c.namespace, text)))
-        found = names.datasets(connection, _ids(connection, named.distinct().limit(most)) - names.replaced(connection))
-        of_field = select(field.c.id).where(_contains(field.c.name, text)).limit(most)
-        columns = names.columns(connection, _ids(connection, of_field))
-        of_name = select(_JOB.c.id).where(_contains(_JOB.c.name, text), _JOB.c.hidden_at.is_(None)).limit(most)
-        jobs_found = names.jobs(connection, _ids(connection, of_name))
-    by_name = sorted(jobs_found.values(), key=lambda job: (job.namespace, job.name))
-    return Hits(tuple(sorted(found.values())), tuple(sorted(columns.values())), tuple(by_name))
 
 
 def find_run(connection: Connection, name: str) -> ListedRun:
@@ -191,10 +168,6 @@ def _jobs_per_dataset(connection: Connection, *, written: bool) -> dict[int, int
 
 def _counts(connection: Connection, question: Select[Any]) -> dict[int, int]:
     return {row[0]: row[1] for row in connection.execute(question)}
-
-
-def _ids(connection: Connection, question: Select[Any]) -> set[int]:
-    return set(connection.execute(question).scalars())
 
 
 def _contains(column: ColumnElement[str], text: str) -> ColumnElement[bool]:

@@ -25,8 +25,8 @@ _BEFORE, _AROUND = 60, 160
 _SPACE = re.compile(r"\s+")
 
 
-AFTER_NAMES = (2, 0)
-"""Where a page begins without what is found by its name."""
+JOB_NAMES, TEXTS = (1, 0), (2, 0)
+"""Where the names of jobs begin among the results, and what is not found by its name."""
 
 
 class Place(str, Enum):

@@ -64,6 +64,10 @@ class Closure:
         """The links; none comes twice."""
         return tuple(map(Link._make, self.rows))
 
+    def owner(self, node: int) -> int:
+        """The dataset of an end of a link."""
+        return self.dataset_of[node] if node > 0 else -node
+
 
 def walk(
     connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds, rows_of: Collection[int] = ()
