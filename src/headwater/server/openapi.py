@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 
 from headwater.server.routes import requirements_of
@@ -58,6 +58,14 @@ class Problem(Schema):
 def absent(description: str) -> Any:
     """Return a member that is left out where it does not apply, and never null."""
     return Field(None, description=description)
+
+
+def page_of(name: str, description: str, *, counted: bool = True, **items: type[Schema]) -> type[Schema]:
+    """Return the schema of a page of items, with the number of those on all pages."""
+    members: dict[str, Any] = {member: (list[item], ...) for member, item in items.items()}  # type: ignore[valid-type]
+    members |= {"total_count": (int, ...)} if counted else {}
+    module = next(iter(items.values())).__module__
+    return create_model(name, __base__=Schema, __doc__=description, __module__=module, **members)
 
 
 def examples() -> dict[str, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from headwater.server.openapi import Schema, absent
+from headwater.server.openapi import Schema, absent, page_of
 
 Facets = dict[str, Any]
 DatasetType = Literal["DB_TABLE", "STREAM"]
@@ -45,10 +45,7 @@ class Namespace(Schema):
     is_hidden: bool
 
 
-class NamespaceList(Schema):
-    """A page of namespaces."""
-
-    namespaces: list[Namespace]
+NamespaceList = page_of("NamespaceList", "A page of namespaces.", counted=False, namespaces=Namespace)
 
 
 class Source(Schema):
@@ -62,10 +59,7 @@ class Source(Schema):
     description: str | None
 
 
-class SourceList(Schema):
-    """A page of sources."""
-
-    sources: list[Source]
+SourceList = page_of("SourceList", "A page of sources.", counted=False, sources=Source)
 
 
 class Tag(Schema):
@@ -75,10 +69,7 @@ class Tag(Schema):
     description: str | None
 
 
-class TagList(Schema):
-    """A page of tags."""
-
-    tags: list[Tag]
+TagList = page_of("TagList", "A page of tags.", counted=False, tags=Tag)
 
 
 class Field(Schema):
@@ -152,11 +143,7 @@ class Dataset(_DatasetOutline):
     deleted: bool
 
 
-class DatasetList(Schema):
-    """A page of datasets."""
-
-    datasets: list[Dataset]
-    total_count: int
+DatasetList = page_of("DatasetList", "A page of datasets.", datasets=Dataset)
 
 
 class UsedVersion(Schema):
@@ -185,11 +172,7 @@ class Run(Schema):
     facets: Facets
 
 
-class RunList(Schema):
-    """A page of runs."""
-
-    runs: list[Run]
-    total_count: int
+RunList = page_of("RunList", "A page of runs.", runs=Run)
 
 
 class RunFacets(Schema):
@@ -219,11 +202,7 @@ class DatasetVersion(Schema):
     facets: Facets
 
 
-class DatasetVersionList(Schema):
-    """A page of the versions of a dataset."""
-
-    versions: list[DatasetVersion]
-    total_count: int
+DatasetVersionList = page_of("DatasetVersionList", "A page of the versions of a dataset.", versions=DatasetVersion)
 
 
 class _JobOutline(Schema):
@@ -259,11 +238,7 @@ class Job(_JobOutline):
     tags: list[str]
 
 
-class JobList(Schema):
-    """A page of jobs."""
-
-    jobs: list[Job]
-    total_count: int
+JobList = page_of("JobList", "A page of jobs.", jobs=Job)
 
 
 class JobVersion(Schema):
@@ -280,8 +255,4 @@ class JobVersion(Schema):
     latest_run: Run | None
 
 
-class JobVersionList(Schema):
-    """A page of the versions of a job."""
-
-    versions: list[JobVersion]
-    total_count: int
+JobVersionList = page_of("JobVersionList", "A page of the versions of a job.", versions=JobVersion)
