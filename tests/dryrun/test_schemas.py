@@ -7,7 +7,7 @@ import pytest
 from headwater.dryrun.schemas import Schema, load_schemas, read_schemas, stored_schemas, write_schemas
 from headwater.errors import SettingError
 from headwater.model import Dataset
-from headwater.store.catalog.schemas import NamedSchema
+from headwater.store.catalog.datasets import NamedSchema
 
 
 def test_a_file_has_tables_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.archive_options import Conf, Format, Into, Source, read_tables, session
-from headwater.cli.archive_questions import cycles, diff, impact, paths, roots, tags
+from headwater.cli.archive_questions import (
+    Conf,
+    Format,
+    Into,
+    Source,
+    cycles,
+    diff,
+    impact,
+    paths,
+    read_tables,
+    roots,
+    session,
+    tags,
+)
 from headwater.cli.options import StoreOption, reading
 from headwater.cli.output import note, print_lines, progress_notes, table
 from headwater.store import open_store

@@ -13,7 +13,7 @@ from headwater.dryrun import DryRun, Options, documents, dry_run
 from headwater.dryrun.schemas import Schema, read_schemas, stored_schemas
 from headwater.openlineage.writing.events import to_json
 from headwater.store import open_store
-from headwater.store.catalog import schemas as stored
+from headwater.store.catalog import datasets as stored
 from headwater.store.sql.location import store_file, store_url
 from headwater.yaml_map import read_yaml
 

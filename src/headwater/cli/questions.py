@@ -11,8 +11,7 @@ from headwater.answers.drawings import DRAWINGS, arrows_of
 from headwater.answers.spreadsheets import Sheet, csv_lines
 from headwater.cli.options import DepthOption, FormatOption, GuessOption, NestedOption, StoreOption, TypeOption, reading
 from headwater.cli.output import Branch, Format, json_lines, note, print_lines, tree_lines
-from headwater.cli.trees import impact_tree, paths_tree, roots_tree
-from headwater.cli.walktree import walk_tree
+from headwater.cli.trees import impact_tree, paths_tree, roots_tree, walk_tree
 from headwater.store.questions import (
     UNBOUNDED,
     Bounds,

@@ -17,7 +17,7 @@ from headwater.dryrun.schemas import stored_schemas
 from headwater.errors import SettingError
 from headwater.openlineage.writing.events import to_json
 from headwater.store import open_store
-from headwater.store.catalog.schemas import schemas
+from headwater.store.catalog.datasets import schemas
 
 _RANGE = re.compile(r"(?P<before>[^\s.-](?:\S*?[^\s/.])?)(?P<dots>\.{2,3})(?P<after>(?:[^\s/.-]\S*)?)")
 

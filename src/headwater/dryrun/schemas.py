@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from headwater.errors import SettingError
 from headwater.model import Dataset
-from headwater.store.catalog.schemas import NamedSchema
+from headwater.store.catalog.datasets import NamedSchema
 from headwater.yaml_map import YamlMap, read_yaml
 
 

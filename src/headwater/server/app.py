@@ -16,8 +16,7 @@ from headwater.server.limits.deadline import Deadline
 from headwater.server.limits.memory_budget import MemoryBudget
 from headwater.server.limits.rates import RateLimit
 from headwater.server.limits.request_bodies import RequestSizeLimit
-from headwater.server.operations.metrics import Metrics, shared_folder
-from headwater.server.operations.request_metrics import RequestMetrics
+from headwater.server.operations.metrics import Metrics, RequestMetrics, shared_folder
 from headwater.server.operations.retention import Retention
 from headwater.server.routes import HeadRequests
 from headwater.server.server import Server

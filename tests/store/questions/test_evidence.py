@@ -6,8 +6,7 @@ import pytest
 
 from headwater.answers.documents import of_graph
 from headwater.cli.output import tree_lines
-from headwater.cli.trees import roots_tree
-from headwater.cli.walktree import walk_tree
+from headwater.cli.trees import roots_tree, walk_tree
 from headwater.store import Store
 from headwater.store.questions import Bounds, Evidence, Origin, Roots, roots_of, walk_from
 

@@ -21,9 +21,8 @@ from headwater.server.marquez.nodes import Node
 from headwater.server.marquez.query_params import redaction_of, sight
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheServer
-from headwater.store.catalog import column_graph, job_versions, jobs, name_ids, runs
-from headwater.store.catalog.column_graph import ColumnGraph, ColumnNode
-from headwater.store.catalog.field_lineage import InputColumn
+from headwater.store.catalog import field_lineage, job_versions, jobs, name_ids, runs
+from headwater.store.catalog.field_lineage import ColumnGraph, ColumnNode, InputColumn
 from headwater.store.questions.answers import Bounds, Column
 from headwater.store.read_model import versions
 
@@ -43,7 +42,7 @@ def graph(
 ) -> Json:
     """Return the columns before those of a field, a dataset or a job, and with ``withDownstream`` also those after."""
     limits = server.settings
-    bounds = column_graph.within(
+    bounds = field_lineage.within(
         Bounds(columns=limits.node_limit, seconds=limits.time_limit), min(depth, limits.depth_limit)
     )
     with server.seen_by(caller).read() as connection:
@@ -55,7 +54,7 @@ def graph(
         if node.version is not None and with_downstream:
             raise HTTPException(400, "Node version cannot be specified when withDownstream is true")
         fields, moment = _start(connection, node) or missing("Node", node_id)
-        found = column_graph.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
+        found = field_lineage.around(connection, fields, replace(bounds, as_of=moment), downstream=with_downstream)
         shown = _Nodes(found, redaction_of(caller, connection), versioned=node.version is not None).nodes()
     return Json({"graph": shown}, headers=truncation(found.truncated))
 
@@ -78,12 +77,12 @@ def _start_at_job(connection: Connection, node: Node) -> Start | None:
     """Return the columns that the newest run of a job, or of a version of it, wrote."""
     if node.job is None or node.version is None:
         newest = runs.newest(connection, [node.id], 1).get(node.id)
-        return None if newest is None else (column_graph.written_by(connection, newest[0]), None)
+        return None if newest is None else (field_lineage.written_by(connection, newest[0]), None)
     location = jobs.outlines(connection, [node.id])[node.id].location
     found = job_versions.find_version(connection, node.id, node.job, location, node.version)
     if found is None or found.run is None:
         return None
-    return column_graph.written_by(connection, found.run), found.newest_at
+    return field_lineage.written_by(connection, found.run), found.newest_at
 
 
 class _Nodes:

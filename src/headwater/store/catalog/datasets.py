@@ -1,4 +1,4 @@
-"""Datasets with their fields, tags, versions, facets and column lineage."""
+"""Datasets with their fields, tags, versions, facets and column lineage; and the schemas of all under each name."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,6 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from headwater.model import Dataset
+from headwater.model.time import FOREVER
 from headwater.openlineage.reading.json_values import records, text
 from headwater.openlineage.reading.merged_facets import Facets
 from headwater.store import schema
@@ -128,3 +130,26 @@ def _fields(
 def _described(fields: Iterable[DatasetField], facet: Any) -> tuple[DatasetField, ...]:
     descriptions = {text(one, "name"): text(one, "description") for one in records(facet, "fields")}
     return tuple(replace(one, description=descriptions.get(one.name, "")) for one in fields)
+
+
+_NAME = schema.dataset_name
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSchema:
+    """The types of a dataset's columns by their names, and the dataset's names: its own, and those of symlinks."""
+
+    names: tuple[Dataset, ...]
+    columns: Mapping[str, str]
+
+
+def schemas(connection: Connection) -> list[NamedSchema]:
+    """The schemas of all datasets; columns without a type are left out, and so are datasets without columns."""
+    names: dict[int, list[Dataset]] = {}
+    for row in connection.execute(select(_NAME).where(_NAME.c.until == FOREVER).order_by(_NAME.c.id)):
+        names.setdefault(row.dataset_id, []).append(Dataset(row.namespace, row.name))
+    columns: dict[int, dict[str, str]] = {}
+    for row in fields.lasting(connection, list(names)):
+        if row.type:
+            columns.setdefault(row.dataset_id, {})[row.name] = row.type
+    return [NamedSchema(tuple(names[one]), found) for one, found in columns.items()]

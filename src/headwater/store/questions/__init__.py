@@ -45,7 +45,6 @@ from headwater.store.questions.lists.column_search import FoundColumns as FoundC
 from headwater.store.questions.lists.column_search import Match as Match
 from headwater.store.questions.lists.column_search import dataset_page as dataset_page
 from headwater.store.questions.lists.column_search import find_columns as find_columns
-from headwater.store.questions.lists.corrections import corrected as corrected
 from headwater.store.questions.lists.coverage import Coverage as Coverage
 from headwater.store.questions.lists.coverage import Covered as Covered
 from headwater.store.questions.lists.coverage import coverage as coverage
@@ -61,6 +60,7 @@ from headwater.store.questions.lists.text_search import TEXTS as TEXTS
 from headwater.store.questions.lists.text_search import FoundText as FoundText
 from headwater.store.questions.lists.text_search import FoundTexts as FoundTexts
 from headwater.store.questions.lists.text_search import Place as Place
+from headwater.store.questions.lists.text_search import corrected as corrected
 from headwater.store.questions.lists.text_search import find_texts as find_texts
 from headwater.store.questions.lists.versions import ChangedColumn as ChangedColumn
 from headwater.store.questions.lists.versions import ColumnChanges as ColumnChanges
