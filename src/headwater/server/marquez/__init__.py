@@ -1,7 +1,6 @@
 """The HTTP API of Marquez 0.50, for its clients, its pages and other tools."""
 
 from headwater.server.marquez import (
-    beta_search,
     column_lineage,
     datasets,
     events,
@@ -15,21 +14,9 @@ from headwater.server.marquez import (
     tags,
 )
 
-ROUTERS = tuple(
-    resource.router
-    for resource in (
-        namespaces,
-        sources,
-        datasets,
-        jobs,
-        runs,
-        tags,
-        search,
-        beta_search,
-        statistics,
-        events,
-        lineage,
-        column_lineage,
-    )
+ROUTERS = (
+    *(one.router for one in (namespaces, sources, datasets, jobs, runs, tags, search)),
+    search.beta_router,
+    *(one.router for one in (statistics, events, lineage, column_lineage)),
 )
 """The routes of every resource."""
