@@ -2,9 +2,8 @@
 
 import re
 import signal
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -40,11 +39,7 @@ _REJECTED = 10  # events whose reason is printed
 _MIB = 1 << 20
 
 
-class Packing(str, Enum):
-    """A compression of files."""
-
-    GZ = "gz"
-    ZST = "zst"
+Packing = Literal["gz", "zst"]
 
 
 @app.command()
@@ -61,7 +56,7 @@ def build(
     spark = session(conf)
     from headwater.archive import build as build_tables
 
-    archive = build_tables(spark, source, into, format=format and format.value, roots=roots, progress=note)
+    archive = build_tables(spark, source, into, format=format, roots=roots, progress=note)
     _summary(archive)
 
 
@@ -89,12 +84,11 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
     spark = session(conf)
     from headwater.archive import update as update_tables
 
-    form = format and format.value
     if follow:
         # Let SIGTERM end the stream as Ctrl-C does; and Ctrl-C without PySpark, whose handler calls the JVM
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, signal.default_int_handler)
-    _summary(update_tables(spark, source, into, format=form, follow=interval, checkpoints=checkpoints, progress=note))
+    _summary(update_tables(spark, source, into, format=format, follow=interval, checkpoints=checkpoints, progress=note))
 
 
 def _interval(typed: str) -> str:
@@ -130,16 +124,14 @@ def load(
 def export(
     target: Annotated[Path, typer.Argument(metavar="DIR", help="The folder for the files; made when it is missing.")],
     store: StoreOption = None,
-    packing: Annotated[Packing, typer.Option(help="The compression of the files.")] = Packing.GZ,
+    packing: Annotated[Packing, typer.Option(help="The compression of the files.")] = "gz",
     file_size: Annotated[
         int, typer.Option("--file-size", min=1, metavar="MIB", help="The largest size of a file before compression.")
     ] = 256,
 ) -> None:
     """Write the events of a store to files that `archive build` and others read; the next time only new events."""
     with reading(store) as opened:
-        done = export_events(
-            opened, target, packing=packing.value, size=file_size * _MIB, progress=progress_notes("event")
-        )
+        done = export_events(opened, target, packing=packing, size=file_size * _MIB, progress=progress_notes("event"))
     print_lines([f"events: {done.events:,} written, in {done.files:,} files"])
 
 

@@ -1,9 +1,8 @@
 """``headwater archive roots`` and others: questions over the tables of an archive by Spark, and their options."""
 
 from datetime import UTC, datetime
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,13 +14,7 @@ if TYPE_CHECKING:
     from headwater.archive import Archive
 
 
-class TableFormat(str, Enum):
-    """A format of tables."""
-
-    DELTA = "delta"
-    ICEBERG = "iceberg"
-    PARQUET = "parquet"
-
+TableFormat = Literal["delta", "iceberg", "parquet"]
 
 Into = Annotated[
     str,
@@ -48,7 +41,7 @@ def read_tables(into: str, format: TableFormat | None, conf: list[str] | None) -
     spark = session(conf)
     from headwater.archive import read
 
-    return read(spark, into, format=format and format.value)
+    return read(spark, into, format=format)
 
 
 def session(conf: list[str] | None) -> Any:

@@ -2,9 +2,8 @@
 
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,19 +21,12 @@ _FINDINGS, _POLICY, _STORE = 1, 2, 3
 """The exit codes beside 0."""
 
 
-class ReportFormat(str, Enum):
-    """The form of a report."""
-
-    TABLE = "table"
-    JSON = "json"
-    SARIF = "sarif"
-    JUNIT = "junit"
-    GITHUB = "github"
+ReportFormat = Literal["table", "json", "sarif", "junit", "github"]
 
 
 def check(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     policy: Annotated[Path | None, typer.Argument(metavar="POLICY", help="A file: see docs/policies.md.")] = None,
-    format_: Annotated[ReportFormat, typer.Option("--format", "-f", help="Its form.")] = ReportFormat.TABLE,
+    format_: Annotated[ReportFormat, typer.Option("--format", "-f", help="Its form.")] = "table",
     against: Annotated[
         str | None, typer.Option("--against", metavar="URL", help="A store whose findings do not count here.")
     ] = None,
@@ -64,7 +56,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
     if write_baseline is not None:
         note(f"{findings.write_baseline(write_baseline, checked.findings)} findings written to {write_baseline}.")
         return
-    typer.echo(REPORTS[format_.value](checked))
+    typer.echo(REPORTS[format_](checked))
     for one in checked.notes:
         note(one)
     raise typer.Exit(_FINDINGS if checked.failed else 0)

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -25,16 +24,9 @@ from headwater.store.maintenance.backup import back_up
 from headwater.store.questions import moment_of
 from headwater.store.sql.location import store_file, store_url
 
+DiffFormat = Literal["markdown", "json", "html"]
 
-class DiffFormat(str, Enum):
-    """The form of a difference."""
-
-    MARKDOWN = "markdown"
-    JSON = "json"
-    HTML = "html"
-
-
-_REPORTS = {DiffFormat.MARKDOWN: markdown, DiffFormat.JSON: as_json, DiffFormat.HTML: html}
+_REPORTS = {"markdown": markdown, "json": as_json, "html": html}
 
 
 def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
@@ -61,7 +53,7 @@ def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     answers: AnswersOption = None,
     schemas: SchemasOption = None,
     timeout: TimeoutOption = 600.0,
-    format_: Annotated[DiffFormat, typer.Option("--format", "-f", help="Its form.")] = DiffFormat.MARKDOWN,
+    format_: Annotated[DiffFormat, typer.Option("--format", "-f", help="Its form.")] = "markdown",
 ) -> None:
     """Show how lineage differs between two stores, two times or two runs, or what jobs do at two revisions.
 

@@ -1,7 +1,6 @@
 """``headwater keys``: the API keys of a server."""
 
-from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,18 +14,13 @@ from headwater.store.maintenance import keyring
 app = typer.Typer(no_args_is_help=True, help="Create, list and revoke the API keys of a server.")
 
 
-class Scope(str, Enum):
-    """The scope of a key."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
+Scope = Literal["read", "write", "admin"]
 
 
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="The user of the key, for lists and logs.")],
-    scope: Annotated[Scope, typer.Option(help="The scope; each includes those before it.")] = Scope.READ,
+    scope: Annotated[Scope, typer.Option(help="The scope; each includes those before it.")] = "read",
     namespace: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Only these namespaces (s3://sales-*); repeat for more.")
     ] = None,
@@ -36,7 +30,7 @@ def create(
     """Create a key and print it: it cannot be shown again."""
     valid = options.seconds(expires) if expires is not None else None
     with open_store(store) as opened:
-        key, token = keyring.issue(opened, name, scope.value, namespace or ("*",), valid)
+        key, token = keyring.issue(opened, name, scope, namespace or ("*",), valid)
     print_lines([token])
     note(f"Key {key.id} of {key.name}. Save it now: only a digest is stored. Send it as Authorization: Bearer KEY.")
 

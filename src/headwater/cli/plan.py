@@ -1,9 +1,8 @@
 """``headwater plan``: the lineage that a job would have, without its data."""
 
 from dataclasses import replace
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -29,13 +28,7 @@ SchemasOption = Annotated[
 TimeoutOption = Annotated[float, typer.Option(metavar="SECONDS", help="End a job that takes longer.")]
 
 
-class PlanFormat(str, Enum):
-    """A format of the lineage and the report."""
-
-    TABLE = "table"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    HTML = "html"
+PlanFormat = Literal["table", "json", "markdown", "html"]
 
 
 def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
@@ -48,7 +41,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of t
     answers: AnswersOption = None,
     schemas: SchemasOption = None,
     timeout: TimeoutOption = 600.0,
-    format_: Annotated[PlanFormat, typer.Option("--format", "-f", help="The format.")] = PlanFormat.TABLE,
+    format_: Annotated[PlanFormat, typer.Option("--format", "-f", help="The format.")] = "table",
 ) -> None:
     """Show the lineage that a PySpark job would have: it runs on Spark without rows, and changes nothing.
 
@@ -90,12 +83,12 @@ def _answers(file: Path | None) -> dict[str, Any]:
 
 
 def _print(run: DryRun, format_: PlanFormat) -> None:
-    if format_ is PlanFormat.JSON:
+    if format_ == "json":
         print_lines(json_lines(documents.json_document(run)))
-    elif format_ is PlanFormat.TABLE:
+    elif format_ == "table":
         _print_tables(run)
     else:
-        print_lines(documents.markdown(run) if format_ is PlanFormat.MARKDOWN else documents.html(run))
+        print_lines(documents.markdown(run) if format_ == "markdown" else documents.html(run))
 
 
 def _print_tables(run: DryRun) -> None:

@@ -8,7 +8,7 @@ from tests.store.conftest import renamed
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.store import Store
 from headwater.store.maintenance.forgotten_jobs import forget_job
-from headwater.store.questions import coverage, jobs, roots_of, search
+from headwater.store.questions import JOB_NAMES, coverage, find_texts, jobs, roots_of
 from headwater.store.questions.answers import Bounds
 
 EDGE = "gold.a <- raw.x IDENTITY"
@@ -26,7 +26,7 @@ def test_its_lineage_ends_and_stays_as_history(store: Store, words: Any) -> None
     assert words.edges(store) == {"gold.a <- raw.y IDENTITY"}
     assert named(store) == ["other"]
     assert [one.job.name for one in coverage(store)] == ["other"]
-    assert search(store, "j").jobs == ()
+    assert find_texts(store, "j", 50, after=JOB_NAMES).found == ()
     then = roots_of(store, "gold.a", Bounds(as_of=1_767_225_600_000_000 + 90_000_000))
     assert [root.column.name for root in then.roots] == ["x"]
     assert store.events(event["run"]["runId"]) == [event]
