@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from headwater.answers.documents import Document, of_start
-from headwater.model import Job, Transformation
-from headwater.store.questions import CompactGraph, KnownDataset, Reached, Sides
+from headwater.model import Dataset, Job, Transformation
+from headwater.store.questions import CompactGraph, Reached, Sides
 
 _LINK = ("input", "output", "transformation", "job")
 
@@ -16,7 +16,7 @@ def of_reached(answer: Reached, columns: Collection[int]) -> Document:
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "columns": arrays | _sides(answer.sides, columns) | _guessed(answer.guessed, columns),
+        "columns": arrays | _sides(answer.sides, columns) | _guesses(one in answer.guessed for one in columns),
         "truncated": list(answer.truncated),
     }
 
@@ -32,7 +32,7 @@ def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection
     return {
         "start": of_start(answer.start),
         "direction": answer.direction.value,
-        "datasets": _datasets((id_, answer.datasets[id_]) for id_ in sorted(named)),
+        "datasets": names_of((id_, answer.datasets[id_].dataset) for id_ in sorted(named)),
         "columns": {
             "id": list(columns),
             "dataset": owners,
@@ -41,15 +41,15 @@ def of_compact(answer: CompactGraph, columns: Collection[int], links: Collection
             **_sides(answer.closure.sides, columns),
         },
         "transformations": _transformations((id_, answer.transformations[id_]) for id_ in sorted(set(transformations))),
-        "jobs": _jobs((id_, answer.jobs[id_]) for id_ in sorted(set(jobs))),
+        "jobs": names_of((id_, answer.jobs[id_]) for id_ in sorted(set(jobs))),
         "edges": dict(zip(_LINK, arrays, strict=True)),
         "truncated": list(answer.closure.truncated),
     }
 
 
-def _datasets(named: Iterable[tuple[int, KnownDataset]]) -> dict[str, Any]:
-    rows = [(id_, one.dataset.namespace, one.dataset.name) for id_, one in named]
-    return arrays_of(("id", "namespace", "name"), rows)
+def names_of(named: Iterable[tuple[int, Dataset | Job]]) -> dict[str, Any]:
+    """Return ids and names as a table of arrays."""
+    return arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
 
 
 def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, Any]:
@@ -61,18 +61,10 @@ def _transformations(named: Iterable[tuple[int, Transformation]]) -> dict[str, A
     return arrays | _guesses(one.guess for _, one in named)
 
 
-def _jobs(named: Iterable[tuple[int, Job]]) -> dict[str, Any]:
-    return arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in named])
-
-
 def _sides(sides: Sides | None, columns: Collection[int]) -> dict[str, list[int | None]]:
     if sides is None:
         return {}
     return {"up": [sides.up.get(one) for one in columns], "down": [sides.down.get(one) for one in columns]}
-
-
-def _guessed(guessed: Collection[int], columns: Collection[int]) -> dict[str, list[bool]]:
-    return _guesses(one in guessed for one in columns) if guessed else {}
 
 
 def _guesses(which: Iterable[bool]) -> dict[str, list[bool]]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from headwater.answers.compact import arrays_of
+from headwater.answers.compact import arrays_of, names_of
 from headwater.answers.documents import Document
 from headwater.model import ColumnLineage, Dataset, Transformation
 from headwater.model.time import iso
@@ -33,10 +33,11 @@ def of_view(view: View, as_of: int | None = None, *, up: int | None = None, down
         "focus": {"dataset": datasets[focus[0]], "column": focus[1]},
         "asOf": None if as_of is None else iso(as_of),
         "depth": {"up": up, "down": down},
-        "datasets": _datasets(view),
+        "datasets": names_of((id_, one.dataset) for id_, one in graph.datasets.items())
+        | {"width": [view.widths.get(id_, 0) for id_ in graph.datasets]},
         "columns": _columns(view, columns, datasets),
         **_transformations(graph.transformations.values()),
-        "jobs": arrays_of(("id", "namespace", "name"), [(id_, one.namespace, one.name) for id_, one in jobs.items()]),
+        "jobs": names_of(jobs.items()),
         "stale": _overwrites(view, _places(jobs)),
         "edges": _edges(view, columns, datasets, _places(jobs)),
         "truncated": list(graph.closure.truncated),
@@ -58,10 +59,8 @@ def of_unwritten(lineage: ColumnLineage, output: Dataset) -> Document:
         "focus": {"dataset": 0, "column": -1},
         "asOf": None,
         "depth": {"up": None, "down": None},
-        "datasets": arrays_of(
-            ("id", "namespace", "name", "width"),
-            [(place + 1, one.namespace, one.name, widths[one]) for one, place in datasets.items()],
-        ),
+        "datasets": names_of((place + 1, one) for one, place in datasets.items())
+        | {"width": [widths[one] for one in datasets]},
         "columns": arrays_of(
             ("id", "dataset", "field", "dataType", "within", "up", "down", "moreUp", "moreDown"),
             [
@@ -79,7 +78,7 @@ def of_unwritten(lineage: ColumnLineage, output: Dataset) -> Document:
             ],
         ),
         **_transformations(kinds),
-        "jobs": arrays_of(("id", "namespace", "name"), [(1, output.namespace, output.name)]),
+        "jobs": names_of([(1, output)]),
         "stale": arrays_of(("since", "run", "job"), []),
         "edges": arrays_of(_EDGE, sorted(edges)),
         "truncated": [],
@@ -94,14 +93,6 @@ def _jobs(view: View) -> dict[int, Any]:
     """Return the jobs of edges, then those that only overwrote something, by id."""
     overwriting = (one.job for one in view.overwrites.values())
     return {**view.graph.jobs, **{job.id: job for job in overwriting if isinstance(job, KnownJob)}}
-
-
-def _datasets(view: View) -> Document:
-    rows = [
-        (id_, one.dataset.namespace, one.dataset.name, view.widths.get(id_, 0))
-        for id_, one in view.graph.datasets.items()
-    ]
-    return arrays_of(("id", "namespace", "name", "width"), rows)
 
 
 def _columns(view: View, columns: dict[int, int], datasets: dict[int, int]) -> Document:

@@ -83,7 +83,9 @@ async def ingest(request: Request, caller: Writer, server: TheServer) -> Respons
     try:
         value = await server.intake.in_reader(read_json, await request.body())
         if isinstance(value, list):
-            return await _array(value, caller, server)
+            failed = await _store_batch(value, caller, server)
+            report = {"summary": _summary(value, failed), "failed_events": failed}
+            return JSONResponse(report, 207 if failed else 201)
         event = await server.intake.in_reader(_event, value, caller)
     except (EventError, HTTPException):
         server.metrics.count_refused(1)
@@ -125,11 +127,6 @@ async def ingest_batch(request: Request, caller: Writer, server: TheServer) -> R
         return Response(status_code=204)
     summary = _summary(values, failed) | {"retriable": 0, "non_retriable": len(failed)}
     return JSONResponse({"status": "partial_success", "summary": summary, "failed_events": failed})
-
-
-async def _array(values: list[Any], caller: Caller, server: TheServer) -> JSONResponse:
-    failed = await _store_batch(values, caller, server)
-    return JSONResponse({"summary": _summary(values, failed), "failed_events": failed}, 207 if failed else 201)
 
 
 async def _store_batch(values: list[Any], caller: Caller, server: TheServer) -> list[dict[str, Any]]:

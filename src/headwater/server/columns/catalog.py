@@ -27,8 +27,7 @@ from headwater.store.questions import (
     Coverage,
     Covered,
     DatasetQuery,
-    FoundColumns,
-    FoundTexts,
+    FoundPage,
     corrected,
     coverage,
     dataset_page,
@@ -41,7 +40,7 @@ from headwater.store.questions import (
 router = question_router()
 MOST = 1000
 
-Found = TypeVar("Found", FoundColumns, FoundTexts)
+Item = TypeVar("Item")
 
 
 class ListParameters(QueryParams):
@@ -147,16 +146,17 @@ def covered(query: Annotated[CoverageParameters, Query()], question: AskedQuesti
     return json_reply({"outputs": shown, "total": counts, "next": page.next})
 
 
-def _forgiving(find: Callable[..., Found], query: SearchParameters, question: Question) -> tuple[Found, Document]:
+def _forgiving(
+    find: Callable[..., FoundPage[Item]], query: SearchParameters, question: Question
+) -> tuple[FoundPage[Item], Document]:
     """Return what a search finds, else what it finds without typing errors, and the end of the document of it."""
     rank, last, text = place_of(query.cursor, (int, int, str)) or (0, 0, query.q)
-    found: Found = find(question.store, text, query.limit, after=(rank, last), sees=question.sees)
+    found = find(question.store, text, query.limit, after=(rank, last), sees=question.sees)
     if not found.found and query.cursor is None and (other := corrected(question.store, text, question.sees)):
         again = find(question.store, other, query.limit, sees=question.sees)
         if again.found:
             found, text = again, other
-    place: tuple[int, int] | None = found.next
-    following = None if place is None else [place[0], place[1], text]
+    following = None if found.next is None else (*found.next, text)
     return found, {"corrected": text if text != query.q else None, "next": cursor_of(following)}
 
 

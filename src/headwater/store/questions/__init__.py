@@ -7,6 +7,7 @@ from headwater.store.questions.answers import Direction as Direction
 from headwater.store.questions.answers import EdgeType as EdgeType
 from headwater.store.questions.answers import End as End
 from headwater.store.questions.answers import Evidence as Evidence
+from headwater.store.questions.answers import FoundPage as FoundPage
 from headwater.store.questions.answers import Graph as Graph
 from headwater.store.questions.answers import Hop as Hop
 from headwater.store.questions.answers import Impact as Impact
@@ -41,7 +42,6 @@ from headwater.store.questions.lists.changes import latest_event as latest_event
 from headwater.store.questions.lists.column_search import DatasetPage as DatasetPage
 from headwater.store.questions.lists.column_search import DatasetQuery as DatasetQuery
 from headwater.store.questions.lists.column_search import FoundColumn as FoundColumn
-from headwater.store.questions.lists.column_search import FoundColumns as FoundColumns
 from headwater.store.questions.lists.column_search import Match as Match
 from headwater.store.questions.lists.column_search import dataset_page as dataset_page
 from headwater.store.questions.lists.column_search import find_columns as find_columns
@@ -58,7 +58,6 @@ from headwater.store.questions.lists.listing import runs as runs
 from headwater.store.questions.lists.text_search import JOB_NAMES as JOB_NAMES
 from headwater.store.questions.lists.text_search import TEXTS as TEXTS
 from headwater.store.questions.lists.text_search import FoundText as FoundText
-from headwater.store.questions.lists.text_search import FoundTexts as FoundTexts
 from headwater.store.questions.lists.text_search import Place as Place
 from headwater.store.questions.lists.text_search import corrected as corrected
 from headwater.store.questions.lists.text_search import find_texts as find_texts

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Generic, TypeVar
 
 from headwater.model import Dataset, Job, Subtype, Transformation
 
+Item = TypeVar("Item")
 Node = tuple[int, tuple[str, ...]]
 """The id of a column, and the path of a field within it; no path for the column itself."""
 
@@ -59,6 +61,14 @@ class KnownJob(Job):
     """A job of the store."""
 
     id: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage(Generic[Item]):
+    """A page of a search; ``next`` is where to go on, None at the end."""
+
+    found: tuple[Item, ...]
+    next: tuple[int, int] | None
 
 
 class Direction(str, Enum):

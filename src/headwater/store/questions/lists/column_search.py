@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, not_, or_,
 from headwater.model.name_keys import key_of
 from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column, KnownDataset, Sees
+from headwater.store.questions.answers import Column, FoundPage, KnownDataset, Sees
 from headwater.store.questions.lists.versions import columns_then
 from headwater.store.questions.lookup.find import nested_fields_named
 from headwater.store.questions.lookup.typed_names import tail
@@ -130,14 +130,6 @@ class FoundColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundColumns:
-    """A page of a search; ``next`` is where to go on, None at the end."""
-
-    found: tuple[FoundColumn, ...]
-    next: tuple[int, int] | None
-
-
-@dataclass(frozen=True, slots=True)
 class DatasetPage:
     """Datasets with their columns, by name; ``next`` is where to go on, None at the end."""
 
@@ -147,7 +139,7 @@ class DatasetPage:
 
 def find_columns(
     store: Store, text: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
-) -> FoundColumns:
+) -> FoundPage[FoundColumn]:
     """Columns that contain a text; ``dataset.field`` asks for a part of each, ``column.field`` for one within a column.
 
     Each rank is asked for by itself, in the order of ids and no further than the page needs: an exact name takes one
@@ -172,7 +164,7 @@ def find_columns(
         columns = names.columns(connection, [id_ for _, id_ in page])
     place = (list(Match).index(page[-1][0]), page[-1][1]) if len(found) > most else None
     exact = [FoundColumn(one, Match.EXACT) for one in nested]
-    return FoundColumns((*exact, *(FoundColumn(columns[id_], match) for match, id_ in page)), place)
+    return FoundPage((*exact, *(FoundColumn(columns[id_], match) for match, id_ in page)), place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from headwater.model import Job
 from headwater.openlineage.reading.events import NO_JOB
 from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column, KnownDataset, Sees
+from headwater.store.questions.answers import Column, FoundPage, KnownDataset, Sees
 from headwater.store.questions.names import listed
 from headwater.store.read_model.pages import seen
 from headwater.store.read_model.visibility import described_fields
@@ -48,14 +48,6 @@ class FoundText:
     excerpt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTexts:
-    """A page of a search; ``next`` is where to go on, None at the end."""
-
-    found: tuple[FoundText, ...]
-    next: tuple[int, int] | None
-
-
 class _Stage(NamedTuple):
     """The datasets, fields or jobs that one condition finds: the question, and what makes them of their ids."""
 
@@ -65,7 +57,7 @@ class _Stage(NamedTuple):
 
 def find_texts(
     store: Store, query: str, most: int, *, after: tuple[int, int] = (0, 0), sees: Sees = None
-) -> FoundTexts:
+) -> FoundPage[FoundText]:
     """Return what has a name that contains a text, or has all of its words, or beginnings of words, in a tag or a text.
 
     Each thing is found once, in the first of these places. Of what may not be seen nothing is found. The place in a
@@ -81,7 +73,7 @@ def find_texts(
             known = stage.found(connection, ids)
             found += [(number, id_, known[id_]) for id_ in ids]
     page = found[:most]
-    return FoundTexts(tuple(one for *_, one in page), page[-1][:2] if len(found) > most else None)
+    return FoundPage(tuple(one for *_, one in page), page[-1][:2] if len(found) > most else None)
 
 
 def _next_ids(connection: Connection, stage: _Stage, last: int, most: int) -> Sequence[int]:
