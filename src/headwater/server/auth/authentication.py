@@ -68,7 +68,11 @@ class Authentication:
         return caller if time.monotonic() < until else None
 
     def _look_up(self, credential: str) -> Caller:
-        found = self._of_key(credential) if credential.startswith("hw_") else self._of_token(credential)
+        if credential.startswith("hw_"):
+            key = keyring.recognized(self._store, credential)
+            found = Caller(key.name, Scope[key.scope.upper()], key.namespaces) if key is not None else None
+        else:
+            found = self._verifier.caller(credential) if self._verifier is not None else None
         if found is None:
             raise _unauthorized(
                 "The key or token is unknown, expired or revoked. Ask the administrator of the server for another.",
@@ -78,13 +82,6 @@ class Authentication:
             self._cache.clear()
         self._cache[_digest(credential)] = (time.monotonic() + CACHE_SECONDS, found)
         return found
-
-    def _of_key(self, credential: str) -> Caller | None:
-        key = keyring.recognized(self._store, credential)
-        return Caller(key.name, Scope[key.scope.upper()], key.namespaces) if key is not None else None
-
-    def _of_token(self, credential: str) -> Caller | None:
-        return self._verifier.caller(credential) if self._verifier is not None else None
 
 
 def _digest(credential: str) -> bytes:

@@ -66,18 +66,11 @@ def written_by(dataset: Dataset, run: str, shown: str | None = None) -> DatasetU
     return DatasetUse(dataset, dataset_version(dataset, run), shown or run)
 
 
-class VersionsAtMoments:
-    """Which version of a dataset there was at each of some moments; all are asked for at once."""
-
-    def __init__(self, connection: Connection, datasets: Mapping[int, Dataset], wanted: Collection[Place]) -> None:
-        self._datasets = datasets
-        self._known = versions.at_moments(connection, datasets, wanted)
-
-    def __call__(self, dataset: int, moment: int) -> DatasetUse:
-        """The version of a dataset at one of the moments."""
-        named, known = self._datasets[dataset], self._known.get((dataset, moment))
-        return (
-            DatasetUse(named, dataset_version(named, ""))
-            if known is None
-            else DatasetUse(named, known.uuid, known.run, known.run_id)
-        )
+def at_moments(
+    connection: Connection, datasets: Mapping[int, Dataset], wanted: Collection[Place]
+) -> dict[Place, DatasetUse]:
+    """The version of each dataset that there was at a moment, for all at once."""
+    known = versions.at_moments(connection, datasets, wanted)
+    used = {place: DatasetUse(datasets[place[0]], one.uuid, one.run, one.run_id) for place, one in known.items()}
+    unknown = {place: datasets[place[0]] for place in wanted if place not in known}
+    return used | {place: DatasetUse(named, dataset_version(named, "")) for place, named in unknown.items()}

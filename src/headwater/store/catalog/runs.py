@@ -1,6 +1,6 @@
 """Runs with their states, what they read and wrote, and what their events say of them."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -16,9 +16,10 @@ from headwater.store import schema
 from headwater.store.catalog import run_datasets
 from headwater.store.catalog.events import unpacked
 from headwater.store.catalog.job_versions import job_version
-from headwater.store.catalog.run_datasets import DatasetUse, RunDatasets, VersionsAtMoments
+from headwater.store.catalog.run_datasets import DatasetUse, RunDatasets
 from headwater.store.read_model import versions
 from headwater.store.read_model.pages import Listing, Page, among, paged
+from headwater.store.read_model.versions import Place
 from headwater.store.read_model.visibility import runs_seen
 from headwater.store.sql.rows import rows_for
 
@@ -140,7 +141,8 @@ def _stored(
     used, altered = run_datasets.by_runs(connection, ids), versions.altered_by(connection, ids)
     named = run_datasets.named(used.values()) | run_datasets.names(connection, set().union(*altered.values()))
     events = events_of(connection, ids)
-    then = _versions(connection, rows, used, named)
+    read = {(one, _begun(row)) for row in rows for one in used.get(row.id, RunDatasets()).read}
+    then = run_datasets.at_moments(connection, named, read)
     runs = {row.id: _run(row, used.get(row.id, RunDatasets()), then, events.get(row.id)) for row in rows}
     return runs | {run: _with_altered(runs[run], (named[one] for one in some)) for run, some in altered.items()}
 
@@ -153,14 +155,7 @@ def _with_altered(run: StoredRun, datasets: Iterable[Dataset]) -> StoredRun:
     return replace(run, outputs=tuple(sorted(made.values(), key=_by_name)))
 
 
-def _versions(
-    connection: Connection, rows: Sequence[Any], used: dict[int, RunDatasets], named: dict[int, Dataset]
-) -> VersionsAtMoments:
-    read = {(one, _begun(row)) for row in rows for one in used.get(row.id, RunDatasets()).read}
-    return VersionsAtMoments(connection, named, read)
-
-
-def _run(row: Any, used: RunDatasets, then: VersionsAtMoments, events: RunEvents | None) -> StoredRun:
+def _run(row: Any, used: RunDatasets, then: Mapping[Place, DatasetUse], events: RunEvents | None) -> StoredRun:
     job = Job(row.namespace, row.name)
     read, written = frozenset(used.read.values()), frozenset(used.written.values())
     return StoredRun(
@@ -171,7 +166,7 @@ def _run(row: Any, used: RunDatasets, then: VersionsAtMoments, events: RunEvents
         row.started_at,
         row.state_at if row.state in FINAL else None,
         job_version(job, read, written, row.location or ""),
-        tuple(sorted((then(one, _begun(row)) for one in used.read), key=_by_name)),
+        tuple(sorted((then[one, _begun(row)] for one in used.read), key=_by_name)),
         tuple(sorted((run_datasets.written_by(one, row.uuid, row.shown) for one in written), key=_by_name)),
         events or RunEvents(row.state_at, row.state_at),
         row.uuid,

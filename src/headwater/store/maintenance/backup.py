@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Integer, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Integer, Table, bindparam, delete, insert, select, update
 
 from headwater.errors import SettingError, StoreUnavailable
 from headwater.store import schema
@@ -58,7 +58,8 @@ def restore(file: Path, url: str | None, *, force: bool = False) -> None:
     url = store_url(url)
     if not file.is_file():
         raise StoreUnavailable(f"No backup at {file}: expected a file that `headwater db backup` wrote.")
-    _require_store(file)
+    with connections.opened(file_url(file), read_only=True) as engine:
+        revision_of(engine, file_url(file))
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         copied = Path(folder) / "lineage.db"
         copy_pages(file, copied)
@@ -70,52 +71,26 @@ def restore(file: Path, url: str | None, *, force: bool = False) -> None:
 
 def _fill(url: str, copied: Path, *, force: bool) -> None:
     """Fill a file by pages, which is faster than by rows, and a server by rows, in one transaction."""
-    engine = connections.connect(url, read_only=False, timeout=30, durable=True)
-    try:
-        with connections.store_errors(url), connections.writing(engine) as target:
-            if not (force or is_empty(target)):
-                raise SettingError(
-                    f"Store {connections.shown(url)} holds lineage already: name an empty one with --store, "
-                    "or add --force to replace all that is in it."
-                )
-            if (path := store_file(url)) is None:
-                empty(target)
-                with open_store(str(copied)) as source, source.read() as rows:
-                    copy(rows, target)
-    finally:
-        engine.dispose()
+    with connections.opened(url, read_only=False, durable=True) as engine, connections.writing(engine) as target:
+        if not (force or is_empty(target)):
+            raise SettingError(
+                f"Store {connections.shown(url)} holds lineage already: name an empty one with --store, "
+                "or add --force to replace all that is in it."
+            )
+        if (path := store_file(url)) is None:
+            empty(target)
+            with open_store(str(copied)) as source, source.read() as rows:
+                copy(rows, target)
     if path is not None:
         copy_pages(copied, path)
 
 
 def _copy_rows(url: str, target_url: str) -> None:
     open_store(target_url).close()
-    source, target = (_engine(url, read_only=True), _engine(target_url, read_only=False))
-    try:
-        with (
-            connections.store_errors(url),
-            connections.reading(source) as rows,
-            connections.writing(target) as written,
-        ):
+    with connections.opened(target_url, read_only=False) as target, connections.opened(url, read_only=True) as source:
+        with connections.reading(source) as rows, connections.writing(target) as written:
             copy(rows, written)
         merge_log(target)
-    finally:
-        source.dispose()
-        target.dispose()
-
-
-def _engine(url: str, *, read_only: bool) -> Engine:
-    return connections.connect(url, read_only=read_only, timeout=30)
-
-
-def _require_store(file: Path) -> None:
-    url = file_url(file)
-    engine = _engine(url, read_only=True)
-    try:
-        with connections.store_errors(url):
-            revision_of(engine, url)
-    finally:
-        engine.dispose()
 
 
 def _refuse_to_replace(url: str, file: Path, *, force: bool) -> None:

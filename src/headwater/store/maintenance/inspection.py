@@ -43,7 +43,8 @@ def inspect(url: str | None) -> StoreInfo:
         StoreError: it is missing, cannot be read, or is no headwater store.
     """
     url = store_url(url)
-    revision, size = _revision_and_size(url)
+    with connections.opened(url, read_only=True) as engine:
+        revision, size = revision_of(engine, url), database_at(url).size(engine)
     place, kind = connections.shown(url), database_at(url).label
     if revision != REVISIONS[-1]:
         return StoreInfo(place, kind, revision, size)
@@ -51,15 +52,6 @@ def inspect(url: str | None) -> StoreInfo:
         at = schema.event.c.at
         earliest, latest = connection.execute(select(func.min(at), func.max(at))).one()
         return StoreInfo(place, kind, revision, size, _rows(connection), earliest, latest)
-
-
-def _revision_and_size(url: str) -> tuple[str, int]:
-    engine = connections.connect(url, read_only=True, timeout=30)
-    try:
-        with connections.store_errors(url):
-            return revision_of(engine, url), database_at(url).size(engine)
-    finally:
-        engine.dispose()
 
 
 def _rows(connection: Connection) -> tuple[tuple[str, int], ...]:

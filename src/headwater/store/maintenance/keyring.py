@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any
@@ -67,7 +67,9 @@ def issue(
     expires = None if seconds is None else created_at + int(seconds * SECOND)
     key = Key(identity, name.strip(), scope, tuple(namespaces), created_at, expires)
     with store.write() as connection:
-        connection.execute(insert(_KEY), _row(key, secret))
+        connection.execute(
+            insert(_KEY), asdict(key) | {"namespaces": json.dumps(key.namespaces), "digest": _digest(secret)}
+        )
     return key, f"hw_{identity}_{secret}"
 
 
@@ -120,18 +122,6 @@ def secret_of(store: Store) -> bytes:
                 known = os.urandom(_SECRET_BYTES)
                 connection.execute(insert(schema.secret), {"value": known})
     return bytes(known)
-
-
-def _row(key: Key, secret: str) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "name": key.name,
-        "digest": _digest(secret),
-        "scope": key.scope,
-        "namespaces": json.dumps(key.namespaces),
-        "created_at": key.created_at,
-        "expires_at": key.expires_at,
-    }
 
 
 def _key(row: Any) -> Key:

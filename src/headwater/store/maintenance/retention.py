@@ -17,9 +17,9 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
-    Delete,
     FromClause,
     Table,
     and_,
@@ -88,14 +88,8 @@ def _without_parents_of_kept(connection: Connection, parents: Mapping[int, int |
         run = remaining.pop()
         if run in going:
             going.discard(run)
-            remaining += _parent(run, parents)
+            remaining += filter(None, [parents.get(run)])
     return going
-
-
-def _parent(run: int, parents: Mapping[int, int | None]) -> Iterator[int]:
-    parent = parents.get(run)
-    if parent is not None:
-        yield parent
 
 
 def _depth(run: int, parents: Mapping[int, int | None]) -> int:
@@ -290,8 +284,8 @@ def _prune_runs(store: Store, batch: Sequence[int], cut: int) -> Pruned:
         # What came in since they were chosen may need one of them.
         still = and_(_RUN.c.id.in_(batch), prunable(cut), ~has_child_outside(batch))
         going = _without_kept_children(connection, connection.execute(select(_RUN.c.id).where(still)).scalars().all())
-        events = sum(_count(connection, statement) for statement in _deletions(going))
-        return Pruned(len(going), events)
+        gone = {table: _delete(connection, table.c.run_id, going) for table in _OF_RUN}
+        return Pruned(_delete(connection, _RUN.c.id, going), gone[schema.event])
 
 
 def _without_kept_children(connection: Connection, runs: Sequence[int]) -> Sequence[int]:
@@ -303,16 +297,8 @@ def _without_kept_children(connection: Connection, runs: Sequence[int]) -> Seque
         runs = going
 
 
-def _deletions(runs: Sequence[int]) -> Iterator[tuple[Delete, bool]]:
-    for table in _OF_RUN:
-        yield delete(table).where(table.c.run_id.in_(runs)), table is schema.event
-    yield delete(_RUN).where(_RUN.c.id.in_(runs)), False
-
-
-def _count(connection: Connection, statement: tuple[Delete, bool]) -> int:
-    deletion, counts = statement
-    rows = connection.execute(deletion).rowcount
-    return rows if counts else 0
+def _delete(connection: Connection, of_run: Column[int], runs: Sequence[int]) -> int:
+    return connection.execute(delete(of_run.table).where(of_run.in_(runs))).rowcount
 
 
 def _prune_edges(store: Store, table: Table, outputs: Sequence[int], cut: int) -> Pruned:

@@ -28,6 +28,17 @@ def connect(url: str, *, read_only: bool, timeout: float, durable: bool = False)
 
 
 @contextmanager
+def opened(url: str, *, read_only: bool, durable: bool = False) -> Iterator[Engine]:
+    """An engine for the store at ``url``, for a while; the database's faults are raised as StoreError."""
+    engine = connect(url, read_only=read_only, timeout=30, durable=durable)
+    try:
+        with store_errors(url):
+            yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
 def reading(engine: Engine, longest: float | None = None, **options: Any) -> Iterator[Connection]:
     """A connection that sees one state of the store, whatever others write meanwhile.
 

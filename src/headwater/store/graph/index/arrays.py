@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _WIDTH = 5
 _INPUT, _OUTPUT, _WAY, _JOB, _DATASET = range(_WIDTH)
 """The columns: a link as `headwater.store.questions.walk.edges.Link`, and the dataset of its output."""
 
+_pair: Callable[[Row], Pair] = itemgetter(_JOB, _DATASET)
+_by_output, _by_input = itemgetter(_OUTPUT, _INPUT, _JOB, _WAY), itemgetter(_INPUT, _OUTPUT, _JOB, _WAY)
 _SMALL = np.iinfo(np.int32)
 
 
@@ -178,15 +181,3 @@ def _regrouped(before: Added, place: int, lost: set[Row], new: Collection[Row]) 
     for row in new:
         found[row[place]] = (*found.get(row[place], ()), row)
     return found
-
-
-def _pair(row: Row) -> Pair:
-    return row[_JOB], row[_DATASET]
-
-
-def _by_output(row: Row) -> Row:
-    return row[_OUTPUT], row[_INPUT], row[_JOB], row[_WAY]
-
-
-def _by_input(row: Row) -> Row:
-    return row[_INPUT], row[_OUTPUT], row[_JOB], row[_WAY]
