@@ -1,6 +1,6 @@
 """Versions of a dataset with the columns that each had, and which columns came and went between two moments."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from headwater.errors import QuestionError
 from headwater.model import Job
 from headwater.model.field_names import place_of
 from headwater.model.time import FOREVER
+from headwater.openlineage.reading.dataset_facets import VersionField
 from headwater.store.questions import names
 from headwater.store.questions.answers import Column, KnownDataset, Sees
 from headwater.store.questions.lookup.find import Name, find
@@ -81,10 +82,10 @@ def version_page(
         page, own = rows[:most], versions.named(connection, dataset.id)
         known = [versions.version_of(row, own) for row in page]
         fields, jobs = versions.fields_of(connection, known), names.jobs(connection, {row.job_id for row in page})
-        columns = _Columns(connection, {dataset.id: dataset})
+        columns = _columns(connection, dataset, [fields.get(one, ()) for one in known])
     shown = [
-        ListedVersion(one.uuid, one.at, one.run, row.state, jobs[row.job_id], columns(dataset.id, fields.get(one, ())))
-        for row, one in zip(page, known, strict=True)
+        ListedVersion(one.uuid, one.at, one.run, row.state, jobs[row.job_id], own_columns)
+        for row, one, own_columns in zip(page, known, columns, strict=True)
     ]
     return VersionPage(dataset, tuple(shown), (page[-1].at, page[-1].uuid) if len(rows) > most else None)
 
@@ -95,8 +96,7 @@ def columns_then(
     """The columns of datasets at a moment, None for now; nothing of those without a known schema of then."""
     moment = FOREVER if at is None else at
     fields = versions.fields_at(connection, [(one, moment) for one in datasets])
-    columns = _Columns(connection, datasets, at)
-    return {dataset: columns(dataset, some) for (dataset, _), some in fields.items()}
+    return {one: _columns(connection, datasets[one], [some], at)[0] for (one, _), some in fields.items()}
 
 
 def column_changes(connection: Connection, datasets: Collection[int], before: int, after: int | None) -> ColumnChanges:
@@ -135,18 +135,15 @@ def _differ(one: Column, other: Column) -> bool:
     return (one.name, one.type) != (other.name, other.type)
 
 
-class _Columns:
-    """The columns of versions, with the ids that fields of those names have, or had at a moment."""
+def _columns(
+    connection: Connection, dataset: KnownDataset, several: Iterable[versions.Fields], at: int | None = None
+) -> list[tuple[Column, ...]]:
+    """The columns of versions of a dataset, with the ids that fields of those names have, or had at a moment."""
+    known = names.columns_of(connection, dataset, at)
+    called = [one.name for one in known]
 
-    def __init__(self, connection: Connection, datasets: Mapping[int, KnownDataset], at: int | None = None) -> None:
-        self._datasets = datasets
-        self._known = {one: names.columns_of(connection, named, at) for one, named in datasets.items()}
+    def column(field: VersionField) -> Column:
+        place = place_of(called, field.name)
+        return Column(dataset, field.name, field.type, 0 if place is None else known[place].id)
 
-    def __call__(self, dataset: int, fields: versions.Fields) -> tuple[Column, ...]:
-        known = self._known[dataset]
-        called = [one.name for one in known]
-        places = [place_of(called, one.name) for one in fields]
-        return tuple(
-            Column(self._datasets[dataset], one.name, one.type, 0 if place is None else known[place].id)
-            for one, place in zip(fields, places, strict=True)
-        )
+    return [tuple(map(column, fields)) for fields in several]
