@@ -15,7 +15,6 @@ from tests.oracle.written import fresh, reads_only_the_tables
 
 NOT_JUDGED = {
     "long/scores": "ntile breaks its ties by the order in which an earlier window left the rows",
-    "variables/execute_immediate_using": "analysis binds the variable's value; a gap says so (docs/limits.md)",
     "variables/values": "analysis leaves only the variables' values; a gap says so (docs/limits.md)",
     "positions/csv_table_with_header": "a row of one NULL is an empty line, which readers of CSV leave out",
 }
