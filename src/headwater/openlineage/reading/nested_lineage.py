@@ -13,7 +13,7 @@ from headwater.model.field_names import caseless
 from headwater.model.nested_names import name_parts
 from headwater.openlineage.identifiers import NESTED, WRITE
 from headwater.openlineage.reading.dataset_facets import dataset
-from headwater.openlineage.reading.json_values import Record, record, records, text
+from headwater.openlineage.reading.json_values import Record, record, records, remembered_by_content, text
 from headwater.openlineage.reading.lineage_facets import transformation
 
 Path = tuple[str, ...]
@@ -57,18 +57,21 @@ def nested_lineage(output: Record) -> NestedLineage | None:
     facet = record(output, "facets", NESTED)
     if not facet or record(output, "outputFacets", WRITE, "earlier"):
         return None
-    leaves: dict[str, list[Leaf]] = {}
+    schema = records(output, "facets", "schema", "fields")
     try:
-        for name, field in record(facet, "fields").items():
-            column, *path = _parts(name)
-            leaf = Leaf(tuple(path), _inputs(records(field, "inputFields"), "CONDITIONAL"))
-            leaves.setdefault(caseless(column), []).append(leaf)
-        of_all = _inputs(records(facet, "dataset"), "FILTER")
+        return NestedLineage(*_read(facet), {caseless(text(one, "name")): text(one, "type") for one in schema})
     except EventError:
         return None
-    schema = records(output, "facets", "schema", "fields")
-    types = {caseless(text(one, "name")): text(one, "type") for one in schema}
-    return NestedLineage({column: tuple(some) for column, some in leaves.items()}, of_all, types)
+
+
+@remembered_by_content(16 << 20)
+def _read(facet: Record) -> tuple[Mapping[str, tuple[Leaf, ...]], tuple[NestedInput, ...]]:
+    leaves: dict[str, list[Leaf]] = {}
+    for name, field in record(facet, "fields").items():
+        column, *path = _parts(name)
+        leaf = Leaf(tuple(path), _inputs(records(field, "inputFields"), "CONDITIONAL"))
+        leaves.setdefault(caseless(column), []).append(leaf)
+    return {column: tuple(some) for column, some in leaves.items()}, _inputs(records(facet, "dataset"), "FILTER")
 
 
 def _inputs(inputs: Iterable[Record], unnamed: str) -> tuple[NestedInput, ...]:

@@ -118,6 +118,7 @@ class _Walker:
     made: dict[int, Transformation] = field(default_factory=dict)
     _ids: dict[Transformation, int] = field(default_factory=dict)
     _links: dict[int, dict[tuple[int, int], list[Row]]] = field(default_factory=dict)
+    _paths: dict[Node, Path] = field(default_factory=dict)
     _rows: dict[Row, None] = field(default_factory=dict)
     _unexplored: set[int] = field(default_factory=set)
     _datasets: set[int] = field(default_factory=set)
@@ -202,10 +203,12 @@ class _Walker:
     def _within(self, column: int, path: Path) -> Path:
         """As much of a path as the type of a column has: a field within may have another name by now."""
         type_ = self._types.get(column) or ""
-        if type_ in _UNDETAILED:
+        if not path or type_ in _UNDETAILED:
             return path
-        found = (field_within(type_, path[:end]) for end in range(len(path), -1, -1))
-        return next(one[0] for one in found if one is not None)
+        if (column, path) not in self._paths:
+            found = (field_within(type_, path[:end]) for end in range(len(path), -1, -1))
+            self._paths[column, path] = next(one[0] for one in found if one is not None)
+        return self._paths[column, path]
 
     def _has(self, column: int, path: Path) -> bool:
         """Whether the type of a column is known to have a path."""

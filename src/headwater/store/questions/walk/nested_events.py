@@ -29,7 +29,7 @@ _EVENT = schema.event.c
 _NAME = schema.dataset_name.c
 _RENAME = schema.field_rename.c
 _REPLACEMENT = schema.replacement.c
-_MOST_OUTPUTS = 1_000  # whose events are read: of 100 columns each takes half a millisecond
+_MOST_OUTPUTS = 1_000  # whose events are read: one with 100 leaves takes some milliseconds
 _AT_ONCE = 50
 _MOST_EVENTS = 8  # of a run
 
