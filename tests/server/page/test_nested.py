@@ -40,3 +40,5 @@ def test_the_fields_of_a_column_are_followed_one_by_one(visiting: Visit) -> None
     page.reload()
     expect(column(page, "raw/orders", "items.price")).to_be_visible()
     assert re.search(r"selected=\d{16}", page.url)
+    page.get_by_role("link", name="Why").click()
+    expect(page.get_by_role("row", name=re.compile("items.price"))).to_be_visible()

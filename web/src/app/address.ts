@@ -149,6 +149,11 @@ export function nameParams({ column, namespace, dataset, field }: Address): Reco
   return field ? { namespace, dataset, field } : { namespace, dataset };
 }
 
+/** Return the parameter of a question that follows fields within columns one by one; a question about one does so anyway. */
+export function nestedParams({ nested }: Pick<Address, "nested">): { nested: "true" | null } {
+  return { nested: nested ? "true" : null };
+}
+
 /** Return a name as people read it: the last part of the dataset's name, and the field. */
 export function shortName({ name, field }: Name): string {
   const last = name.split("/").filter(Boolean).pop() ?? name;

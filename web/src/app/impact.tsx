@@ -1,7 +1,7 @@
 /** The page of what depends on a column or dataset, as a list that can be filtered and saved. */
 
 import { useState } from "preact/hooks";
-import { type Address, type Name, nameParams, shortName } from "./address";
+import { type Address, type Name, nameParams, nestedParams, shortName } from "./address";
 import { download, pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Impact, ImpactedDataset, PathTransformation } from "./documents";
@@ -20,7 +20,12 @@ interface Row {
 const FIRST = 200; // rows that are shown at once
 
 export function ImpactPage({ address, go }: PageProps) {
-  const params = { ...nameParams(address), type: address.influence === "value" ? "DIRECT" : null, as_of: address.asOf };
+  const params = {
+    ...nameParams(address),
+    ...nestedParams(address),
+    type: address.influence === "value" ? "DIRECT" : null,
+    as_of: address.asOf,
+  };
   const answer = useAnswer<Impact>(pathOf("api/v2/impact", params));
   const save = () =>
     download(pathOf("api/v2/impact", { ...params, format: "csv" }), `impact-${address.field || "dataset"}.csv`);

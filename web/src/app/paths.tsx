@@ -1,6 +1,6 @@
 /** The page of the paths between two columns, every step of each with its expression. */
 
-import type { Name } from "./address";
+import { type Name, nestedParams } from "./address";
 import { pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Hop, Paths } from "./documents";
@@ -21,6 +21,7 @@ export function PathsPage({ address, go }: PageProps) {
           source: textOf(name),
           target: address.to,
           most: MOST,
+          ...nestedParams(address),
           as_of: address.asOf,
           type: address.influence === "value" ? "DIRECT" : null,
         })

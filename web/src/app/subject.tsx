@@ -52,7 +52,7 @@ export function Subject({ name, address, go, type = "", children }: SubjectProps
           {pages.map(([page, label]) => (
             <Link
               key={page}
-              to={page === address.page ? address : addressOf(name, page, address.asOf)}
+              to={page === address.page ? address : { ...addressOf(name, page, address.asOf), nested: address.nested }}
               go={go}
               current={page === address.page}
             >

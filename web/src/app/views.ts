@@ -4,7 +4,7 @@ import { compared, grown, partOf } from "../model/merge";
 import { readView } from "../model/reading";
 import type { Hop } from "../model/state";
 import type { View } from "../model/view";
-import { type Address, hopsOf, nameParams } from "./address";
+import { type Address, hopsOf, nameParams, nestedParams } from "./address";
 import { ApiError, getJson, pathOf } from "./api";
 
 /** Return the request for the view of an address, without hops and at its one moment. */
@@ -12,7 +12,7 @@ export function viewPath(address: Address): string {
   return pathOf("api/v2/view", {
     ...nameParams(address),
     ...edgeParams(address),
-    ...nestedParams(address.nested),
+    ...nestedParams(address),
     up: address.graph.depth.up,
     down: address.graph.depth.down,
   });
@@ -20,10 +20,6 @@ export function viewPath(address: Address): string {
 
 function edgeParams({ influence, asOf }: Address) {
   return { type: influence === "value" ? "DIRECT" : null, as_of: asOf };
-}
-
-function nestedParams(nested: boolean) {
-  return { nested: nested ? "true" : null };
 }
 
 /** Return the request for one hop of a column or dataset of a view; null where the view lacks it. */
@@ -36,7 +32,7 @@ function hopPath(address: Address, { datasets, columns }: View, hop: Hop): strin
     dataset: datasets.name[dataset],
     field: columns.field[column],
     ...edgeParams(address),
-    ...nestedParams(address.nested || Boolean(columns.within?.some((one) => one !== null))),
+    ...nestedParams({ nested: address.nested || (columns.within?.some((one) => one !== null) ?? false) }),
     up: hop.direction === "up" ? 1 : 0,
     down: hop.direction === "down" ? 1 : 0,
   });

@@ -1,6 +1,6 @@
 /** The page that says why a column has no lineage or only some: where its lineage ends, and what runs say is missing. */
 
-import { nameParams } from "./address";
+import { nameParams, nestedParams } from "./address";
 import { pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Coverage, Roots, Versions } from "./documents";
@@ -30,7 +30,9 @@ const COVERED = {
 
 export function WhyPage({ address, go }: PageProps) {
   const type = address.influence === "value" ? "DIRECT" : null;
-  const answer = useAnswer<Roots>(pathOf("api/v2/roots", { ...nameParams(address), type, as_of: address.asOf }));
+  const answer = useAnswer<Roots>(
+    pathOf("api/v2/roots", { ...nameParams(address), ...nestedParams(address), type, as_of: address.asOf }),
+  );
   const name = nameOf(address);
   return (
     <>
