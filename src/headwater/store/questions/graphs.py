@@ -210,7 +210,11 @@ def _guessed(start: Column | KnownDataset, closure: Closure, direction: Directio
 def _field_names(connection: Connection, closure: Closure, at: int | None) -> dict[int, str]:
     called = names.NamesThen(connection, at)
     owners, present, nodes = closure.dataset_of, closure.name_of, closure.nodes
-    then = {one: called(owners[one], present[one]) if called.renames else present[one] for one in closure.distance}
+    then = {one: present[one] for one in closure.distance}
+    if called.renames:
+        then = {one: called(owners[one], name) for one, name in then.items()}
+    if not nodes:
+        return then
     return {one: nested_name((name, *nodes[one][1])) if one in nodes else name for one, name in then.items()}
 
 
