@@ -159,3 +159,5 @@ def test_a_step_says_when_it_was_first_and_last_seen(served: TestClient) -> None
     assert seen(gone, ids["y"]) == ("01", "03", False)
     nothing = served.get("/api/v2/step", params={"input": ids["y"], "output": ids["a"], "job": job})
     assert nothing.status_code == 404
+    beyond = {"input": ids["y"], "output": 99075398337807888941056, "job": job}
+    assert served.get("/api/v2/step", params=beyond).status_code == 422

@@ -19,6 +19,7 @@ from headwater.store.questions import step_history, view_of
 
 router = question_router()
 
+_MOST = 2**63 - 1  # of an id
 _MORE = Field(description="1 where the column has such edges that the view lacks.")
 Flags = Annotated[list[Literal[0, 1]], _MORE]
 Distances = Annotated[
@@ -115,9 +116,13 @@ class View(Schema):
 class StepParameters(QueryParams):
     """A step by the ids of a view."""
 
-    input: int = Field(ge=1, description="The id of a column.")
-    output: int = Field(description="The id of a column, or that of a dataset with a minus sign for all of its rows.")
-    job: int = Field(ge=1, description="The id of the job.")
+    input: int = Field(ge=1, le=_MOST, description="The id of a column.")
+    output: int = Field(
+        ge=-_MOST,
+        le=_MOST,
+        description="The id of a column, or that of a dataset with a minus sign for all of its rows.",
+    )
+    job: int = Field(ge=1, le=_MOST, description="The id of the job.")
 
 
 class Step(Schema):
