@@ -16,7 +16,7 @@ NPM := web/npm.sh $(BIN)/python
 PAGE := src/headwater/server/page/dist/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-growth bench-plan bench-web bench-server bench-kills soak fix clean
+.PHONY: help demo test test-cluster test-matrix lint page record oracle others bench-peers classes coverage bench bench-archive bench-archive-questions bench-growth bench-plan bench-web bench-server bench-kills soak fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -64,6 +64,9 @@ bench-server: $(READY) ## the server's reads and intake, and the size of its sto
 
 bench-archive: $(READY) ## archives of events made into tables by Spark, beside DuckDB, up to 1 million events (hours; ARCHIVE='--sizes 5000 20000' is half an hour)
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive $(ARCHIVE)
+
+bench-archive-questions: $(READY) ## questions over up to 600,000 fields in the tables of an archive, each answer compared (some minutes; ARCHIVE='--fields 6000')
+	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive.questions $(ARCHIVE)
 
 bench-kills: $(READY) ## kill updates of an archive at random points, 20 times; the tables must end as one build makes them (half an hour to an hour; KILLS='--format iceberg')
 	@$(WITH_JAVA) PATH="$(BIN):$$PATH" PYSPARK_PYTHON="$(BIN)/python" $(BIN)/python -m bench.archive_kills $(KILLS)

@@ -16,6 +16,7 @@ from typer.main import get_command
 import headwater
 from headwater.archive import build
 from headwater.archive.tables import TABLES
+from headwater.cli.archive_questions import has_few_bytes
 from headwater.cli.main import app
 from headwater.openlineage.reading import read_event
 from tests.store.conftest import run_event, written
@@ -49,6 +50,15 @@ def test_spark_submit_builds(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout
     assert "column_edges   1" in ended.stdout
     assert json.loads((tmp_path / "lineage" / "headwater.json").read_text())["format"] == "parquet"
+
+
+def test_java_does_not_optimize_itself_for_little(tmp_path: Path) -> None:
+    """Of a packed file each byte counts for twenty; what is not on this machine may be large."""
+    for name, size, few in (("a.ndjson", 1, True), ("b.gz", 9 << 20, True), ("c.gz", 9 << 20, False)):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+        assert has_few_bytes(str(tmp_path)) is few
+    assert not has_few_bytes("s3a://lake/events")
 
 
 def test_it_fails_with_a_reason(tmp_path: Path) -> None:

@@ -78,11 +78,11 @@ def jobs_so_far(spark: Any) -> int:
 def test_a_build_of_any_size_needs_few_jobs(spark: Any, tmp_path: Path, adaptive: None) -> None:
     """Most of the CPU of a small build is plans and code for jobs: a frame that is made twice shows here.
 
-    Of 127 jobs 32 came with names and summaries that Spark makes, for updates that fold only what is touched.
+    With adaptive execution, which few events are built without, there were 127: each shuffle is a job of its own.
     """
     before = jobs_so_far(spark)
     build(spark, events(tmp_path, "raw"), str(tmp_path / "lineage"), format="parquet")
-    assert jobs_so_far(spark) - before <= 130
+    assert jobs_so_far(spark) - before <= 55
 
 
 def test_tables_have_the_columns_that_are_documented(spark: Any, tmp_path: Path, adaptive: None) -> None:
@@ -149,7 +149,7 @@ def test_tables_are_current_when_all_are_published(spark: Any, tmp_path: Path, f
         assert len(list((tmp_path / "lineage" / "builds").iterdir())) == 2, "the last, and one that may be read still"
 
 
-@pytest.mark.parametrize("format", ["delta", "parquet"])  # decision 0095 has why Iceberg is not among them
+@every_format
 def test_of_two_builds_at_once_one_is_refused(spark: Any, tmp_path: Path, format: str) -> None:
     """The one that ends later; the mark of each is for the rows that it wrote, whoever has committed since."""
     table, sessions = TABLES["column_edges"], {"one": spark, "other": spark.newSession()}

@@ -191,8 +191,11 @@ def test_overwrites_count_as_the_environment_of_each_update_believes(
     assert current(update(spark, str(source), into)) == ({"a", "b", "c"} if first == "on" else {"c"})
 
 
-def test_staged_events_with_a_column_of_a_former_version_are_parsed_again(spark: Any, tmp_path: Path) -> None:
-    """The column ``outputs`` of the staged table ``parsed`` was once called ``told``."""
+def test_staged_events_with_a_column_of_a_former_version_are_parsed_again(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The column ``outputs`` of the staged table ``parsed`` was once called ``told``; updates as those of many."""
+    monkeypatch.setattr("headwater.archive.cache.FEW_EVENTS", 0)
     source, into = tmp_path / "events", str(tmp_path / "lineage")
     put(source, "one.ndjson", [run_event("one", written("out", {"v": ["raw.a"]}), run="1")])
     update(spark, str(source), into, format="parquet")

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.builds import FEW, Progress, write_table
-from headwater.archive.cache import CachedFrames, few_partitions
+from headwater.archive.cache import CachedFrames, build_settings
 from headwater.archive.events.parsed_events import STAGED, ParsedEvents, distinct_events, reparsed_events, staged_table
 from headwater.archive.events.parser import parse
 from headwater.archive.fold.affected_rows import Affected, Before, NewEvents
@@ -66,12 +66,18 @@ def apply_batch(  # noqa: PLR0913 - each by its name
     Raises:
         ArchiveError: another build or update wrote meanwhile.
     """
-    with few_partitions(spark), closing(CachedFrames()) as cache:
+    with build_settings(spark) as fit, closing(CachedFrames()) as cache:
         before = place.manifest()
         updates = _of_this_version(place, before.updates)
         batch = Batch(spark, place, before.tables, updates, cache, progress, believe_overwrite)
-        marks, staged, names = _write(batch, cache(parse(lines).select("event.*", "rejected")))
+        parsed = cache(parse(lines).select("event.*", "rejected"))
+        cache.few = fit(parsed.count() + _events_in(place, before.tables))
+        marks, staged, names = _write(batch, parsed)
         place.publish(before, marks, UpdateState(staged, {**batch.before.streams, **stream}, names))
+
+
+def _events_in(place: Lake, marks: Marks) -> int:
+    return place.read("events", marks["events"]).count() if "events" in marks else 0
 
 
 def _of_this_version(place: Lake, updates: UpdateState) -> UpdateState:

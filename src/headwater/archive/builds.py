@@ -7,7 +7,7 @@ from typing import Any, Self
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.archive.cache import CachedFrames, few_partitions
+from headwater.archive.cache import CachedFrames, build_settings
 from headwater.archive.events.parsed_events import ParsedEvents, distinct_events
 from headwater.archive.events.parser import parse
 from headwater.archive.events.sources import lines
@@ -62,11 +62,14 @@ class Archive(Mapping[str, DataFrame]):
         self.close()
 
 
-def _fold(spark: SparkSession, source: str, progress: Progress, *, believe_overwrite: bool) -> Archive:
+def _fold(
+    spark: SparkSession, source: str, progress: Progress, fit: Callable[[int], bool], *, believe_overwrite: bool
+) -> Archive:
     """The tables of a source, made when they are read."""
     progress(f"Reading {source}")
     cache = CachedFrames()
     parsed = cache(parse(lines(spark, source)).select("event.*", "rejected"))
+    cache.few = fit(parsed.count())
     distinct = distinct_events(parsed, cache)
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
     events = parsed.where("digest IS NOT NULL")
@@ -109,11 +112,11 @@ def build(  # noqa: PLR0913 - each choice by its name
     """
     believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
     if into is None:
-        with few_partitions(spark):
-            return _fold(spark, source, progress, believe_overwrite=believed)
+        with build_settings(spark) as fit:
+            return _fold(spark, source, progress, fit, believe_overwrite=believed)
     place = lake(spark, into, format)
     before = place.manifest()  # refuses tables of a newer version before the work is done
-    with few_partitions(spark), _fold(spark, source, progress, believe_overwrite=believed) as archive:
+    with build_settings(spark) as fit, _fold(spark, source, progress, fit, believe_overwrite=believed) as archive:
         marks = {name: write_table(place, name, rows, TABLES[name], progress) for name, rows in archive.items()}
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})

@@ -1,7 +1,7 @@
 """Frames that Spark caches on its disks while they are in use, and settings for that time."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -9,17 +9,33 @@ from pyspark.sql import DataFrame, SparkSession
 Cache = Callable[[DataFrame], DataFrame]
 """A function that caches the rows of a frame: `CachedFrames`."""
 
+FEW_EVENTS = 25_000
+"""The most events for which to compile and adapt plans costs more than it saves (decision 0140)."""
+
 _ADAPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+_FOR_FEW = {
+    "spark.sql.adaptive.enabled": "false",  # else each shuffle is a job of its own, and plans are optimized after each
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 class CachedFrames:
-    """Frames that are read several times: Spark makes the rows of each once, until `close`."""
+    """Frames that are read several times: Spark makes the rows of each once, until `close`.
+
+    ``few`` is whether they are of few events in one process, which then also forgets how their rows are made: else each
+    task is sent the graph of all frames before, which is half of the CPU of an update.
+    """
 
     def __init__(self) -> None:
         self._frames: list[DataFrame] = []
+        self.few = False
 
     def __call__(self, frame: DataFrame) -> DataFrame:
         """The frame, whose rows are cached when they are read first."""
+        if self.few:
+            return frame.localCheckpoint(eager=False)  # its rows go when nobody holds the frame
         self._frames.append(_without_plan(frame).persist(StorageLevel.DISK_ONLY))
         return self._frames[-1]
 
@@ -45,13 +61,26 @@ def _without_plan(frame: DataFrame) -> DataFrame:
         return frame
 
 
-def few_partitions(spark: SparkSession) -> AbstractContextManager[None]:
-    """Frames that are cached in this context have as few partitions as their rows need.
+@contextmanager
+def build_settings(spark: SparkSession) -> Iterator[Callable[[int], bool]]:
+    """Settings for the time of a build or an update; what it yields is called with the number of events once known.
 
-    By default adaptive execution leaves the partitions of cached frames as they are, and a build has ten thousand tasks
-    with nothing to do.
+    Frames that are cached in this context have as few partitions as their rows need: by default adaptive execution
+    leaves the partitions of cached frames as they are, and a build has ten thousand tasks with nothing to do.
+
+    Few events get a plan without what Spark does for many: the function returns whether they are few, in one process.
     """
-    return session_setting(spark, _ADAPT, "true")
+    with ExitStack() as stack:
+        stack.enter_context(session_setting(spark, _ADAPT, "true"))
+
+        def fit(events: int) -> bool:
+            if events > FEW_EVENTS:
+                return False
+            for key, value in _FOR_FEW.items():
+                stack.enter_context(session_setting(spark, key, value))
+            return str(spark.sparkContext.master).startswith("local")
+
+        yield fit
 
 
 @contextmanager

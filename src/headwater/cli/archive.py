@@ -53,7 +53,7 @@ def build(
     conf: Conf = None,
 ) -> None:
     """Build the tables of lineage from all events; tables built before stay until that is done."""
-    spark = session(conf)
+    spark = session(conf, source)
     from headwater.archive import build as build_tables
 
     archive = build_tables(spark, source, into, format=format, roots=roots, progress=note)
@@ -81,7 +81,8 @@ def update(  # noqa: PLR0913, PLR0917 - one parameter for each option of the com
 ) -> None:
     """Update the tables with the events since the last update; the first time, with all."""
     interval = follow and _interval(follow)
-    spark = session(conf)
+    # One that follows lives long, and is worth optimizing
+    spark = session(conf, *(() if follow else (source, into) if Path(into).exists() else (source,)))
     from headwater.archive import update as update_tables
 
     if follow:

@@ -1,6 +1,10 @@
 """``headwater archive roots`` and others: questions over the tables of an archive by Spark, and their options."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -36,16 +40,54 @@ Conf = Annotated[
 ]
 
 
+_QUICK = "-XX:TieredStopAtLevel=1"
+_JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
+_FEW_BYTES = 250 << 20
+_PLAIN = {".json", ".jsonl", ".ndjson"}
+_PACKED = 20  # bytes of events in one of a packed file, or of a table
+
+
 def read_tables(into: str, format: TableFormat | None, conf: list[str] | None) -> "Archive":
     """Return the tables of an archive."""
-    spark = session(conf)
+    spark = session(conf, into)
     from headwater.archive import read
 
     return read(spark, into, format=format)
 
 
-def session(conf: list[str] | None) -> Any:
-    """Return the Spark session of this process: that of spark-submit, or a new one."""
+def has_few_bytes(path: str) -> bool:
+    """Whether a local file or folder has so little that Java's optimizing compiler would cost more than it saves."""
+    left = _FEW_BYTES
+    for one in chain([Path(path)], Path(path).rglob("*")):
+        if one.is_file():
+            left -= one.stat().st_size * (1 if one.suffix in _PLAIN else _PACKED)
+        if left < 0:
+            return False
+    return Path(path).exists()
+
+
+@contextmanager
+def _quick_java(*, quick: bool) -> Iterator[None]:
+    """Have a JVM that starts meanwhile compile without optimizing; options of the session's own come later, and win."""
+    before = os.environ.get(_JAVA_OPTIONS)
+    if quick:
+        os.environ[_JAVA_OPTIONS] = f"{_QUICK} {before or ''}".strip()
+    try:
+        yield
+    finally:
+        if quick and before is None:
+            del os.environ[_JAVA_OPTIONS]
+        elif before is not None:
+            os.environ[_JAVA_OPTIONS] = before
+
+
+def session(conf: list[str] | None, *data: str) -> Any:
+    """Return the Spark session of this process: that of spark-submit, or a new one.
+
+    Args:
+        conf: settings as KEY=VALUE.
+        data: the events and tables that it reads; where all are local and small, its JVM does not optimize itself.
+    """
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -58,7 +100,8 @@ def session(conf: list[str] | None) -> Any:
         if not separator:
             raise typer.BadParameter(f"The setting is {setting!r}: expected KEY=VALUE.")
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with _quick_java(quick=bool(data) and all(map(has_few_bytes, data))):
+        return builder.getOrCreate()
 
 
 if TYPE_CHECKING:

@@ -26,14 +26,28 @@ class Iceberg:
         self._spark, self._namespace = spark, namespace
 
     def write(self, name: str, rows: DataFrame, table: Table, *, few: bool = False) -> int:
-        """Replace a table; its mark is its snapshot. The namespace is made where it is missing."""
+        """Replace a table; its mark is its snapshot. The namespace is made where it is missing.
+
+        Rows of a table with the same columns are overwritten: ``createOrReplace`` replaces also the metadata that
+        another builder has committed meanwhile, and with it its snapshot.
+        """
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
         writer = in_table_order(rows, table, few=few).writeTo(self._whole(name)).using("iceberg")
         writer = writer.tableProperty(PROPERTY, str(version_of(rows.schema)))
         writer = writer.tableProperty("write.distribution-mode", _NONE)
         writer = writer.tableProperty("write.merge.distribution-mode", "hash")
         writer = writer.partitionedBy(*table.partitions) if table.partitions else writer
-        return self._committed(name, writer.createOrReplace)
+        if not self._spark.catalog.tableExists(self._whole(name)):
+            try:
+                return self._committed(name, writer.create)
+            except Exception as fault:  # an error of a Spark job is no exception of PySpark's
+                if not any(one in str(fault) for one in _CONFLICTS):
+                    raise
+        self._refresh(name)
+        present = self._spark.table(self._whole(name)).schema.simpleString(), self._version(name)
+        if present != (rows.schema.simpleString(), version_of(rows.schema)):
+            return self._committed(name, writer.createOrReplace)
+        return self._committed(name, lambda: writer.overwrite(sf.lit(True)))
 
     def add(self, name: str, mark: int, rows: DataFrame, table: Table, *, few: bool = False) -> int:
         """Append rows."""
@@ -85,10 +99,13 @@ class Iceberg:
     def read(self, name: str, mark: int) -> DataFrame:
         """A table of a build."""
         self._refresh(name)
+        require_version(self._whole(name), self._version(name))
+        return self._spark.sql(f"SELECT * FROM {self._whole(name)} VERSION AS OF {mark}")
+
+    def _version(self, name: str) -> int:
         properties = self._spark.sql(f"SHOW TBLPROPERTIES {self._whole(name)}")
         version = properties.where(f"key = '{PROPERTY}'").first()
-        require_version(self._whole(name), int(version["value"]) if version else 0)
-        return self._spark.sql(f"SELECT * FROM {self._whole(name)} VERSION AS OF {mark}")
+        return int(version["value"]) if version else 0
 
     def _refresh(self, name: str) -> None:
         """Look at a table as it is now: Iceberg's catalogs cache it as a session last saw it (`CachingCatalog`)."""

@@ -40,21 +40,46 @@ class Edges:
 
     def steps(self, near: DataFrame, direction: Direction, carried: tuple[str, ...] = ()) -> DataFrame:
         """The fields one step from those in ``near``, as rows (…carried, field_id, dataset_id), each once."""
+        once = [*carried, "field_id"]  # and by no more: what they are joined by next needs no other shuffle
         if direction is Direction.UP:
             over = near.join(self.of_fields, near.field_id == self.of_fields.output_field_id)
             whole = near.join(self.of_datasets, near.dataset_id == self.of_datasets.output_dataset_id)
-            return _ends(over, "input", carried).union(_ends(whole, "input", carried)).distinct()
+            return _ends(over, "input", carried).union(_ends(whole, "input", carried)).dropDuplicates(once)
         over = near.join(self.of_fields, near.field_id == self.of_fields.input_field_id)
         whole = near.join(self.of_datasets, near.field_id == self.of_datasets.input_field_id)
         written = whole.select(*carried, sf.col("output_dataset_id").alias("dataset_id")).distinct()
         of_written = self.fields.join(written, "dataset_id").select(*carried, *_FIELD)
-        return _ends(over, "output", carried).union(of_written).distinct()
+        return _ends(over, "output", carried).union(of_written).dropDuplicates(once)
 
     def links(self) -> DataFrame:
         """The pairs of fields with an edge between them, as rows (source, target), each once."""
         whole = self.of_datasets.withColumnRenamed("output_dataset_id", "dataset_id").drop("input_dataset_id")
         written = whole.join(self.fields, "dataset_id").select("input_field_id", "field_id")
         return self.of_fields.select("input_field_id", "output_field_id").union(written).toDF(*LINK).distinct()
+
+    def numbered(self) -> tuple["Edges", DataFrame]:
+        """The edges with numbers as ids, a quarter as large; and rows (field_id, dataset_id, field, dataset)."""
+        each = materialized(self.fields.withColumn("field", sf.monotonically_increasing_id()))
+        dataset = each.groupBy("dataset_id").agg(sf.min("field").alias("dataset"))
+        numbers = materialized(each.join(dataset, "dataset_id"))
+        source, target = (
+            numbers.select(*(sf.col(name).alias(f"{end}_{name}") for name in numbers.columns))
+            for end in ("input", "output")
+        )
+        between = self.of_fields.select("input_field_id", "output_field_id")
+        whole = self.of_datasets.select("input_field_id", "output_dataset_id")
+        written = target.select("output_dataset_id", "output_dataset").distinct()
+        frames = (
+            between.join(source, "input_field_id").join(target, "output_field_id"),
+            whole.join(source, "input_field_id").join(written, "output_dataset_id"),
+            numbers,
+        )
+        return Edges(*(materialized(_by_number(one)) for one in frames)), numbers
+
+
+def _by_number(frame: DataFrame) -> DataFrame:
+    """A frame with the numbers beside its ids in place of these."""
+    return frame.select(*(sf.col(one).alias(f"{one}_id") for one in frame.columns if not one.endswith("_id")))
 
 
 def _ends(edges: DataFrame, side: str, carried: tuple[str, ...]) -> DataFrame:
@@ -153,8 +178,8 @@ def reach(  # noqa: PLR0913 - each bound of a walk by its name
             found = found.join(within, "field_id", "left_semi")
         if without is not None:
             found = found.join(without, [*carried, "field_id"], "left_anti")
-        frontier = materialized(found.select(*carried, *_FIELD, sf.lit(level).alias("distance")))
-        if frontier.isEmpty():
+        frontier, many = counted(found.select(*carried, *_FIELD, sf.lit(level).alias("distance")))
+        if not many:
             break
         reached = reached.union(frontier)
         if level % _LEVELS == 0:
@@ -166,3 +191,11 @@ def materialized(frame: DataFrame) -> DataFrame:
     """A frame of the rows without their plan: on disks of workers, or in the application's folder of checkpoints."""
     reliably = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     return frame.checkpoint() if reliably else frame.localCheckpoint()
+
+
+def counted(frame: DataFrame) -> tuple[DataFrame, int]:
+    """A frame as `materialized` returns it, and the number of its rows, by one job where that is possible."""
+    reliably = frame.sparkSession.sparkContext.getCheckpointDir() is not None
+    # Reliable checkpoints that are not made at once make the rows a second time
+    found = frame.checkpoint() if reliably else frame.localCheckpoint(eager=False)
+    return found, found.count()

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
-from headwater.archive.questions.closure import materialized
+from headwater.archive.questions.closure import counted, materialized
 from headwater.graph import components as components_of
 
 _MEMBER = "field_id string, component string"
@@ -41,8 +41,8 @@ def _trimmed(links: DataFrame) -> DataFrame:
     count = links.count()
     while count > DRIVER_LINKS:
         ends = links.select(sf.col("target").alias("source")), links.select(sf.col("source").alias("target"))
-        links = materialized(links.join(ends[0], "source", "left_semi").join(ends[1], "target", "left_semi"))
-        before, count = count, links.count()
+        before = count
+        links, count = counted(links.join(ends[0], "source", "left_semi").join(ends[1], "target", "left_semi"))
         if count == before:
             break
     return links
@@ -72,8 +72,8 @@ def _least(links: DataFrame) -> DataFrame:
         least = sf.min("component").alias("least")
         lowest = links.join(new.withColumnRenamed("field_id", "source"), "source").groupBy("target").agg(least)
         less = lowest.withColumnRenamed("target", "field_id").join(best, "field_id").where("least < component")
-        new = materialized(less.select("field_id", sf.col("least").alias("component")))
-        if new.isEmpty():
+        new, many = counted(less.select("field_id", sf.col("least").alias("component")))
+        if not many:
             return best
         better = new.withColumnRenamed("component", "least")
         best = best.join(better, "field_id", "left").select("field_id", sf.coalesce("least", "component"))
@@ -88,8 +88,8 @@ def _members(links: DataFrame, least: DataFrame) -> DataFrame:
     while True:
         before = _at("target", new).join(within, ["target", "component"])
         found = before.select(sf.col("source").alias("field_id"), "component").distinct()
-        new = materialized(found.join(members, "field_id", "left_anti"))
-        if new.isEmpty():
+        new, many = counted(found.join(members, "field_id", "left_anti"))
+        if not many:
             return members
         members = materialized(members.union(new))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -50,12 +51,15 @@ def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
     if at is None and "column_roots" in archive:
         return archive["column_roots"]
     with edges_at(archive, at) as edges:
-        every = edges.fields.withColumn("distance", sf.lit(0))
-        start = materialized(_roots(every, edges).withColumn("root_field_id", sf.col("field_id")))
-        found = reach(start, edges, Direction.DOWN, carried=("root_field_id", "cycle"))
-        names = _names(archive)
+        by_number, numbers = edges.numbered()
+        every = by_number.fields.withColumn("distance", sf.lit(0))
+        start = materialized(_roots(every, by_number).withColumn("root", sf.col("field_id")))
+        found = reach(start, by_number, Direction.DOWN, carried=("root",)).withColumnRenamed("field_id", "number")
+        names = _names(archive).join(numbers.select("field_id", sf.col("field").alias("number")), "field_id")
         of_roots = names.select(*(sf.col(name).alias(f"root_{name}") for name in names.columns))
-        return materialized(ROOTS.select_from(found.join(names, "field_id").join(of_roots, "root_field_id")))
+        of_roots = of_roots.join(start.select(sf.col("root").alias("root_number"), "cycle"), "root_number")
+        named = found.join(names, "number").join(of_roots, found.root == of_roots.root_number)
+        return materialized(ROOTS.select_from(named))
 
 
 def cycles(archive: Tables, at: datetime | None = None) -> DataFrame:
@@ -114,18 +118,18 @@ def _roots(reached: DataFrame, edges: Edges) -> DataFrame:
     in_cycles = _root_cycles(reached, ends, edges)
     if not in_cycles:
         return sources
-    members = reached.sparkSession.createDataFrame([(one,) for one in in_cycles], "field_id string")
+    members = reached.sparkSession.createDataFrame([(one,) for one in in_cycles], reached.select("field_id").schema)
     return sources.unionByName(reached.join(members, "field_id").withColumn("cycle", sf.lit(True)))
 
 
-def _root_cycles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[str]:
+def _root_cycles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[Any]:
     """The fields of cycles that no edge leads to from outside; only fields that no source leads to are collected."""
     with_sources = reach(ends, edges, Direction.DOWN, within=reached)
     rest = reached.join(with_sources, "field_id", "left_anti").select("field_id", "dataset_id")
     if rest.isEmpty():
         return set()
     graph = adjacent(_before(rest, edges))
-    found: set[str] = closed_cycles(graph, (), graph.__getitem__)
+    found: set[Any] = closed_cycles(graph, (), graph.__getitem__)
     return found
 
 
