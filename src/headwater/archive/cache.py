@@ -76,11 +76,19 @@ def build_settings(spark: SparkSession) -> Iterator[Callable[[int], bool]]:
         def fit(events: int) -> bool:
             if events > FEW_EVENTS:
                 return False
-            for key, value in _FOR_FEW.items():
-                stack.enter_context(session_setting(spark, key, value))
+            stack.enter_context(settings_for_few(spark))
             return str(spark.sparkContext.master).startswith("local")
 
         yield fit
+
+
+@contextmanager
+def settings_for_few(spark: SparkSession) -> Iterator[None]:
+    """Plans of few rows are neither compiled nor adapted in this context."""
+    with ExitStack() as stack:
+        for key, value in _FOR_FEW.items():
+            stack.enter_context(session_setting(spark, key, value))
+        yield
 
 
 @contextmanager

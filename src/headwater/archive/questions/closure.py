@@ -5,7 +5,7 @@ Each level joins the fields that were new in the last one with the edges, withou
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -14,11 +14,15 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from headwater.archive.cache import settings_for_few
 from headwater.openlineage.naming.locations import FILE_SYSTEMS
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store.questions import Direction
 from headwater.store.questions.walk.steps_inside import STRINGS
 from headwater.store.read_model.presence import BYTES, TEXT
+
+FEW_EDGES = 200_000
+"""Edges and fields over which walks are not compiled and adapted: there the cost is in plans, not rows."""
 
 LINK = ("source", "target")
 _FIELD = ("field_id", "dataset_id")
@@ -97,7 +101,9 @@ def edges_at(tables: Mapping[str, DataFrame], at: datetime | None) -> Iterator[E
     ]
     cached = [frame.distinct().persist(StorageLevel.MEMORY_AND_DISK) for frame in frames]
     try:
-        yield Edges(*cached)
+        few = sum(frame.count() for frame in cached) <= FEW_EDGES
+        with settings_for_few(frames[0].sparkSession) if few else nullcontext():
+            yield Edges(*cached)
     finally:
         for frame in cached:
             frame.unpersist()
