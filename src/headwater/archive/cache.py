@@ -10,7 +10,7 @@ Cache = Callable[[DataFrame], DataFrame]
 """A function that caches the rows of a frame: `CachedFrames`."""
 
 FEW_EVENTS = 25_000
-"""The most events for which to compile and adapt plans costs more than it saves (decision 0140)."""
+"""The most events for which to compile and adapt plans costs more than it saves (decision 0141)."""
 
 _ADAPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _FOR_FEW = {
