@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,70 +14,66 @@ from headwater.errors import DryRunError
 
 findings = Findings()
 Audit(sys.argv[1], findings).start()
-try:
-    exec(compile(sys.argv[2], "job.py", "exec"))
-except DryRunError as error:
-    print(error, file=sys.stderr)
-sys.stdout.write(json.dumps([[one.place, one.call, one.reason] for one in findings.refusals]))
+for code in sys.argv[2:]:
+    try:
+        exec(compile(code, "job.py", "exec"), {})
+    except DryRunError as error:
+        print(error, file=sys.stderr)
+    print(json.dumps([code, [[one.place, one.call, one.reason] for one in findings.refusals]]), flush=True)
+    findings.refusals.clear()
 """
 
+REFUSED = (
+    ("open('new.txt', 'w')", "open", "it would change new.txt"),
+    ("open('there.txt', 'r+')", "open", "it would change there.txt"),
+    ("import pathlib; pathlib.Path('new').mkdir()", "os.mkdir", "it would change new"),
+    ("import os; os.rename('there.txt', 'inside/x')", "os.rename", "it would change there.txt"),
+    ("import shutil; shutil.rmtree('inside/../')", "shutil.rmtree", "it would change inside/../"),
+    ("import os; os.system('true')", "os.system", "it would start true"),
+    ("import subprocess; subprocess.run(['true', 'x'])", "subprocess.Popen", "it would start true x"),
+    ("import socket; socket.create_connection(('192.0.2.1', 9))", "socket.connect", "it would reach 192.0.2.1"),
+    ("import urllib.request as r; r.urlopen('http://127.0.0.1:9')", "socket.connect", "it would reach 127.0.0.1"),
+    (
+        "import socket; socket.socket(2, 2).sendto(b'', ('192.0.2.1', 9))",
+        "socket.sendto",
+        "it would reach 192.0.2.1",
+    ),
+    ("import socket; socket.socket(1).connect('/run/x.sock')", "socket.connect", "it would reach /run/x.sock"),
+    ("import os; os.fork()", "os.fork", "it would start another process"),
+    ("import os; os.kill(1, 9)", "os.kill", "it would send signal 9 to process 1"),
+    ("open('/dev/mem', 'r+b')", "open", "it would change /dev/mem"),
+    ("import sqlite3; sqlite3.connect('new.db')", "sqlite3.connect", "it would change new.db"),
+)
+HARMLESS = (
+    "assert open('there.txt').read() == 'there'",
+    "open('inside/new.txt', 'w').close()",
+    "open('/dev/null', 'w').close()",
+    "import sqlite3; sqlite3.connect(':memory:')",
+    "open('/dev/stdout', 'w').close()",
+    "import os; os.kill(os.getpid(), 0)",
+)
+Refusals = dict[str, list[list[str]]]
 
-def refused(folder: Path, code: str) -> list[list[str]]:
-    """The place, the event and the reason of each refusal, while code runs with ``inside`` as the folder it may use."""
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
+    """The place, event and reason of each refusal, by code that runs with ``inside`` as the folder it may use."""
+    folder = tmp_path_factory.mktemp("audited")
     (folder / "inside").mkdir()
     (folder / "there.txt").write_text("there")
-    done = subprocess.run(
-        [sys.executable, "-c", AUDITED, "inside", code],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    found: list[list[str]] = json.loads(done.stdout)
-    return found
+    command = [sys.executable, "-c", AUDITED, "inside", *(code for code, *_ in REFUSED), *HARMLESS]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert sorted(one.name for one in folder.iterdir()) == ["inside", "there.txt"]
+    assert (folder / "there.txt").read_text() == "there"
+    return dict(map(json.loads, done.stdout.splitlines()))
 
 
-@pytest.mark.parametrize(
-    ("code", "event", "reason"),
-    [
-        ("open('new.txt', 'w')", "open", "it would change new.txt"),
-        ("open('there.txt', 'r+')", "open", "it would change there.txt"),
-        ("import pathlib; pathlib.Path('new').mkdir()", "os.mkdir", "it would change new"),
-        ("import os; os.rename('there.txt', 'inside/x')", "os.rename", "it would change there.txt"),
-        ("import shutil; shutil.rmtree('inside/../')", "shutil.rmtree", "it would change inside/../"),
-        ("import os; os.system('true')", "os.system", "it would start true"),
-        ("import subprocess; subprocess.run(['true', 'x'])", "subprocess.Popen", "it would start true x"),
-        ("import socket; socket.create_connection(('192.0.2.1', 9))", "socket.connect", "it would reach 192.0.2.1"),
-        ("import urllib.request as r; r.urlopen('http://127.0.0.1:9')", "socket.connect", "it would reach 127.0.0.1"),
-        (
-            "import socket; socket.socket(2, 2).sendto(b'', ('192.0.2.1', 9))",
-            "socket.sendto",
-            "it would reach 192.0.2.1",
-        ),
-        ("import socket; socket.socket(1).connect('/run/x.sock')", "socket.connect", "it would reach /run/x.sock"),
-        ("import os; os.fork()", "os.fork", "it would start another process"),
-        ("import os; os.kill(1, 9)", "os.kill", "it would send signal 9 to process 1"),
-        ("open('/dev/mem', 'r+b')", "open", "it would change /dev/mem"),
-        ("import sqlite3; sqlite3.connect('new.db')", "sqlite3.connect", "it would change new.db"),
-    ],
-)
-def test_a_call_that_changes_something_is_refused(tmp_path: Path, code: str, event: str, reason: str) -> None:
-    assert refused(tmp_path, code) == [["job.py:1", event, reason]]
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["inside", "there.txt"]
-    assert (tmp_path / "there.txt").read_text() == "there"
+@pytest.mark.parametrize(("code", "event", "reason"), REFUSED)
+def test_a_call_that_changes_something_is_refused(refused: Refusals, code: str, event: str, reason: str) -> None:
+    assert refused[code] == [["job.py:1", event, reason]]
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "assert open('there.txt').read() == 'there'",
-        "open('inside/new.txt', 'w').close()",
-        "open('/dev/null', 'w').close()",
-        "import sqlite3; sqlite3.connect(':memory:')",
-        "open('/dev/stdout', 'w').close()",
-        "import os; os.kill(os.getpid(), 0)",
-    ],
-)
-def test_a_call_that_changes_nothing_goes_on(tmp_path: Path, code: str) -> None:
-    assert refused(tmp_path, code) == []
+@pytest.mark.parametrize("code", HARMLESS)
+def test_a_call_that_changes_nothing_goes_on(refused: Refusals, code: str) -> None:
+    assert refused[code] == []

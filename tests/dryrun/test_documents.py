@@ -87,5 +87,12 @@ def test_markdown_and_html_escape_what_a_job_says() -> None:
     assert "<td>AGGREGATION</td>" in html
 
 
+def test_names_with_markup_are_shown_as_they_are() -> None:
+    odd = "a_b*c|`d` <i>"
+    found = planned(Report(answers=(Answer("job.py:1", "collect", odd),)))
+    assert r"a\_b\*c\|\`d\` \<i\>" in "\n".join(documents.markdown(found))
+    assert "<td>a_b*c|`d` &lt;i&gt;</td>" in "\n".join(documents.html(found))
+
+
 def test_a_complete_dry_run_says_so() -> None:
     assert "Complete: every line of the job ran" in "\n".join(documents.markdown(planned(Report())))

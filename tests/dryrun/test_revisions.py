@@ -81,6 +81,7 @@ def test_jobs_have_arguments_and_need_one_side_only(repository: Path) -> None:
         ("jobs/dayly.py", "no job 'jobs/dayly.py' in main and not in HEAD. Did you mean 'jobs/daily.py'?"),
         ("../other.py", "is not below"),
         ("jobs/daily.py 'x", "No closing quotation"),
+        ("", "it is empty"),
     ],
 )
 def test_a_job_that_no_side_has_is_refused(repository: Path, job: str, message: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from headwater.capture.java import java_home
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "privacy"
-# Spark applications on a machine that may have other work: four for each script, two for the revisions.
+# Spark applications on a machine that may have other work: four that run, four that are planned, two at both revisions.
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 Ended = subprocess.CompletedProcess[str]
 

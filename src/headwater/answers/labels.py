@@ -1,5 +1,6 @@
 """Short names: long enough to distinguish the datasets of one answer."""
 
+import re
 from collections.abc import Iterable
 
 from headwater.model import endings_apart
@@ -7,6 +8,7 @@ from headwater.store.questions import Column, KnownDataset
 
 _LONGEST = 120
 _NEEDS_QUOTES = frozenset("./`")
+_MARKUP = re.compile(r"[\\`*_|<>\[\]~&$]")
 
 
 class Labels:
@@ -51,3 +53,25 @@ def _parts(dataset: KnownDataset) -> tuple[str, ...]:
     """The name in pieces that may be left out from the front."""
     named = next((alias for alias in dataset.aliases if "/" not in alias.name), dataset.dataset)
     return (named.namespace, *(part for part in named.name.split("/") if part))
+
+
+def in_backticks(text: str) -> str:
+    """Return a text for between two backticks of Markdown, on one line.
+
+    >>> in_backticks("a`b")
+    "a'b"
+    """
+    return _on_one_line(text).replace("`", "'")
+
+
+def markdown_text(text: str) -> str:
+    """Return a text of Markdown, also in a cell of a table, that is shown as it is.
+
+    >>> print(markdown_text("a_b*|`c`"))
+    a\\_b\\*\\|\\`c\\`
+    """
+    return _MARKUP.sub(r"\\\g<0>", _on_one_line(text))
+
+
+def _on_one_line(text: str) -> str:
+    return "".join(one if one.isprintable() else " " for one in text)

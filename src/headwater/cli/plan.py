@@ -1,19 +1,17 @@
 """``headwater plan``: the lineage that a job would have, without its data."""
 
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import typer
 
-from headwater.cli.options import reading
 from headwater.cli.output import json_lines, note, print_lines, table
 from headwater.dryrun import DryRun, Options, documents, dry_run
-from headwater.dryrun.schemas import Schema, read_schemas, stored_schemas
-from headwater.openlineage.writing.events import to_json
-from headwater.store import open_store
-from headwater.store.catalog import datasets as stored
-from headwater.store.sql.location import store_file, store_url
+from headwater.dryrun.planner import combined, planner
+from headwater.dryrun.revisions import job_words
+from headwater.dryrun.schemas import read_schemas
 from headwater.yaml_map import read_yaml
 
 INCOMPLETE = 3
@@ -34,28 +32,43 @@ PlanFormat = Literal["table", "json", "markdown", "html"]
 def plan_command(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     context: typer.Context,
     job: Annotated[
-        Path,
-        typer.Argument(help="A Python file, a notebook, an SQL file or a folder of those.", metavar="JOB [ARGS]..."),
-    ],
+        Path | None,
+        typer.Argument(help="A Python file, a notebook, an SQL file or a folder of those.", metavar="[JOB [ARGS]...]"),
+    ] = None,
+    jobs: Annotated[
+        list[str] | None,
+        typer.Option("--job", metavar="'JOB ARGS'", help="A job of several, which are planned one after the other."),
+    ] = None,
     store: Annotated[str | None, typer.Option(help="Also store the lineage here: a file, or a database URL.")] = None,
     answers: AnswersOption = None,
     schemas: SchemasOption = None,
     timeout: TimeoutOption = 600.0,
     format_: Annotated[PlanFormat, typer.Option("--format", "-f", help="The format.")] = "table",
 ) -> None:
-    """Show the lineage that a PySpark job would have: it runs on Spark without rows, and changes nothing.
+    """Show the lineage that PySpark jobs would have: they run on Spark without rows, and change nothing.
 
     Exit code 0: every line of the job ran and nothing depended on data. 3: not so; the report names each place.
-    1: the job failed.
+    1: a job failed.
     """
     chosen = options_of(answers, schemas, timeout)
-    found = dry_run(job, context.args, replace(chosen, schemas={**_stored(store), **chosen.schemas}))
-    if store is not None:
-        with open_store(store) as opened:
-            opened.ingest(to_json(event) for event in found.events)
+    if (job is None) is not bool(jobs):
+        raise typer.BadParameter("Expected a job, or several as --job 'JOB ARGS'.")
+    if job is not None and store is None:
+        found = dry_run(job, context.args, chosen)
+    else:
+        found = _several([[str(job), *context.args]] if job is not None else map(job_words, jobs or ()), store, chosen)
     _print(found, format_)
     if not found.report.is_complete:
         raise typer.Exit(1 if found.report.failure else INCOMPLETE)
+
+
+def _several(jobs: Iterable[list[str]], store: str | None, options: Options) -> DryRun:
+    """Plan jobs one after the other into a store, without one into one that is gone afterwards."""
+    with (
+        TemporaryDirectory(prefix="headwater-plan-") as folder,
+        planner(store or str(Path(folder, "plan.db")), options) as planning,
+    ):
+        return combined([planning.plan(Path(name), words) for name, *words in jobs])
 
 
 def options_of(answers: Path | None, schemas: Path | None, timeout: float) -> Options:
@@ -65,14 +78,6 @@ def options_of(answers: Path | None, schemas: Path | None, timeout: float) -> Op
         SettingError: a file cannot be read.
     """
     return Options(_answers(answers), timeout, read_schemas(schemas) if schemas else {})
-
-
-def _stored(store: str | None) -> dict[str, Schema]:
-    """The schemas of a store that is there already."""
-    if store is None or not ((file := store_file(store_url(store))) is None or file.exists()):
-        return {}
-    with reading(store) as opened, opened.read() as connection:
-        return stored_schemas(stored.schemas(connection))
 
 
 def _answers(file: Path | None) -> dict[str, Any]:

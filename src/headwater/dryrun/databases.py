@@ -8,10 +8,10 @@ from typing import Any
 
 from headwater.dryrun.schemas import Schema, Schemas
 
-_CATALOG = "spark.sql.catalogImplementation"
+CATALOG = "spark.sql.catalogImplementation"
 _URL = "javax.jdo.option.ConnectionURL"
 _DERBY = re.compile(r"jdbc:derby:(?:directory:)?(?:;?databaseName=)?([^;]+)")
-IN_MEMORY: Mapping[str, str] = {_CATALOG: "in-memory"}
+IN_MEMORY: Mapping[str, str] = {CATALOG: "in-memory"}
 
 
 def catalog(java: Any, conf: Any, folder: Path) -> Mapping[str, str]:
@@ -20,7 +20,7 @@ def catalog(java: Any, conf: Any, folder: Path) -> Mapping[str, str]:
     A metastore that is a service or in another database is not used, since nothing of it may change.
     """
     java.java.lang.System.setProperty("derby.stream.error.file", str(folder / "derby.log"))
-    if conf.get(_CATALOG, "") != "hive":
+    if conf.get(CATALOG, "") != "hive":
         return IN_MEMORY
     hive = java.org.apache.hadoop.hive.conf.HiveConf()
     uris = conf.get("spark.hadoop.hive.metastore.uris", hive.get("hive.metastore.uris") or "")
@@ -32,7 +32,7 @@ def catalog(java: Any, conf: Any, folder: Path) -> Mapping[str, str]:
     if not copy.exists():
         shutil.copytree(home / derby[1], copy, ignore=shutil.ignore_patterns("*.lck"))
     scratch = {f"spark.hadoop.hive.exec.{name}": str(folder / "hive") for name in ("scratchdir", "local.scratchdir")}
-    return {**scratch, _CATALOG: "hive", f"spark.hadoop.{_URL}": f"jdbc:derby:;databaseName={copy}"}
+    return {**scratch, CATALOG: "hive", f"spark.hadoop.{_URL}": f"jdbc:derby:;databaseName={copy}"}
 
 
 def known_table(schemas: Schemas, name: str) -> Schema | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from headwater.answers.labels import in_backticks, markdown_text
 from headwater.answers.pictures import page
 from headwater.answers.transformations import transformations_text
 from headwater.dryrun.dry_run import DryRun
@@ -67,7 +68,7 @@ def json_document(run: DryRun) -> dict[str, Any]:
 def markdown(run: DryRun) -> Iterator[str]:
     """The lines of a comment on a pull request."""
     for one in outputs(run):
-        yield from (f"### `{one.dataset}`", "", f"written by `{one.job}`", "")
+        yield from (f"### `{in_backticks(one.dataset)}`", "", f"written by `{in_backticks(one.job)}`", "")
         yield from _markdown_table(EDGES, one.edges)
     yield from ("### Findings of the dry run", "")
     found = findings(run.report)
@@ -77,7 +78,7 @@ def markdown(run: DryRun) -> Iterator[str]:
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield from (f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}")
     for row in rows:
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+        yield f"| {' | '.join(map(markdown_text, row))} |"
     yield ""
 
 

@@ -16,6 +16,7 @@ from openlineage.client.event_v2 import JobEvent, RunEvent
 from headwater.capture.java import has_java, java_home
 from headwater.dryrun.report import ANSWERS, EVENTS, REPORT, SCHEMAS, Report, read_report
 from headwater.dryrun.schemas import Schemas, write_schemas
+from headwater.dryrun.shared_jvm import SharedJvms
 from headwater.dryrun.sources import parts
 from headwater.errors import DryRunError
 from headwater.model import Job
@@ -23,7 +24,10 @@ from headwater.openlineage.reading.events import Event, read_event
 from headwater.openlineage.writing.events import job_event
 from headwater.openlineage.writing.events import read_event as run_event_of
 
-_OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_REMOTE")
+_QUICK = "-XX:TieredStopAtLevel=1"
+"""For a JVM that lives for seconds: a third of its CPU goes when it does not optimize itself."""
+
+_OWN = ("HEADWATER", "OPENLINEAGE", "SPARK_LOCAL_DIRS", "SPARK_REMOTE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +66,14 @@ class Options:
     """``answers`` are results of actions by their place (``job.py:12``); ``seconds`` end a job that takes longer.
 
     ``schemas`` are those of tables and paths that the job cannot reach; ``checkout`` is where its files are, None
-    where they are in their own place.
+    where they are in their own place. ``jvms`` are those that it has in common with other dry runs.
     """
 
     answers: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     seconds: float = 600.0
     schemas: Schemas = field(default_factory=lambda: MappingProxyType({}))
     checkout: Checkout | None = None
+    jvms: SharedJvms | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,8 @@ def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = 
         (folder / ANSWERS).write_text(json.dumps(dict(chosen.answers)), "utf-8")
         checkout = chosen.checkout
         write_schemas(checkout.moved(chosen.schemas) if checkout else chosen.schemas, folder / SCHEMAS)
+        if chosen.jvms:
+            chosen.jvms.offer(folder)
         code = _run([str(folder), str(job), *arguments], folder, chosen)
         if not (folder / REPORT).exists():
             raise DryRunError(f"The job ended the process with exit code {code}, before a report was written.")
@@ -105,26 +112,32 @@ def dry_run(job: Path, arguments: Sequence[str] = (), options: Options | None = 
 
 def _run(words: list[str], folder: Path, options: Options) -> int:
     command = [sys.executable, "-m", "headwater.dryrun.process", *words]
-    checkout = options.checkout
+    checkout, jvms = options.checkout, options.jvms
     try:
         done = subprocess.run(
             command,
             cwd=checkout.folder if checkout else None,
             env=_environment(folder, tuple(checkout.imports()) if checkout else ()),
+            pass_fds=(jvms.stdin,) if jvms else (),
             stdout=sys.stderr,
             stdin=subprocess.DEVNULL,
             timeout=options.seconds,
             check=False,
         )
     except subprocess.TimeoutExpired as late:
+        if jvms:
+            jvms.forget()
         raise DryRunError(f"The job did not end within {options.seconds:g} seconds; raise --timeout.") from late
+    if jvms:
+        jvms.take_back(folder)
     return done.returncode
 
 
 def _environment(folder: Path, imports: Sequence[str]) -> dict[str, str]:
     """This environment without headwater's settings, with temporary files in ``folder``, and imports from elsewhere."""
     found = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
-    found |= {"TMPDIR": str(folder / "tmp"), "SPARK_LOCAL_DIRS": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    found |= {"TMPDIR": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    found["SPARK_SUBMIT_OPTS"] = f"{_QUICK} {found.get('SPARK_SUBMIT_OPTS', '')}".strip()
     if imports:
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (*imports, found.get("PYTHONPATH"))))
     home = None if has_java() else java_home()

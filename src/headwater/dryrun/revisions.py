@@ -6,18 +6,15 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headwater.dryrun import documents
-from headwater.dryrun.dry_run import Checkout, DryRun, Options, dry_run
-from headwater.dryrun.schemas import stored_schemas
+from headwater.dryrun.dry_run import Checkout, Options
+from headwater.dryrun.planner import planner
 from headwater.errors import SettingError
-from headwater.openlineage.writing.events import to_json
-from headwater.store import open_store
-from headwater.store.catalog.datasets import schemas
 
 _RANGE = re.compile(r"(?P<before>[^\s.-](?:\S*?[^\s/.])?)(?P<dots>\.{2,3})(?P<after>(?:[^\s/.-]\S*)?)")
 
@@ -86,12 +83,7 @@ def job_calls(words: Sequence[str], sides: Sequence[Revision], folder: Path) -> 
 
 
 def _job_call(text: str, sides: Sequence[Revision], folder: Path) -> JobCall:
-    try:
-        name, *arguments = shlex.split(text)
-    except ValueError as fault:
-        raise SettingError(
-            f"The job {text!r} cannot be read ({fault}): expected FILE ARGS, quoted as in a shell."
-        ) from None
+    name, *arguments = job_words(text)
     root = sides[0].root
     path = Path(os.path.relpath(folder / name, root))
     if path.parts[:1] == ("..",):
@@ -102,6 +94,24 @@ def _job_call(text: str, sides: Sequence[Revision], folder: Path) -> JobCall:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise SettingError(f"There is no job {str(path)!r} in {' and not in '.join(one.name for one in sides)}.{hint}")
     return JobCall(path, tuple(arguments), Path(os.path.relpath(folder, root)))
+
+
+def job_words(text: str) -> list[str]:
+    """Return the file and the arguments of a job that is written as on a command line.
+
+    >>> job_words("daily.py --day '1 May'")
+    ['daily.py', '--day', '1 May']
+
+    Raises:
+        SettingError: there are none, or quotes are not closed.
+    """
+    try:
+        words, fault = shlex.split(text), "it is empty"
+    except ValueError as error:
+        words, fault = [], str(error)
+    if not words:
+        raise SettingError(f"The job {text!r} cannot be read ({fault}): expected FILE ARGS, quoted as in a shell.")
+    return words
 
 
 def _has(side: Revision, path: Path) -> bool:
@@ -161,25 +171,18 @@ def plan_side(
     """
     found: list[tuple[str, str, str]] = []
     failed = False
-    with worktree(side) as tree, open_store(str(store)) as opened:
+    with worktree(side) as tree, planner(str(store), options) as planning:
         for job in jobs:
             begin(f"{side.name}: {job.path}")
             if not (tree / job.path).exists():
                 found.append((str(job.path), "is not there", ""))
                 continue
-            with opened.read() as connection:
-                known = stored_schemas(schemas(connection))
-            run = _dry_run(job, side, tree, replace(options, schemas={**known, **options.schemas}))
-            opened.ingest(map(to_json, run.events))
-            found += documents.findings(run.report)
-            failed |= run.report.failure is not None
+            folder = tree / job.folder
+            folder.mkdir(parents=True, exist_ok=True)
+            report = planning.plan(tree / job.path, job.arguments, Checkout(tree, side.root, folder)).report
+            found += documents.findings(report)
+            failed |= report.failure is not None
     return PlannedSide(tuple(found), failed)
-
-
-def _dry_run(job: JobCall, side: Revision, tree: Path, options: Options) -> DryRun:
-    folder = tree / job.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    return dry_run(tree / job.path, job.arguments, replace(options, checkout=Checkout(tree, side.root, folder)))
 
 
 def _git(folder: Path, fault: str, *words: str) -> str:

@@ -1,7 +1,7 @@
 """Spark in a dry run: files that nothing changes, relations without rows, a catalog of its own.
 
 All of it is in place before the first SparkContext of the process is made, by the settings with which Spark names
-classes: those here are compiled in its JVM, into a folder that the JVM's class loader reads.
+classes: those here are compiled in its JVM, into a file that the JVM's class loader reads.
 """
 
 import functools
@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from zipfile import ZipFile
 
 from headwater.capture import jvm
-from headwater.dryrun.databases import catalog
+from headwater.dryrun.databases import CATALOG, catalog
 from headwater.dryrun.schemas import Schemas
+from headwater.dryrun.shared_jvm import JvmOffer
 from headwater.errors import DryRunError
 
 _PACKAGE = "headwater.dryrun.jvm"
@@ -40,16 +42,21 @@ def sandbox(folder: Path, schemas: Schemas = MappingProxyType({})) -> Callable[[
     """
     from pyspark import SparkContext
 
+    folder.mkdir(parents=True, exist_ok=True)
+    offer = JvmOffer(folder)
     ensure, initialize = SparkContext.__dict__["_ensure_initialized"], SparkContext._initialize_context
 
     def ensure_initialized(cls: Any, instance: Any = None, gateway: Any = None, conf: Any = None) -> None:
         if conf is not None and cls._gateway is None:
             conf.set("spark.master", _SETTINGS["spark.master"])  # a cluster's would be looked for by spark-submit
+        if gateway is None and cls._gateway is None:
+            gateway = offer.gateway(conf)
         ensure.__get__(None, cls)(instance, gateway, conf)
 
     @functools.wraps(initialize)
     def initialize_context(self: Any, conf: Any) -> Any:
         _install(self._gateway, conf, folder)
+        offer.leave(self._jvm, reusable=conf.get(CATALOG) != "hive")
         for name, one in schemas.items():
             self._jvm.headwater.dryrun.MissingTables.add(name, one.lines, one.location or None)
         return initialize(self, conf)
@@ -67,26 +74,26 @@ def _install(gateway: Any, conf: Any, folder: Path) -> None:
     """Compile the classes, and name them in a Spark conf that is about to be used."""
     java = gateway.jvm
     loader = java.java.lang.Thread.currentThread().getContextClassLoader()
-    classes = folder / "classes"
-    if not classes.exists():
-        _compile(java, loader, classes)
-    loader.addURL(java.java.io.File(str(classes)).toURI().toURL())
+    if loader.getResource(f"{_OVERLAY.replace('.', '/')}.class") is None:
+        loader.addURL(java.java.io.File(str(_compile(java, loader, folder))).toURI().toURL())
+        loader.loadClass(_OVERLAY)  # so that the file is open, which may be gone when another job uses this JVM
     for name, value in {**_settings(conf), **catalog(java, conf, folder), **_of_folder(folder)}.items():
         conf.set(name, value)
     java.org.apache.hadoop.fs.FileSystem.closeAll()  # those of before are cached, and would be used
 
 
-def _compile(java: Any, loader: Any, classes: Path) -> None:
+def _compile(java: Any, loader: Any, folder: Path) -> Path:
     compiler = java.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(loader)
     try:
         compiler.cook(jvm.source(_PACKAGE))
     except Exception as error:
         raise DryRunError(f"A dry run is not possible with this Spark: {str(error).splitlines()[0][:300]}.") from error
-    for entry in compiler.getBytecodes().entrySet():
-        file = classes / (entry.getKey().replace(".", "/") + ".class")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(bytes(entry.getValue()))
+    file = folder / "classes.jar"
+    with ZipFile(file, "w") as jar:
+        for entry in compiler.getBytecodes().entrySet():
+            jar.writestr(entry.getKey().replace(".", "/") + ".class", bytes(entry.getValue()))
+    return file
 
 
 def _settings(conf: Any) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from headwater.answers.documents import of_kind
-from headwater.answers.labels import readable
+from headwater.answers.labels import in_backticks, readable
 from headwater.answers.pictures import DrawnEdge, Look, page, picture
 from headwater.answers.transformations import transformations_text
 from headwater.policies.diff import Change
@@ -82,7 +82,7 @@ def markdown(change: Change) -> str:
         "Nothing changes.",
         "",
     ]
-    unknown = _section("Not known, as nothing ran", [f"`{_quoted(one)}`" for one in change.notes])
+    unknown = _section("Not known, as nothing ran", [f"`{in_backticks(one)}`" for one in change.notes])
     return "\n".join(["## Lineage", "", *lines, *unknown]).rstrip()
 
 
@@ -113,7 +113,7 @@ def _section(title: str, lines: list[str]) -> Iterator[str]:
 
 
 def _flow(tag: str, column: ColumnName, arriving: str, path: Iterable[str]) -> str:
-    return "\n".join((f"**{tag}** ({arriving}) at {_code(column)}", *(f"  - `{_quoted(line)}`" for line in path)))
+    return "\n".join((f"**{tag}** ({arriving}) at {_code(column)}", *(f"  - `{in_backticks(line)}`" for line in path)))
 
 
 def _edge(one: ChangedEdge) -> str:
@@ -139,11 +139,7 @@ def _code(column: ColumnName) -> str:
 
 def _plain(text: str) -> str:
     """Return a text that stays inside the backticks around it, shortened."""
-    return _quoted(readable(text))
-
-
-def _quoted(text: str) -> str:
-    return "".join(one if one.isprintable() else " " for one in text).replace("`", "'")
+    return in_backticks(readable(text))
 
 
 def _owners(owners: Iterable[str]) -> str:

@@ -31,6 +31,9 @@ public class MissingTables extends Rule {
   /** Called before the job begins. */
   public static void add(String name, String columns, String location) { SCHEMAS.put(name.toLowerCase(), new String[] {columns, location}); }
 
+  /** Called after a job. */
+  public static void clear() { SCHEMAS.clear(); }
+
   public TreeNode apply(TreeNode plan) {
     if (!SCHEMAS.isEmpty()) visit(plan);
     return plan;

@@ -36,6 +36,8 @@ public class Overlay extends FileSystem {
   /** Paths below which nothing of the real file system is seen any more, for it was deleted. */
   private static final Set DELETED = Collections.synchronizedSet(new HashSet());
 
+  public static void clear() { DELETED.clear(); }
+
   private FileSystem base;
   private RawLocalFileSystem upper;
   private String folder;
