@@ -23,7 +23,11 @@ FormatOption = Annotated[Format, typer.Option("--format", "-f", help="The format
 DepthOption = Annotated[int | None, typer.Option("--depth", min=1, metavar="N", help="The largest number of steps.")]
 TypeOption = Annotated[
     EdgeType | None,
-    typer.Option("--type", help="Only edges that carry the value (direct), or that influence it (indirect)."),
+    typer.Option(
+        "--type",
+        case_sensitive=False,
+        help="Only edges that carry the value (direct), or that influence it (indirect).",
+    ),
 ]
 GuessOption = Annotated[
     bool,

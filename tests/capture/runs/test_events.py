@@ -27,6 +27,11 @@ spark.sql("INSERT INTO made SELECT id, price FROM kept")
 spark.table("kept").select(sf.col("price").alias("v"), "id").write.mode("overwrite").parquet("night")
 spark.table("kept").select(sf.col("id").alias("v")).write.mode("append").parquet("night/day=1")
 spark.sql("INSERT OVERWRITE DIRECTORY 'night' USING parquet SELECT id AS v FROM kept")
+spark.sql(
+    "CREATE TABLE packed USING parquet AS SELECT array(named_struct('cost', price, 'who',"
+    " named_struct('mark', sha2(CAST(id AS STRING), 256), 'id', id))) AS lines FROM kept"
+)
+spark.sql("CREATE TABLE taken USING parquet AS SELECT l.cost, l.who FROM packed LATERAL VIEW explode(lines) AS l")
 spark.sql("SET spark.sql.shuffle.partitions = 2")
 spark.sql("CACHE TABLE cached AS SELECT id FROM kept")
 for wrong in (
@@ -63,6 +68,8 @@ def test_a_write_is_one_run_whatever_spark_makes_of_it_and_a_read_is_none(ended:
         "shop.default.kept": ["START", "COMPLETE"],
         "shop.default.made": ["START", "COMPLETE"] * 3,
         "shop.night": ["START", "COMPLETE"] * 3,
+        "shop.default.packed": ["START", "COMPLETE"],
+        "shop.default.taken": ["START", "COMPLETE"],
         "shop.broken": ["START", "FAIL"],
     }
 
@@ -93,19 +100,27 @@ def test_the_last_write_that_replaced_all_rows_is_current_whichever_api_wrote(en
     events = [event for event in jobs.events() if any(one["name"].endswith("/night") for one in event["outputs"])]
     written = [one["outputs"][0]["outputFacets"]["headwater_write"]["replaces"] for one in events]
     assert written == ["ALL_ROWS"] * 2 + ["SOME_ROWS"] * 2 + ["ALL_ROWS"] * 2
-    assert roots(jobs, events[:2]) == {"price"}
-    assert roots(jobs, events[:4]) == {"price", "id"}
-    assert roots(jobs, events) == {"id"}
-    assert roots(jobs, events[::-1]) == {"id"}
+    assert roots(jobs, events[:2], "night.v") == {"price"}
+    assert roots(jobs, events[:4], "night.v") == {"price", "id"}
+    assert roots(jobs, events, "night.v") == {"id"}
+    assert roots(jobs, events[::-1], "night.v") == {"id"}
 
 
-def roots(jobs: Jobs, events: list[dict[str, Any]]) -> set[str]:
-    """The columns that ``headwater roots`` names for ``night.v`` in a store that has taken these events, one by one."""
+def test_fields_within_columns_are_followed_from_one_table_to_the_next(ended: Ended, jobs: Jobs) -> None:
+    direct = ("--type", "DIRECT")
+    assert roots(jobs, jobs.events(), "taken.cost", *direct) == {"price", "id"}
+    assert roots(jobs, jobs.events(), "taken.cost", "--nested", *direct) == {"price"}
+    assert roots(jobs, jobs.events(), "taken.who.mark", *direct) == {"id"}
+    assert roots(jobs, jobs.events(), "packed.lines.cost", *direct) == {"price"}
+
+
+def roots(jobs: Jobs, events: list[dict[str, Any]], column: str, *options: str) -> set[str]:
+    """The columns that ``headwater roots`` names for a column in a store that has taken these events, one by one."""
     with TemporaryDirectory() as folder:
         with open_store(f"{folder}/lineage.db") as store:
             for event in events:
                 store.ingest([event])
-        command = [PYTHON, "-m", "headwater", "roots", "night.v", "--format", "json", "--store", f"{folder}/lineage.db"]
-        done = jobs.run(command)
+        question = ["roots", column, *options, "--format", "json", "--store", f"{folder}/lineage.db"]
+        done = jobs.run([PYTHON, "-m", "headwater", *question])
     assert done.code == 0, done.err
     return {root["column"]["field"] for root in json.loads(done.out)["roots"]}
