@@ -120,10 +120,8 @@ class Flows:
 
     def overruled(self, tag: TagName, arriving: Arriving) -> frozenset[int]:
         """Return the columns at which as much or more of a stricter value arrives, by the order of the file."""
-        order = self.file.order(tag.tag)
-        stricter = order[: order.index(tag.value)] if tag.value in order else order
         kinds = [one for one in Arriving if one is Arriving.VALUE or one is arriving]
-        flows = [self.of(one) for one in self.tags if one.tag == tag.tag and one.value in stricter]
+        flows = [self.of(one) for one in self.tags if self.file.is_stricter(one, tag)]
         return frozenset(node for flow in flows for kind in kinds for node in flow.arrived[kind].now)
 
     def paths(

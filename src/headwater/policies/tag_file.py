@@ -69,6 +69,11 @@ class TagFile:
         found = {one.masked_as for one in self.tags if one.name.tag == tag and one.masked_as}
         return min(found, default="")
 
+    def is_stricter(self, one: TagName, other: TagName) -> bool:
+        """Return whether a tag is another with a stricter value, by the order of the file."""
+        order = self.order(one.tag) if one.tag == other.tag else ()
+        return one.value in order[: order.index(other.value) if other.value in order else None]
+
     def order(self, tag: str) -> tuple[str, ...]:
         """Return the values of a tag, the strictest first; none where no order is declared."""
         return dict(self.orders).get(tag, ())

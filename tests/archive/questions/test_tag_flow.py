@@ -25,6 +25,11 @@ tags:
   one: {{columns: [d0.x, d3.y]}}
   whole: {{datasets: [d1], masked_as: made}}
   held: {{columns: ["d0.*", d2.x]}}
+  risk=high: {{columns: [d0.x, d4.y]}}
+  risk=low: {{columns: ["d0.*", "d1.*"]}}
+  risk: {{columns: ["d2.*"]}}
+order:
+  risk: [high, low]
 breakers:
   - {{job: make d4, tags: [held], {TERMS}}}
   - {{column: d5.x, tags: [held], {TERMS}}}
@@ -63,7 +68,7 @@ def arrivals(store: Store, archive: Archive, file: TagFile, at: datetime | None)
         flows = Flows(connection, file, TODAY, guess=False, influence=True, as_of=as_of)
         for tag in flows.tags:
             for kind in Arriving:
-                nodes = flows.of(tag).reached(kind)
+                nodes = set(flows.of(tag).reached(kind)) - flows.overruled(tag, kind)
                 right |= {(str(tag), kind.value, fields[node]) for node in nodes if node in fields}
     return {one for one in named if one[2] in compared}, right
 
@@ -80,6 +85,15 @@ def test_they_arrive_where_the_store_has_them_arrive(built: Build, tmp_path: Pat
     assert all(kinds["whole", kind.value] for kind in Arriving), kinds
     assert kinds["made", "value"], kinds
     assert kinds["held", "value"] < kinds["one", "value"], kinds
+    assert kinds["risk=low", "value"], kinds
+    assert (
+        not {one[2] for one in right if one[0] == "risk=low"}
+        & {  # type: ignore[index]
+            one[2]
+            for one in right
+            if one[:2] == ("risk=high", "value")  # type: ignore[index]
+        }
+    )
     bare = file_flow(archive, file, today=TODAY).where("dataset = '/bare'").collect()
     assert ("whole", "*", "value") in {(row.tag, row.field, row.arriving) for row in bare}
 

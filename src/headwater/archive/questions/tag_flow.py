@@ -69,7 +69,7 @@ def file_flow(
 
     Args:
         archive: as for `tag_flow`.
-        file: the tags and breakers; orders of values are not looked at.
+        file: the tags, breakers and orders of values: a value does not arrive where a stricter one does.
         today: the day by which breakers expire.
         influence: as for `tag_flow`.
         at: as for `tag_flow`.
@@ -87,7 +87,22 @@ def file_flow(
             for one in (one for one in tags if file.masked_as(one.tag)):
                 masked = arrived.where((sf.col("tag") == str(one)) & (sf.col("arriving") == Arriving.MASKED.value))
                 starts = starts.unionByName(masked.select(sf.lit(file.masked_as(one.tag)).alias("tag"), *_FIELD))
-    return _named(reduce(DataFrame.unionByName, found))
+    return _named(_without_overruled(reduce(DataFrame.unionByName, found), starts, file))
+
+
+def _without_overruled(arrivals: DataFrame, starts: DataFrame, file: TagFile) -> DataFrame:
+    """The arrivals without those at fields where as much or more of a stricter value arrives."""
+    tags = {one.name for one in file.tags} | {TagName(one.masked_as) for one in file.tags if one.masked_as}
+    pairs = [(str(one), str(other)) for one in tags for other in tags if file.is_stricter(other, one)]
+    if not pairs:
+        return arrivals
+    spark, value = arrivals.sparkSession, Arriving.VALUE.value
+    own = starts.select(*_TAG, "field_id", sf.lit(value).alias("arriving"))
+    present = arrivals.select(*_TAG, "field_id", "arriving").union(own).toDF("stricter", "field_id", "of_stricter")
+    stricter = present.join(spark.createDataFrame(pairs, "tag string, stricter string"), "stricter")
+    kinds = sf.col("of_stricter").isin(value) | (sf.col("of_stricter") == sf.col("arriving"))
+    same = (arrivals.tag == stricter.tag) & (arrivals.field_id == stricter.field_id)
+    return arrivals.join(stricter, same & kinds, "left_anti")
 
 
 def _by_breakers(file: TagFile, tags: Collection[TagName], today: date) -> dict[tuple[Breaker, ...], list[TagName]]:
