@@ -11,6 +11,7 @@ import statistics
 import time
 import uuid
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -19,16 +20,23 @@ from bench.server.layered import SINCE, WIDTH, Shape, fill, start
 from bench.server.places import places
 from headwater.model.time import iso
 from headwater.policies.flows import Flows
-from headwater.policies.tag_file import TagName
+from headwater.policies.tag_file import Breaker, TagFile, TagName
 from headwater.store import Store, open_store
 from headwater.store.ingest.tags import Tagging, put_tags
 from headwater.store.questions.lists.changes import latest_event
 from headwater.store.questions.walk.tag_walk import Arriving
+from headwater.yaml_map import Place
 
 T = TypeVar("T")
 TAG = TagName("pii")
 _MORE_TAGS = 20
 _EVENTS = 40
+_BREAKERS = TagFile(
+    breakers=tuple(
+        Breaker(kind, pattern, ("*",), "", "", date.max, Place("tags.yml", 1, 1))
+        for kind, pattern in (("job", "late_7"), ("job", "late_1*"), ("function", "coarsen_age"))
+    )
+)
 
 
 def main() -> None:
@@ -86,17 +94,23 @@ def _follow_events(store: Store, shape: Shape) -> None:
     for number in range(1, _MORE_TAGS):
         with store.write() as connection:
             put_tags(connection, [((1 + draw.randrange(shape.datasets), 0), SINCE, Tagging(0, f"tag{number}"))])
-    for guess in (False, True):
-        _reach(store, guess)
+    for guess, file, write in (
+        (False, TagFile(), ""),
+        (True, TagFile(), ""),
+        (True, _BREAKERS, ""),
+        (True, _BREAKERS, "ALL_ROWS"),
+    ):
+        _reach(store, guess, file)
         clock, used = [], []
         for number in range(begun, begun + _EVENTS):
-            store.ingest([_event(shape, draw, number // 2, number)])
+            store.ingest([_event(shape, draw, number // 2, number, write)])
             before = time.process_time()
-            clock.append(_reach(store, guess))
+            clock.append(_reach(store, guess, file))
             used.append(time.process_time() - before)
         begun += _EVENTS
         times = " ".join(f"{name} {_milliseconds(some)}" for name, some in (("clock", clock), ("CPU", used)))
-        print(f"all of {_MORE_TAGS} tags after an event, guess={guess}, median / p95 / most ms: {times}", flush=True)
+        after = f"all of {_MORE_TAGS} tags after an event {write}, guess={guess}, {len(file.breakers)} breakers"
+        print(f"{after}, median / p95 / most ms: {times}", flush=True)
 
 
 def _milliseconds(seconds: list[float]) -> str:
@@ -104,17 +118,17 @@ def _milliseconds(seconds: list[float]) -> str:
     return " / ".join(f"{1000 * one:.0f}" for one in shown)
 
 
-def _reach(store: Store, guess: bool) -> float:
+def _reach(store: Store, guess: bool, file: TagFile) -> float:
     begin = time.perf_counter()
     with store.read() as connection:
-        flows = Flows(connection, guess=guess)
+        flows = Flows(connection, file, guess=guess)
         for tag in flows.tags:
             flows.of(tag)
     return time.perf_counter() - begin
 
 
-def _event(shape: Shape, draw: random.Random, job: int, number: int) -> dict[str, Any]:
-    """A run that makes each column of a dataset of two columns of the layer before."""
+def _event(shape: Shape, draw: random.Random, job: int, number: int, write: str = "") -> dict[str, Any]:
+    """A run that makes each column of a dataset of two columns of the layer before, and may replace all rows."""
     layer, place = 1 + job % (shape.layers - 1), (job * 7919) % shape.datasets
     output = start(shape, layer, place * WIDTH)
 
@@ -139,7 +153,12 @@ def _event(shape: Shape, draw: random.Random, job: int, number: int) -> dict[str
         "job": {"namespace": "prod", "name": f"late_{job}"},
         "inputs": list(read.values()),
         "outputs": [
-            {"namespace": output.namespace, "name": output.dataset, "facets": {"columnLineage": {"fields": fields}}}
+            {
+                "namespace": output.namespace,
+                "name": output.dataset,
+                "facets": {"columnLineage": {"fields": fields}},
+                "outputFacets": {"headwater_write": {"replaces": write}} if write else {},
+            }
         ],
     }
 

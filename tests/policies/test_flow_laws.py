@@ -119,7 +119,7 @@ def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph,
                 arrived = {kind: set(flow.arrived[kind].now) for kind in Arriving}
                 paths = {kind: flow.paths(some, kind) for kind, some in arrived.items()}
             lengths = {(kind, one): len(rows) for kind, of_kind in paths.items() for one, rows in of_kind.items()}
-            found.append((arrived, lengths, set(flow.blocked)))
+            found.append((arrived, lengths, set(flow.cut_links())))
             store.keep_edges().wait()
         assert found[0] == found[1]
 

@@ -1,5 +1,6 @@
 """Flows that are brought up to date are those of a walk anew, after any history of events and tags."""
 
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -11,14 +12,15 @@ from tests.store.conftest import new_database, postgres, renamed, run_event, url
 
 from headwater.model.time import now
 from headwater.policies.flows import Flows
-from headwater.policies.tag_file import tag_name
+from headwater.policies.tag_file import Breaker, TagFile, tag_name
 from headwater.store import Store, open_store, schema
 from headwater.store.graph.index import OPTION
 from headwater.store.ingest.tags import Tagging, put_tags
 from headwater.store.maintenance.backup import empty
-from headwater.store.questions.walk import tag_flow
+from headwater.store.questions.walk import held_flows, tag_flow
 from headwater.store.questions.walk.held_flows import HeldFlows
 from headwater.store.questions.walk.tag_walk import Arriving, Flow
+from headwater.yaml_map import Place
 
 __all__ = ["new_database", "postgres", "url"]  # fixtures
 
@@ -41,6 +43,19 @@ RUN = st.fixed_dictionaries(
 RENAME = st.fixed_dictionaries({"former": NAMES, "present": st.none() | NAMES, "minute": st.integers(0, 6)})
 TAG = st.fixed_dictionaries({"tag": st.sampled_from(["p", "q"]), "on": NAMES, "whole": st.booleans()})
 STEP = RUN | RUN | RUN | TAG | TAG | RENAME
+
+
+def breaker(kind: str, pattern: str) -> Breaker:
+    return Breaker(kind, pattern, ("*",), "", "", date.max, Place("tags.yml", 1, 1))
+
+
+BREAKERS = TagFile(breakers=(breaker("job", "j2"), breaker("column", "c.x"), breaker("function", "f")))
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"influence": True, "guess": False},
+    {"file": BREAKERS, "guess": False},
+    {"file": BREAKERS, "influence": True},
+)
 
 
 def lineage_event(parts: dict[str, Any]) -> dict[str, Any]:
@@ -70,21 +85,28 @@ def arrived(flow: Flow) -> dict[Arriving, set[int]]:
     return {kind: set(flow.arrived[kind].now) for kind in Arriving}
 
 
+def cut(flow: Flow) -> tuple[set[Any], set[int]]:
+    """The links that breakers cut, of those into a whole dataset one for all."""
+    rows = flow.cut_links()
+    return {row for row in rows if row[1] > 0}, {row[1] for row in rows}
+
+
 def agree(store: Store, *, held_in_blocks: bool = False) -> None:
     """Compare the flows of all tags with those of a walk anew, and look at their paths."""
     with store.read() as connection, store.read() as other:
         anew = other.execution_options(**{OPTION: None})
-        for options in ({}, {"influence": True}, {"guess": False}, {"influence": True, "guess": False}):
+        for options in OPTIONS:
             for tag in map(tag_name, "pq"):
-                right = Flows(anew, **options).of(tag)  # type: ignore[arg-type]
+                right = Flows(anew, **options).of(tag)
                 with pytest.MonkeyPatch.context() as patched:
                     if not held_in_blocks:
-                        held = Flows(connection, **options).of(tag)  # type: ignore[arg-type]
+                        held = Flows(connection, **options).of(tag)
                     patched.setattr(tag_flow, "ROW_BY_ROW", 0)
                     if held_in_blocks:
-                        held = Flows(connection, **options).of(tag)  # type: ignore[arg-type]
-                    in_blocks = Flows(anew, **options).of(tag)  # type: ignore[arg-type]
+                        held = Flows(connection, **options).of(tag)
+                    in_blocks = Flows(anew, **options).of(tag)
                 assert arrived(held) == arrived(in_blocks) == arrived(right), (options, tag)
+                assert cut(held) == cut(right), (options, tag)
                 if held.trace is None:
                     continue  # over links of the past, which are not followed
                 for kind in Arriving:
@@ -143,3 +165,26 @@ def test_a_tag_is_followed_and_not_walked_anew(store: Store, monkeypatch: pytest
     )
     with store.read() as connection:
         assert len(Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)) == 3
+
+
+def test_a_tag_that_links_of_the_past_lead_on_is_held_until_something_comes_near(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.ingest(
+        [
+            run_event("fill", written("stage", {"x": ["people.x"]}, write="ALL_ROWS")),
+            run_event("read", written("v", {"x": ["stage.x"]}, write="ALL_ROWS"), minute=1),
+            run_event("fill anew", written("stage", {"x": ["shop.x"]}, write="ALL_ROWS"), minute=2),
+        ]
+    )
+    change_tag(store, "p", "people", whole=True)
+    agree(store)
+    walk, walks = held_flows.flow_from, list[int]()
+    monkeypatch.setattr(held_flows, "flow_from", lambda *args: walks.append(1) or walk(*args))
+    store.ingest([run_event("far", written("far", {"x": ["shop.x"]}, write="ALL_ROWS"), minute=3)])
+    with store.read() as connection:
+        assert len(Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)) == 1
+    assert not walks
+    store.ingest([run_event("read", written("v", {"x": ["stage.x"]}, write="ALL_ROWS"), minute=4)])
+    with store.read() as connection:
+        assert not Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)

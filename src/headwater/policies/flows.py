@@ -26,6 +26,7 @@ from headwater.store.sql.rows import rows_for
 if TYPE_CHECKING:  # numpy, which it needs, may not be installed
     from headwater.store.questions.walk.held_flows import HeldFlows
 
+_JOB = schema.job
 _PAGE = 1_000
 
 
@@ -62,6 +63,7 @@ class Flows:
     sees: Sees = None
     _flows: dict[TagName, Flow] = field(default_factory=dict)
     _known: dict[int, Transformation] = field(default_factory=dict)
+    _cut_by: dict[tuple[Breaker, ...], Barriers] = field(default_factory=dict)
 
     @cached_property
     def every(self) -> Names:
@@ -95,13 +97,15 @@ class Flows:
             start = {*self.starts.get(tag, ()), *self._masked_into(tag)}
             breakers = [one for one in self.file.breakers if one.holds(tag.tag, self.today)]
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
-            if self._held is not None:
-                flow = self._held.of(self.connection, str(tag), start, lambda one: self._effect(one, functions))
+            barriers, held = self._barriers(tuple(breakers)), self._held(functions)
+
+            def effect(transformation: int) -> Arriving | None:
+                return self._effect(transformation, functions)
+
+            if held is not None:
+                flow = held.of(self.connection, str(tag), start, effect, barriers)
             else:
-                barriers = self._barriers(breakers)
-                flow = flow_from(
-                    self.connection, start, lambda one: self._effect(one, functions), barriers, self._bounds
-                )
+                flow = flow_from(self.connection, start, effect, barriers, self._bounds)
             self._flows[tag] = flow
         return self._flows[tag]
 
@@ -109,14 +113,13 @@ class Flows:
     def _bounds(self) -> Bounds:
         return Bounds(None if self.influence or self.guess else EdgeType.DIRECT, self.as_of, guess=self.guess)
 
-    @cached_property
-    def _held(self) -> "HeldFlows | None":
-        """The flows that the store holds; they know no file of tags."""
-        if self.file != TagFile() or self.sees is not None or not self.connection.get_execution_options().get(OPTION):
+    def _held(self, functions: frozenset[str]) -> "HeldFlows | None":
+        """The flows that the store holds, where these functions mask."""
+        if self.sees is not None or not self.connection.get_execution_options().get(OPTION):
             return None
         from headwater.store.questions.walk.held_flows import held_flows  # numpy, which may not be installed
 
-        return held_flows(self.connection, self._bounds, self.influence)
+        return held_flows(self.connection, self._bounds, (self.influence, functions))
 
     def overruled(self, tag: TagName, arriving: Arriving) -> frozenset[int]:
         """Return the columns at which as much or more of a stricter value arrives, by the order of the file."""
@@ -147,7 +150,7 @@ class Flows:
 
     def unused_breakers(self) -> list[Breaker]:
         """Return the breakers that hold and cut nothing of the flows that were computed."""
-        blocked = {row for flow in self._flows.values() for row in flow.blocked}
+        blocked = {row for flow in self._flows.values() for row in flow.cut_links()}
         jobs, fields = {row[3] for row in blocked}, {row[1] for row in blocked}
         cuts: dict[Breaker, bool] = {}
         for one in self.file.breakers:
@@ -171,8 +174,9 @@ class Flows:
 
     def _columns(self, targets: Collection[Target]) -> set[int]:
         whole = {dataset for dataset, field_id in targets if not field_id}
-        if self._held is not None:
-            return {field_id for _, field_id in targets if field_id} | self._held.columns(
+        held = self._held(frozenset())
+        if held is not None:
+            return {field_id for _, field_id in targets if field_id} | held.columns(
                 self.connection, whole, lambda one: self._effect(one, frozenset())
             )
         question = self._described.where
@@ -206,14 +210,27 @@ class Flows:
         effects = (arriving(one, own) for one in self._transformations.values() if one.direct)
         return Arriving.MASKED in effects
 
-    def _barriers(self, breakers: Collection[Breaker]) -> Barriers:
-        jobs = {id_ for one in breakers if one.kind == "job" for id_ in self._jobs(one)}
-        columns = [one.pattern for one in breakers if one.kind == "column"]
-        return Barriers(frozenset(jobs), frozenset(self.every.matching(columns) if columns else ()))
+    def _barriers(self, breakers: tuple[Breaker, ...]) -> Barriers:
+        if breakers not in self._cut_by:
+            jobs = {id_ for one in breakers if one.kind == "job" for id_ in self._jobs(one)}
+            columns = [one.pattern for one in breakers if one.kind == "column"]
+            fields = self.every.matching(columns) if columns else set()
+            self._cut_by[breakers] = Barriers(frozenset(jobs), frozenset(fields))
+        return self._cut_by[breakers]
 
     def _jobs(self, breaker: Breaker) -> set[int]:
-        rows = self.connection.execute(select(schema.job.c.id, schema.job.c.namespace, schema.job.c.name))
-        return {row.id for row in rows if fits_job([breaker.pattern], Job(row.namespace, row.name))}
+        """Return the jobs that a breaker names; where flows are held, only new ones are looked at."""
+        index = self.connection.get_execution_options().get(OPTION)
+        key = ("jobs", breaker.pattern)
+        last, found = (index.derived.get(key) if index is not None else None) or (None, frozenset())
+        question = select(_JOB.c.id, _JOB.c.namespace, _JOB.c.name).order_by(_JOB.c.id)
+        rows = self.connection.execute(question.where(_JOB.c.id >= (last.id if last else 0))).all()
+        if last is not None and rows[:1] != [last]:
+            rows, found = self.connection.execute(question).all(), frozenset()
+        found |= {row.id for row in rows if fits_job([breaker.pattern], Job(row.namespace, row.name))}
+        if index is not None and rows:
+            index.derived[key] = rows[-1], found
+        return set(found)
 
     def _named(
         self, rows: Collection[tuple[int, ...]], nodes: Collection[int]

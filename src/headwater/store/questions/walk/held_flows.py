@@ -22,8 +22,8 @@ from headwater.store.questions.walk.steps_inside import has_whole_sources
 from headwater.store.questions.walk.tag_flow import flow_from
 from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_of, updated
 from headwater.store.questions.walk.tag_walk import (
-    NO_BARRIERS,
     Arriving,
+    Barriers,
     Effect,
     Flow,
     ended_links_from,
@@ -94,7 +94,7 @@ class HeldFlows:
         self._past: deque[State] = deque(maxlen=_REMEMBERED)
         self._held = _HeldState()
 
-    def of(self, connection: Connection, tag: str, start: Collection[int], effect: Effect) -> Flow:
+    def of(self, connection: Connection, tag: str, start: Collection[int], effect: Effect, barriers: Barriers) -> Flow:
         """Return where a tag on some columns flows.
 
         Args:
@@ -102,21 +102,21 @@ class HeldFlows:
             tag: the name by which the flow is known again.
             start: the columns with the tag.
             effect: what flows over a transformation, by its id; always the same.
+            barriers: what it does not flow through.
         """
         edges = edges_within(connection, self._bounds)
         if not isinstance(edges, Edges | EdgesInMemory) or has_whole_sources(connection, self._bounds):
-            return self._walk(connection, start, effect)
+            return self._walk(connection, start, effect, barriers)
         with self._lock:
             held = self._at(connection, edges, effect)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)
             reach, now = held.reaches.pop(tag, None), frozenset(start)
+            if reach is not None and reach.barriers != barriers:
+                reach = None
             if reach is not None and reach.start != now:
                 reach = _follow(reach, now, (), links, _past_near(links, (), self._bounds))
             if reach is None:
-                flow = self._walk(connection, start, effect)
-                if any(getattr(one, "past", ()) for one in flow.arrived.values()):
-                    return flow
-                reach = TagReach.of(now, flow)
+                reach = _held(now, self._walk(connection, start, effect, barriers), barriers, links)
             held.reaches[tag] = reach
             if len(held.reaches) > _MOST_TAGS:
                 held.reaches.pop(next(iter(held.reaches)))
@@ -130,8 +130,8 @@ class HeldFlows:
             found = LinksNear(connection, edges, effect, columns_of=held.columns).columns(datasets)
         return {node for node in found if node > 0}
 
-    def _walk(self, connection: Connection, start: Collection[int], effect: Effect) -> Flow:
-        return flow_from(connection, start, effect, NO_BARRIERS, self._bounds)
+    def _walk(self, connection: Connection, start: Collection[int], effect: Effect, barriers: Barriers) -> Flow:
+        return flow_from(connection, start, effect, barriers, self._bounds)
 
     def _at(self, connection: Connection, edges: AnyEdges, effect: Effect) -> _HeldState:
         """Return what is held of the state that a connection sees, without the tags that cannot be followed."""
@@ -158,10 +158,22 @@ class HeldFlows:
         return held
 
 
+def _held(start: frozenset[int], flow: Flow, barriers: Barriers, links: LinksNear) -> TagReach:
+    """Return a flow as it is held; one over links of the past as it is, with who reads where it arrived by them."""
+    past = {node for one in flow.arrived.values() for node in getattr(one, "past", ())}
+    if not past:
+        return TagReach.of(start, flow, barriers)
+    readers = frozenset(row[1] for row in links.out_of({node for node in past if node > 0}))
+    return TagReach.walked_over_past(start, flow, barriers, readers)
+
+
 def _follow(
     reach: TagReach, start: frozenset[int], near: Collection[int], links: LinksNear, past: Past
 ) -> TagReach | None:
     """Return where a tag arrives now; None where links of the past lead on from there, which only a walk follows."""
+    if reach.walked is not None:
+        touched = reach.start != start or not reach.readers.isdisjoint(near) or reach.arrives_at_any(links.beside(near))
+        return None if touched or any(reach.arrives_at(row[0]) for row in past(())) else reach
     found, changed = updated(reach, start, near, links)
     new = {node for node in changed if found.arrives_at(node)}
     return None if any(found.arrives_at(row[0]) for row in past(new)) else found

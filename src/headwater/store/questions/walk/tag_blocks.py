@@ -6,7 +6,7 @@ asked for.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select
 from headwater.store import schema
 from headwater.store.graph.index.arrays import EdgeArrays
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
-from headwater.store.questions.walk.edges import Edges, EdgesInMemory, Row
+from headwater.store.questions.walk.edges import Edges, EdgesInMemory
 from headwater.store.questions.walk.guesses import GUESS_ID
 from headwater.store.questions.walk.tag_reach import FAR, PASSING, Distances, LinksNear, TagReach, flow_of
 from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving, Barriers, Effect, Flow
@@ -48,8 +48,7 @@ def flow_in_blocks(
     found = {Arriving.VALUE: values}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
         found[kind], _ = walk.onwards(rest[kind], 1, PASSING[kind], values)
-    near = LinksNear(connection, edges, effect, barriers=barriers)
-    return replace(flow_of(TagReach(frozenset(start), found), near), blocked=tuple(walk.blocked))
+    return flow_of(TagReach(frozenset(start), found, barriers), LinksNear(connection, edges, effect))
 
 
 @dataclass
@@ -58,7 +57,6 @@ class _BlockWalk:
     edges: Edges | EdgesInMemory
     number_of: Callable[[int], int]
     barriers: Barriers
-    blocked: list[Row] = field(default_factory=list)
     _numbers: NDArray[np.int8] = field(default_factory=lambda: np.full(1, _UNKNOWN, np.int8))
 
     def __post_init__(self) -> None:
@@ -134,9 +132,8 @@ class _BlockWalk:
         if self.barriers == NO_BARRIERS:
             outputs, kinds = edges.columns_from(frontier, (1, 2))
         else:
-            _, outputs, kinds, jobs = links = edges.columns_from(frontier)
+            _, outputs, kinds, jobs = edges.columns_from(frontier)
             cut = np.isin(jobs, list(self.barriers.jobs)) | np.isin(outputs, list(self.barriers.fields))
-            self.blocked += zip(*(one[cut].tolist() for one in links), strict=True)
             outputs, kinds = outputs[~cut], kinds[~cut]
         return outputs, self._numbers_of(kinds)
 

@@ -91,21 +91,38 @@ class Distances(Mapping[int, int]):
 
 
 class TagReach(NamedTuple):
-    """The columns with a tag, and where it arrives."""
+    """The columns with a tag, where it arrives, and what keeps it from flowing on.
+
+    A flow over links of the past stays as it is in ``walked``, and ``distances`` say only where it arrives, or did;
+    ``readers`` are the ends of links out of the columns where it did.
+    """
 
     start: frozenset[int]
     distances: Mapping[Arriving, Distances]
+    barriers: Barriers = NO_BARRIERS
+    walked: Flow | None = None
+    readers: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, start: frozenset[int], flow: Flow) -> "TagReach":
+    def of(cls, start: frozenset[int], flow: Flow, barriers: Barriers = NO_BARRIERS) -> "TagReach":
         """Return a flow, of which nothing has arrived by what no longer holds, as numbers of steps."""
         if flow.trace is not None:
-            return cls(start, {kind: one for kind, one in flow.arrived.items() if isinstance(one, Distances)})
+            arrived = {kind: one for kind, one in flow.arrived.items() if isinstance(one, Distances)}
+            return cls(start, arrived, barriers)
         values = _steps(flow.arrived[Arriving.VALUE].now, {})
         found = {kind: _steps(flow.arrived[kind].now, values) for kind in PASSING}
         found[Arriving.VALUE] = values
         nowhere = Distances(np.empty(0, np.int32))
-        return cls(start, {kind: nowhere.after(one) for kind, one in found.items()})
+        return cls(start, {kind: nowhere.after(one) for kind, one in found.items()}, barriers)
+
+    @classmethod
+    def walked_over_past(
+        cls, start: frozenset[int], flow: Flow, barriers: Barriers, readers: frozenset[int]
+    ) -> "TagReach":
+        """Return a flow of `Walker` that has arrived by links of the past too."""
+        nodes = {node for one in flow.arrived.values() for node in (*one.now, *_past(one))}
+        arrived = Distances(np.empty(0, np.int32)).after(dict.fromkeys(nodes, 1))
+        return cls(start, {Arriving.VALUE: arrived}, barriers, flow, readers)
 
     def arrives_at(self, node: int) -> bool:
         """Whether anything of the tag arrives at a column."""
@@ -128,8 +145,7 @@ def _steps(arrived: Mapping[int, Row | None], values: Mapping[int, int]) -> dict
 class LinksNear:
     """Links into and out of columns, each read once.
 
-    ``effects`` of transformations and ``columns_of`` datasets may be known from others before. Links that
-    ``barriers`` cut are left out.
+    ``effects`` of transformations and ``columns_of`` datasets may be known from others before.
     """
 
     connection: Connection
@@ -137,7 +153,6 @@ class LinksNear:
     effect: Effect
     effects: dict[int, Arriving | None] = field(default_factory=dict)
     columns_of: dict[int, list[int]] = field(default_factory=dict)
-    barriers: Barriers = NO_BARRIERS
     _into: dict[int, list[Row]] = field(default_factory=dict)
     _of_dataset: dict[int, list[Row]] = field(default_factory=dict)
     _out: dict[int, set[int]] = field(default_factory=dict)
@@ -166,14 +181,14 @@ class LinksNear:
             if row[2] not in self.effects:
                 self.effects[row[2]] = self.effect(row[2])
 
-    def into(self, node: int) -> Iterator[tuple[Row, Arriving]]:
-        """Yield the links into a column that was loaded, with what flows over them."""
-        if node < 0 and self.columns_of[-node]:
+    def into(self, node: int, barriers: Barriers = NO_BARRIERS) -> Iterator[tuple[Row, Arriving]]:
+        """Yield the links into a column that was loaded and that nothing cuts, with what flows over them."""
+        if (node < 0 and self.columns_of[-node]) or node in barriers.fields:
             return
         for rows in (self._into[node], self._of_dataset.get(self._owners.get(node, 0), ())):
             for row in rows:
                 effect = self.effects[row[2]]
-                if effect is not None and not self.barriers.cut(row):
+                if effect is not None and row[3] not in barriers.jobs:
                     yield row, effect
 
     def beside(self, nodes: Collection[int]) -> Ids:
@@ -191,6 +206,11 @@ class LinksNear:
         for node, dataset in _COLUMNS_OF.bare(self.connection, new) if new else ():
             self.columns_of[dataset].append(node)
         return {node for one in datasets for node in self.columns_of[one] or (-one,)}
+
+    def out_of(self, fields: Collection[int]) -> list[Row]:
+        """Return the links out of some columns."""
+        found = self.edges.of_fields(Direction.DOWN, fields).links
+        return [*found, *self.edges.of_datasets(Direction.DOWN, fields).links] if self.edges.whole else found
 
     def behind(self, nodes: Collection[int]) -> set[int]:
         """Return the columns that links out of some lead to."""
@@ -226,7 +246,7 @@ def updated(
         if node in start:
             return 0
         least = FAR - 1
-        for row, effect in links.into(node):
+        for row, effect in links.into(node, reach.barriers):
             if effect is Arriving.VALUE:
                 source = row[0]
                 least = min(least, draft[source] if source in draft else values[source])
@@ -236,23 +256,23 @@ def updated(
     found, changed = {Arriving.VALUE: values.after(draft)}, set(draft)
     beyond = {*near, *draft, *links.behind(draft)}
     for kind in (Arriving.MASKED, Arriving.INFLUENCE):
-        found[kind], more = _less(kind, reach.distances[kind], found[Arriving.VALUE], beyond, links)
+        found[kind], more = _less(kind, reach, found[Arriving.VALUE], beyond, links)
         changed |= more
-    return TagReach(start, found), changed
+    return reach._replace(start=start, distances=found), changed
 
 
 def _less(
-    kind: Arriving, old: Distances, values: Distances, near: Collection[int], links: LinksNear
+    kind: Arriving, reach: TagReach, values: Distances, near: Collection[int], links: LinksNear
 ) -> tuple[Distances, set[int]]:
     """Return where less than the value arrives, and the columns for which that is not as before."""
     draft: dict[int, int] = {}
-    passing = PASSING[kind]
+    old, passing = reach.distances[kind], PASSING[kind]
 
     def steps(node: int) -> int:
         if values[node] != FAR:
             return FAR
         least = FAR - 1
-        for row, effect in links.into(node):
+        for row, effect in links.into(node, reach.barriers):
             source = row[0]
             if effect is kind and values[source] != FAR:
                 return 1
@@ -291,7 +311,7 @@ def _correct(draft: dict[int, int], old: Distances, near: Collection[int], steps
 
 
 def flow_of(reach: TagReach, links: LinksNear) -> Flow:
-    """Return where a tag arrives, with paths that are found when they are asked for."""
+    """Return where a tag arrives, with paths and cut links that are found when they are asked for."""
 
     def link_to(node: int, kind: Arriving) -> tuple[Row, Arriving] | None:
         """Return a link by which a column is reached in the fewest steps, and what has arrived before it."""
@@ -299,7 +319,7 @@ def flow_of(reach: TagReach, links: LinksNear) -> Flow:
         if not own[node]:
             return None
         found = []
-        for row, effect in links.into(node):
+        for row, effect in links.into(node, reach.barriers):
             if effect is kind is not Arriving.VALUE and own[node] == 1 and row[0] in values:
                 found.append((values[row[0]], row, Arriving.VALUE))
             elif effect in PASSING[kind] and own[row[0]] == own[node] - 1:
@@ -316,7 +336,29 @@ def flow_of(reach: TagReach, links: LinksNear) -> Flow:
             frontier = {(one[0][0], one[1]) for one in before if one is not None} - found.keys()
         return {node: _traced(found, (node, kind)) for node in nodes}
 
-    return Flow(reach.distances, trace=paths)
+    def cut() -> tuple[Row, ...]:
+        arrived = {node for one in reach.distances.values() for node in one if node > 0}
+        return tuple(row for row in links.out_of(arrived) if _is_cut(reach, row, links))
+
+    return reach.walked or Flow(reach.distances, trace=paths, cut=cut)
+
+
+def _is_cut(reach: TagReach, row: Row, links: LinksNear) -> bool:
+    """Whether a link is cut; one into a whole dataset over which something flows, where one of its columns is."""
+    if row[3] in reach.barriers.jobs or row[1] > 0:
+        return row[3] in reach.barriers.jobs or row[1] in reach.barriers.fields
+    effect = links.effect(row[2])
+    kinds = [kind for kind, own in reach.distances.items() if row[0] in own]
+    flows = effect in {
+        passing for kind in kinds for passing in (set(Arriving) if kind is Arriving.VALUE else PASSING[kind])
+    }
+    return flows and not reach.barriers.fields.isdisjoint(links.columns((-row[1],)))
+
+
+def _past(arrived: Any) -> Collection[int]:
+    """The columns at which something arrived when they were read, and no longer does."""
+    found: Collection[int] = getattr(arrived, "past", ())
+    return found
 
 
 def _traced(

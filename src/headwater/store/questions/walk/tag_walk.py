@@ -90,12 +90,17 @@ Trace = Callable[[Collection[int], Arriving], dict[int, list[Row]]]
 class Flow:
     """The columns that a tag arrives at, by what arrives; ``blocked`` are links that barriers cut.
 
-    ``trace`` finds the links to columns where the flow has none.
+    ``trace`` finds the links to columns where the flow has none, ``cut`` those that barriers cut.
     """
 
     arrived: Mapping[Arriving, ArrivedColumns]
     blocked: tuple[Row, ...] = ()
     trace: Trace | None = None
+    cut: Callable[[], tuple[Row, ...]] | None = None
+
+    def cut_links(self) -> tuple[Row, ...]:
+        """Return the links that barriers cut."""
+        return self.blocked if self.cut is None else self.cut()
 
     def reached(self, arriving: Arriving) -> list[int]:
         """Return the columns at which that arrives, without those of the start."""
