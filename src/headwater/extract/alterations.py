@@ -25,6 +25,7 @@ from headwater.extract.relations.positions import names_in_files
 from headwater.extract.scope import Attribute, Extraction
 from headwater.extract.trace import Paths, source
 from headwater.model import DatasetDescription, FieldChange, InputField, NameChange, Output, Subtype, Transformation
+from headwater.model.field_names import DROPPED
 from headwater.openlineage.naming.jdbc_url import jdbc_table
 from headwater.plan import Operator
 
@@ -108,18 +109,23 @@ def rename_column(node: Operator, extraction: Extraction) -> Sequence[Output]:
 
 
 def alter_columns(node: Operator, extraction: Extraction) -> Sequence[Output]:
-    """``ALTER TABLE … ADD / DROP / REPLACE / ALTER COLUMNS``: the columns that the table has afterwards."""
+    """``ALTER TABLE … ADD / DROP / REPLACE / ALTER COLUMNS``: the columns that the table has afterwards.
+
+    A column that was dropped keeps its lineage under another name, since a new one may take the name: rows of before
+    have nothing in that.
+    """
     table = table_of(node, extraction)
     if table is None:
         return ()
     known = list(columns_of(node) or (own_columns(node.inputs[0]) if node.inputs else ()))
     if node.name == "ReplaceColumns":
         known = []
-    gone = {
+    gone = dict.fromkeys(
         str(column.facts("field").get("name"))
         for column in node.expressions("columnsToDrop")
         if not column.values.get("path")
-    }
+    )
+    table = replace(table, fields=tuple(FieldChange(name, name + DROPPED) for name in gone))
     names = {column.name for column in known}
     added = [column for column in _added(node) if column.name not in names]
     return altered(table, "ALTER", [column for column in (*known, *added) if column.name not in gone])

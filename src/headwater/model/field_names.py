@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from headwater.model.time import BEGINNING, FOREVER
 
+DROPPED = " (dropped)"
+"""The end of the name that a column has after it was dropped: a new one may take its name, and begins with no rows."""
+
 
 class FieldRename(NamedTuple):
     """From a moment on (microseconds since 1970) a field has another name."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from headwater.store import Store
 from headwater.store.questions import Bounds, compact_from, datasets, impact_of, roots_of, walk_from
+from headwater.store.questions.snapshots import compared, snapshot
 
 MINUTE = 60_000_000
 BEGIN = 1_767_225_600_000_000  # 2026-01-01T00:00Z in microseconds
@@ -168,3 +169,32 @@ def test_a_view_that_is_redefined_has_the_lineage_of_its_time(store: Store, word
         store.ingest([run_event("views", written("v", {"x": [source]}), minute=minute)])
     assert roots(store, "v.x", minute=0) == {"/raw.x"}
     assert roots(store, "v.x") == {"/other.x"}
+
+
+def test_a_dropped_column_and_one_that_is_added_by_its_name_are_two(store: Store, words: Any) -> None:
+    written, run_event, renamed = words.written, words.run_event, words.renamed
+    store.ingest(
+        [
+            run_event("make", with_schema(written("t", {"id": ["raw.id"], "n": ["raw.x"]}), "id", "n"), minute=0),
+            run_event("use", written("g", {"m": ["t.n"]}), minute=1),
+            run_event("drop", with_schema(renamed("t", "t", fields={"n": "n (dropped)"}), "id"), minute=2),
+        ]
+    )
+    assert roots(store, "g.m") == {"/raw.x"}
+    with store.read() as connection:
+        then, now = snapshot(connection, BEGIN + MINUTE * 3 // 2), snapshot(connection)
+    found = compared(then, now)
+    assert ([str(one) for one in found.removed], found.added, found.rerouted) == (["file:/t.n"], (), ())
+    store.ingest(
+        [
+            run_event("add", with_schema(renamed("t", "t"), "id", "n"), minute=3),
+            run_event("fill", with_schema(written("t", {"n": ["other.y"]}), "id", "n"), minute=4),
+        ]
+    )
+    assert (roots(store, "t.n"), roots(store, "g.m")) == ({"/other.y"}, {"/raw.x"})
+    assert roots(store, "t.n", minute=1) == {"/raw.x"}, "the new one was not there"
+
+
+def with_schema(output: Any, *names: str) -> Any:
+    output["facets"]["schema"] = {"fields": [{"name": name, "type": "int"} for name in names]}
+    return output

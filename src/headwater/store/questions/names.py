@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, func, or_, select
 
 from headwater.model import Dataset, Job, Subtype, Transformation
-from headwater.model.field_names import FieldRename, former_name
+from headwater.model.field_names import FieldRename, first_name, former_name
 from headwater.model.nested_names import nested_name
-from headwater.model.time import FOREVER
+from headwater.model.time import BEGINNING, FOREVER
 from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.questions.answers import Column, KnownDataset, KnownJob, Node
@@ -85,7 +85,8 @@ def columns_of(connection: Connection, dataset: KnownDataset, at: int | None = N
     rows = connection.execute(select(field).where(field.c.dataset_id == dataset.id, described_fields(connection))).all()
     ordered = sorted(rows, key=lambda row: (row.ordinal is None, row.ordinal or 0, row.name))
     called = NamesThen(connection, at)
-    return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in ordered]
+    then = [row for row in ordered if called.had(row.dataset_id, row.name)]
+    return [Column(dataset, called(row.dataset_id, row.name), row.type, row.id) for row in then]
 
 
 def current_columns(connection: Connection, dataset: KnownDataset) -> list[Column]:
@@ -113,6 +114,10 @@ class NamesThen:
     def __call__(self, dataset: int, name: str) -> str:
         """Return the name at that moment of the field of a dataset that has a name now."""
         return former_name(self.renames[dataset], name, self._at) if dataset in self.renames else name
+
+    def had(self, dataset: int, name: str) -> bool:
+        """Whether the field that has a name now may be of before: none had to give it the name since."""
+        return dataset not in self.renames or first_name(self.renames[dataset], name, FOREVER)[1] == BEGINNING
 
 
 def replaced(connection: Connection) -> set[int]:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 
 from headwater.graph import reachable
 from headwater.model import Dataset, Transformation
+from headwater.model.field_names import DROPPED
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Direction, KnownDataset
@@ -95,9 +96,13 @@ def _shown(dataset: KnownDataset, same: Mapping[Dataset, str]) -> str:
 
 
 def _fields(connection: Connection, at: int | None, shown: Mapping[int, str]) -> dict[int, ColumnName]:
+    """The columns by id; one that was dropped is still called what it was, unless another is called so now."""
     called, own = names.NamesThen(connection, at), schema.field.c
     rows = connection.execute(select(own.id, own.dataset_id, own.name))
-    return {id_: ColumnName(shown[of], called(of, name)) for id_, of, name in rows if of in shown}
+    found = {id_: ColumnName(shown[of], called(of, name)) for id_, of, name in rows if of in shown}
+    taken = {*found.values()}
+    former = {id_: one._replace(column=one.column.removesuffix(DROPPED)) for id_, one in found.items()}
+    return {id_: found[id_] if one in taken else one for id_, one in former.items()}
 
 
 def _edges(

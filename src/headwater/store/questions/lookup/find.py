@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, Row, Select, and_
 
 from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
-from headwater.model.field_names import former_name, place_of
+from headwater.model.field_names import place_of
 from headwater.model.name_keys import key_of
 from headwater.model.time import FOREVER
 from headwater.openlineage.writing.nested_fields import field_within
@@ -225,8 +225,8 @@ def _columns_then(connection: Connection, name: Typed, at: int, sees: Sees) -> R
     for ending, field in name.splits():
         same = or_(_FIELD.c.folded_key == key_of(field.casefold()), _FIELD.c.dataset_id.in_(list(called.renames)))
         for row in _latest(connection, _NAMED_FIELDS.where(same, _ends_in(ending)), at, sees):
-            then = former_name(called.renames.get(row.dataset_id, ()), row.field, at)
-            if then.casefold() == field.casefold():
+            then = called(row.dataset_id, row.field)
+            if then.casefold() == field.casefold() and called.had(row.dataset_id, row.field):
                 _note(ranks, row.id, _column_fit(row, then, ending, field), row)
     return ranks
 
