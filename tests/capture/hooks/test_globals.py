@@ -33,7 +33,10 @@ def named_class(one):
     return named(one if isinstance(one, type) else type(one))
 
 def inheritable(number):
-    return os.path.exists(f"/proc/self/fd/{number}") and os.get_inheritable(int(number))
+    try:
+        return os.get_inheritable(int(number))
+    except OSError:  # it has been closed since it was listed, as that of the list is
+        return False
 
 def stream(one):
     return one and (type(one).__name__, one.encoding, one.errors, one.line_buffering, one.write_through)
