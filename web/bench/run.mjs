@@ -79,7 +79,7 @@ function measuredRow(name, row, value) {
 
 function summary(times) {
   const sorted = [...times].sort((a, b) => a - b);
-  const at = (share) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  const at = (share) => Math.round(sorted[Math.ceil(share * sorted.length) - 1]); // nearest rank
   return `${at(0.5)} / ${at(0.95)} / ${at(1)}`;
 }
 
