@@ -6,6 +6,7 @@ from typing import Any
 
 Event = Mapping[str, Any]
 SNAPSHOT = re.compile(r"@(\d{10,})")
+RUN = re.compile(r"(?<= \(dropped )[^()]+")
 
 
 def event_text(events: Iterable[Event]) -> str:
@@ -40,7 +41,7 @@ def _names(facet: Event | None) -> Iterator[str]:
     for change in facet["names"] if facet else ():
         yield f"  {_name(change['previous'])} is {_name(change['current']) if 'current' in change else 'no more'}"
     for change in facet["fields"] if facet else ():
-        yield f"  .{change['previous']} is .{change['current']}"
+        yield f"  .{change['previous']} is .{RUN.sub('RUN', change['current'])}"
 
 
 class Names:

@@ -25,7 +25,6 @@ from headwater.extract.relations.positions import names_in_files
 from headwater.extract.scope import Attribute, Extraction
 from headwater.extract.trace import Paths, source
 from headwater.model import DatasetDescription, FieldChange, InputField, NameChange, Output, Subtype, Transformation
-from headwater.model.field_names import DROPPED
 from headwater.openlineage.naming.jdbc_url import jdbc_table
 from headwater.plan import Operator
 
@@ -120,13 +119,10 @@ def alter_columns(node: Operator, extraction: Extraction) -> Sequence[Output]:
     known = list(columns_of(node) or (own_columns(node.inputs[0]) if node.inputs else ()))
     if node.name == "ReplaceColumns":
         known = []
-    gone = dict.fromkeys(
-        str(column.facts("field").get("name"))
-        for column in node.expressions("columnsToDrop")
-        if not column.values.get("path")
-    )
-    table = replace(table, fields=tuple(FieldChange(name, name + DROPPED) for name in gone))
     names = {column.name for column in known}
+    whole = (column for column in node.expressions("columnsToDrop") if not column.values.get("path"))
+    gone = [name for column in whole if (name := str(column.facts("field").get("name"))) in names]
+    table = replace(table, fields=tuple(FieldChange(name, "") for name in gone))
     added = [column for column in _added(node) if column.name not in names]
     return altered(table, "ALTER", [column for column in (*known, *added) if column.name not in gone])
 

@@ -45,7 +45,7 @@ class NameChange:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A name that a field had, and the one that took its place."""
+    """A name that a field had, and the one that took its place; empty for a field that a statement dropped."""
 
     former: str
     present: str

@@ -8,14 +8,34 @@ A field is known by its first name and the moment since when that name was its o
 moment happen at once, so that the order of events does not matter.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from headwater.model.time import BEGINNING, FOREVER
 
-DROPPED = " (dropped)"
-"""The end of the name that a column has after it was dropped: a new one may take its name, and begins with no rows."""
+_DROPPED = re.compile(r" \(dropped [^()]+\)$")
+
+
+def dropped_name(name: str, run: str) -> str:
+    """The name under which a column that a run dropped keeps its lineage: others may take its own.
+
+    Several columns of one name may be dropped, one after the other: the id of the run keeps them apart.
+
+    >>> dropped_name("n", "0190e6f2-7b5f-7c4a")
+    'n (dropped 0190e6f2-7b5f-7c4a)'
+    """
+    return f"{name} (dropped {run})"
+
+
+def name_before_drop(name: str) -> str:
+    """The name that a column had until it was dropped; that of any other is its own.
+
+    >>> name_before_drop("n (dropped 0190e6f2-7b5f-7c4a)"), name_before_drop("n")
+    ('n', 'n')
+    """
+    return _DROPPED.sub("", name)
 
 
 class FieldRename(NamedTuple):

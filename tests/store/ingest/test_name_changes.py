@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from headwater.model.field_names import dropped_name
 from headwater.store import Store
 from headwater.store.questions import Bounds, compact_from, datasets, impact_of, roots_of, walk_from
 from headwater.store.questions.snapshots import compared, snapshot
@@ -177,7 +180,9 @@ def test_a_dropped_column_and_one_that_is_added_by_its_name_are_two(store: Store
         [
             run_event("make", with_schema(written("t", {"id": ["raw.id"], "n": ["raw.x"]}), "id", "n"), minute=0),
             run_event("use", written("g", {"m": ["t.n"]}), minute=1),
-            run_event("drop", with_schema(renamed("t", "t", fields={"n": "n (dropped)"}), "id"), minute=2),
+            run_event(
+                "drop", with_schema(renamed("t", "t", fields={"n": "n (dropped 2026-01-01T00:02:00Z)"}), "id"), minute=2
+            ),
         ]
     )
     assert roots(store, "g.m") == {"/raw.x"}
@@ -193,6 +198,26 @@ def test_a_dropped_column_and_one_that_is_added_by_its_name_are_two(store: Store
     )
     assert (roots(store, "t.n"), roots(store, "g.m")) == ({"/other.y"}, {"/raw.x"})
     assert roots(store, "t.n", minute=1) == {"/raw.x"}, "the new one was not there"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_columns_of_one_name_that_were_dropped_one_after_the_other_are_apart(
+    store: Store, words: Any, order: int
+) -> None:
+    events = []
+    for place, source in enumerate(("raw.x", "other.y", "third.z")):
+        minute = 10 * place
+        made = with_schema(words.written("t", {"id": ["raw.id"], "n": [source]}, write="SOME_ROWS"), "id", "n")
+        gone = words.renamed("t", "t", fields={"n": dropped_name("n", str(place))})
+        events += [
+            words.run_event(f"make{place}", made, minute=minute),
+            words.run_event(f"use{place}", words.written(f"g{place}", {"m": ["t.n"]}), minute=minute + 1),
+            words.run_event(f"drop{place}", with_schema(gone, "id"), minute=minute + 2),
+        ]
+    store.ingest(events[:-1][::order])
+    assert [roots(store, f"g{place}.m") for place in range(3)] == [{"/raw.x"}, {"/other.y"}, {"/third.z"}]
+    assert roots(store, "t.n") == {"/third.z"}
+    assert [roots(store, "t.n", minute=minute) for minute in (1, 11, 21)] == [{"/raw.x"}, {"/other.y"}, {"/third.z"}]
 
 
 def with_schema(output: Any, *names: str) -> Any:

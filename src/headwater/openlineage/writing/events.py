@@ -18,6 +18,7 @@ from openlineage.client.generated.base import JobFacet
 from openlineage.client.generated.column_lineage_dataset import ColumnLineageDatasetFacet
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacetFields
 
+from headwater import model
 from headwater.errors import EventError
 from headwater.model import (
     ColumnLineage,
@@ -29,6 +30,7 @@ from headwater.model import (
     RunMoment,
     Statement,
 )
+from headwater.model.field_names import dropped_name
 from headwater.openlineage.identifiers import NESTED
 from headwater.openlineage.writing.column_lineage import column_lineage_facet, explicit_lineage_facet
 from headwater.openlineage.writing.extension_facets import facet_gaps, with_extension_facets
@@ -46,7 +48,7 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
     Every dataset that an edge starts from is among the inputs or outputs. Raises EventError when a run's id is
     no UUID (OpenLineage 2-0-2, Run).
     """
-    statement = each_dataset_once(moment.statement or Statement())
+    statement = _with_dropped_named(each_dataset_once(moment.statement or Statement()), moment.run)
     if moment.statement:
         moment = replace(moment, statement=statement)
     outputs = [(output, *_lineage(output, settings)) for output in statement.outputs]
@@ -61,6 +63,19 @@ def run_event(moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent
         outputs=[_output(output, lineage, settings) for output, lineage, _ in outputs],
         producer=settings.producer,
     )
+
+
+def _with_dropped_named(statement: Statement, run: model.Run) -> Statement:
+    """The statement of a run with a name for each field that it drops."""
+    if not any(change.present == "" for output in statement.outputs for change in output.description.fields):
+        return statement
+    return replace(statement, outputs=tuple(_dropped_named(output, run) for output in statement.outputs))
+
+
+def _dropped_named(output: Output, run: model.Run) -> Output:
+    changes = output.description.fields
+    fields = tuple(replace(one, present=one.present or dropped_name(one.former, run.id)) for one in changes)
+    return replace(output, description=replace(output.description, fields=fields))
 
 
 def end_event(begun: RunEvent, moment: RunMoment, settings: FacetSettings = _DEFAULT) -> RunEvent:

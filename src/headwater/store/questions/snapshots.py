@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from headwater.graph import reachable
 from headwater.model import Dataset, Transformation
-from headwater.model.field_names import DROPPED
+from headwater.model.field_names import name_before_drop
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Direction, KnownDataset
@@ -101,7 +101,7 @@ def _fields(connection: Connection, at: int | None, shown: Mapping[int, str]) ->
     rows = connection.execute(select(own.id, own.dataset_id, own.name))
     found = {id_: ColumnName(shown[of], called(of, name)) for id_, of, name in rows if of in shown}
     taken = {*found.values()}
-    former = {id_: one._replace(column=one.column.removesuffix(DROPPED)) for id_, one in found.items()}
+    former = {id_: one._replace(column=name_before_drop(one.column)) for id_, one in found.items()}
     return {id_: found[id_] if one in taken else one for id_, one in former.items()}
 
 
