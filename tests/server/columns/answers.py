@@ -2,7 +2,17 @@
 
 from typing import Any
 
+from fastapi.testclient import TestClient
+
 Json = dict[str, Any]
+
+
+def answer_to(client: TestClient, question: str) -> Json:
+    """The answer of a server to a question below ``/api/v2``."""
+    answer = client.get(f"/api/v2/{question}")
+    assert answer.status_code == 200, answer.text
+    document: Json = answer.json()
+    return document
 
 
 def short(column: Json) -> str:

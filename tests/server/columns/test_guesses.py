@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 from fastapi.testclient import TestClient
-from tests.server.columns.answers import Json, short, spelled_out, unordered
+from tests.server.columns.answers import Json, answer_to, short, spelled_out, unordered
 from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
 from tests.store.conftest import run_event, written
@@ -34,24 +34,17 @@ WALKS = [
 
 @pytest.fixture
 def shop(client: TestClient) -> TestClient:
-    """raw.x → silver.x → whatever is in out → gold.a; of out no columns were told."""
+    """raw.x → silver.x → whatever is in out → gold.a; of out no columns are known."""
     assert client.post(LINEAGE, json=EVENTS).status_code == 201
     return client
 
 
-def ask(client: TestClient, question: str) -> Json:
-    answer = client.get(f"/api/v2/{question}")
-    assert answer.status_code == 200, answer.text
-    document: Json = answer.json()
-    return document
-
-
 @pytest.mark.parametrize("question", WALKS)
 def test_nothing_is_guessed_without_the_parameter(shop: TestClient, question: str) -> None:
-    without = ask(shop, question)
-    assert ask(shop, f"{question}&guess=false") == without
+    without = answer_to(shop, question)
+    assert answer_to(shop, f"{question}&guess=false") == without
     assert "guess" not in str(without)
-    guessed = ask(shop, f"{question}&guess=true")
+    guessed = answer_to(shop, f"{question}&guess=true")
     assert guessed != without or "limit" in question
     document = shop.get("/openapi.json").json()
     operation = document["paths"][f"/api/v2/{question.partition('?')[0]}"]["get"]
@@ -59,7 +52,7 @@ def test_nothing_is_guessed_without_the_parameter(shop: TestClient, question: st
 
 
 def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
-    walk = ask(shop, "upstream?column=gold.a&guess=true")
+    walk = answer_to(shop, "upstream?column=gold.a&guess=true")
     transformations = {short(hop["input"]): hop["transformations"] for hop in walk["hops"]}
     assert transformations["silver.x"] == [
         {
@@ -72,20 +65,20 @@ def test_a_guess_is_marked_in_every_form_of_json(shop: TestClient) -> None:
         }
     ]
     assert "guess" not in transformations["raw.x"][0]
-    compact = ask(shop, "upstream?column=gold.a&guess=true&form=compact")
+    compact = answer_to(shop, "upstream?column=gold.a&guess=true&form=compact")
     assert sorted(compact["transformations"]["guess"]) == [False, False, True]
-    known = ask(shop, "upstream?column=gold.a&form=ids")["columns"]["id"]
-    ids = ask(shop, "upstream?column=gold.a&guess=true&form=ids")["columns"]
+    known = answer_to(shop, "upstream?column=gold.a&form=ids")["columns"]["id"]
+    ids = answer_to(shop, "upstream?column=gold.a&guess=true&form=ids")["columns"]
     assert {one for one, guess in zip(ids["id"], ids["guess"], strict=True) if not guess} == set(known)
-    (root,) = ask(shop, "roots?column=gold.a&guess=true")["roots"]
+    (root,) = answer_to(shop, "roots?column=gold.a&guess=true")["roots"]
     assert (short(root["column"]), root["distance"], root["transformations"][0]["guess"]) == ("raw.x", 3, True)
-    impact = ask(shop, "impact?column=raw.x&guess=true")
+    impact = answer_to(shop, "impact?column=raw.x&guess=true")
     marks = {
         one["name"]: [transformation.get("guess", False) for transformation in _transformations(one)]
         for one in impact["datasets"]
     }
     assert marks == {"/silver": [False], "/out": [True], "/gold": [True]}
-    by_job = ask(shop, "impact?column=raw.x&guess=true&by=job")["jobs"]
+    by_job = answer_to(shop, "impact?column=raw.x&guess=true&by=job")["jobs"]
     assert {one["job"]["name"]: [column.get("guess") for column in one["columns"]] for one in by_job} == {
         "clean": [None],
         "export": [True],
@@ -99,11 +92,11 @@ def _transformations(dataset: Json) -> list[Json]:
 
 def test_compact_and_readable_say_the_same_of_a_guess(shop: TestClient) -> None:
     question = "upstream?column=gold.a&guess=true"
-    compact = spelled_out(ask(shop, f"{question}&form=compact"))
+    compact = spelled_out(answer_to(shop, f"{question}&form=compact"))
     for hop in compact["hops"]:
         for transformation in hop["transformations"]:
             assert transformation["guess"] or transformation.pop("guess") is False
-    assert unordered(compact) == unordered(ask(shop, question))
+    assert unordered(compact) == unordered(answer_to(shop, question))
 
 
 def test_a_guess_is_marked_in_exports(shop: TestClient) -> None:

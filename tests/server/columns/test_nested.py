@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 from fastapi.testclient import TestClient
-from tests.server.columns.answers import Json, rows_of, spelled_out, unordered
+from tests.server.columns.answers import Json, answer_to, rows_of, spelled_out, unordered
 from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
 from tests.store.conftest import nested, packed, run_event, written
@@ -40,24 +40,17 @@ def shop(client: TestClient) -> TestClient:
     return client
 
 
-def ask(client: TestClient, question: str) -> Json:
-    answer = client.get(f"/api/v2/{question}")
-    assert answer.status_code == 200, answer.text
-    document: Json = answer.json()
-    return document
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_of_leaves_fit_the_schema(shop: TestClient, question: str) -> None:
     document = shop.get("/openapi.json").json()
     operation = document["paths"][f"/api/v2/{question.partition('?')[0]}"]["get"]
-    answer = ask(shop, question)
+    answer = answer_to(shop, question)
     validator(document, operation["responses"]["200"]).validate(answer)
     assert "sku" not in str(answer)
 
 
 def test_a_leaf_is_named_with_the_fields_that_lead_to_it(shop: TestClient) -> None:
-    answer = ask(shop, f"upstream?{LEAF}")
+    answer = answer_to(shop, f"upstream?{LEAF}")
     assert answer["start"] == {
         "namespace": "file",
         "name": "/orders",
@@ -65,12 +58,12 @@ def test_a_leaf_is_named_with_the_fields_that_lead_to_it(shop: TestClient) -> No
         "path": ["items", "price"],
     }
     assert [one["field"] for one in answer["columns"]] == ["items.price", "price"]
-    compact = ask(shop, f"upstream?{LEAF}&form=compact")
+    compact = answer_to(shop, f"upstream?{LEAF}&form=compact")
     plain = {
         key: [without_path(one) for one in some] if isinstance(some, list) else some for key, some in answer.items()
     }
     assert unordered(spelled_out(compact))["columns"] == unordered(plain)["columns"]
-    (impacted,) = ask(shop, f"impact?{LEAF}")["datasets"]
+    (impacted,) = answer_to(shop, f"impact?{LEAF}")["datasets"]
     assert [one["field"] for one in impacted["columns"]] == ["total"]
 
 
@@ -79,15 +72,19 @@ def without_path(one: Json) -> Json:
 
 
 def test_a_view_has_the_column_of_a_leaf(shop: TestClient) -> None:
-    columns = rows_of(ask(shop, f"view?{LEAF}")["columns"])
+    columns = rows_of(answer_to(shop, f"view?{LEAF}")["columns"])
     leaf, price, total = (
         next(one for one in columns if one["field"] == name) for name in ("items.price", "price", "total")
     )
     assert (leaf["dataType"], price["within"], total["within"]) == ("double", None, None)
-    (items,) = [one for one in rows_of(ask(shop, "view?column=orders.items")["columns"]) if one["field"] == "items"]
+    (items,) = [
+        one for one in rows_of(answer_to(shop, "view?column=orders.items")["columns"]) if one["field"] == "items"
+    ]
     assert leaf["within"] == items["id"] != leaf["id"]
-    assert ask(shop, f"view?{LEAF}")["columns"]["id"] == ask(shop, f"view?{LEAF}")["columns"]["id"]
-    step = ask(shop, f"step?input={price['id']}&output={items['id']}&job={ask(shop, f'view?{LEAF}')['jobs']['id'][0]}")
+    view = answer_to(shop, f"view?{LEAF}")
+    assert view["columns"]["id"] == answer_to(shop, f"view?{LEAF}")["columns"]["id"]
+    ends = f"input={price['id']}&output={items['id']}&job={view['jobs']['id'][0]}"
+    step = answer_to(shop, f"step?{ends}")
     assert step["run"]
 
 
@@ -104,5 +101,5 @@ def test_what_is_hidden_has_no_leaves(client: TestClient) -> None:
         answer = client.get(f"/api/v2/{question}&nested=true")
         assert answer.status_code == 200
         assert not [word for word in ("items", "orders", '"hr"') if word in answer.text]
-    assert len(ask(client, "upstream?column=gold.total&nested=true")["columns"]) == 3
+    assert len(answer_to(client, "upstream?column=gold.total&nested=true")["columns"]) == 3
     assert client.get("/api/v2/upstream?column=orders.items.price").status_code == 404

@@ -69,7 +69,7 @@ def doomed(connection: Connection, cut: int) -> list[int]:
     """The ids of all runs that may go, each after those that it started."""
     question = select(_RUN.c.id, _RUN.c.parent_id).where(prunable(cut))
     parents = {row.id: row.parent_id for row in connection.execute(question)}
-    going = _without_parents_of_kept(connection, parents)
+    going = _without_parents_of_remaining(connection, parents)
     return sorted(going, key=lambda run: _depth(run, parents), reverse=True)
 
 
@@ -79,7 +79,8 @@ def has_child_outside(batch: Collection[int]) -> ColumnElement[bool]:
     return exists().where(child.c.parent_id == _RUN.c.id, child.c.id.not_in(batch))
 
 
-def _without_parents_of_kept(connection: Connection, parents: Mapping[int, int | None]) -> set[int]:
+def _without_parents_of_remaining(connection: Connection, parents: Mapping[int, int | None]) -> set[int]:
+    """The runs that may go, by the parent of each, without those that started a run which stays."""
     going = set(parents)
     children = select(_RUN.c.id, _RUN.c.parent_id)
     rows = rows_for(connection, list(going), lambda some: children.where(_RUN.c.parent_id.in_(some)))
