@@ -132,10 +132,7 @@ def flow(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
         if not tags:
             raise UnknownName(f"No column has the tag {tag!r}. {nearest(tag, [str(one) for one in flows.tags])}")
         found = {one: list(flows.paths(one, tuple(Arriving))) for one in tags}
-        starts = {
-            one: len(flows.of(one).arrived[Arriving.VALUE].now) - len(flows.of(one).reached(Arriving.VALUE))
-            for one in tags
-        }
+        starts = {one: flows.of(one).begins() for one in tags}
         unused = flows.unused_breakers()
     if format_ is Format.JSON:
         print_lines(json_lines([of_tag_path(path) for paths in found.values() for path in paths]))

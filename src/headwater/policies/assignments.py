@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import ColumnElement, Connection, Row, delete, select
 
+from headwater.model.nested_names import name_parts, nested_name
 from headwater.model.time import now
 from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile, TagName
@@ -12,13 +14,13 @@ from headwater.store import Store, schema
 from headwater.store.catalog import tags
 from headwater.store.ingest.tags import FILE, Tagging, put_tags, tag_key
 from headwater.store.questions import Column, KnownDataset, names
-from headwater.store.questions.lookup.find import Name, find
+from headwater.store.questions.lookup.find import Name, find, within
 from headwater.store.read_model.visibility import Sees
 from headwater.yaml_map import Place
 
 _TAGGING = schema.tagging
-Target = tuple[int, int]
-"""A dataset, and a field of it or 0."""
+Target = tuple[int, int, str]
+"""A dataset, a field of it or 0, and the path within that field or nothing."""
 
 Assignments = dict[tuple[Target, str], TagName]
 """Tags by the target and by the name in lower case: of one tag a target has at most one value."""
@@ -61,9 +63,9 @@ def add_tag(store: Store, name: Name, tag: TagName) -> Column | KnownDataset:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.write() as connection:
-        found = find(connection, name)
-        dataset, field = _target(found)
-        put_tags(connection, [((dataset, 0), now(), Tagging(field, tag.tag, tag.value))])
+        found = find(connection, name, nested=True)
+        dataset, field, path = _target(found)
+        put_tags(connection, [((dataset, 0), now(), Tagging(field, tag.tag, tag.value, path=path))])
     return found
 
 
@@ -74,10 +76,9 @@ def remove_tag(store: Store, name: Name, tag: str) -> bool:
         UnknownName, AmbiguousName: the name fits none, or several.
     """
     with store.write() as connection:
-        dataset, field = _target(find(connection, name))
-        mine = (_TAGGING.c.dataset_id == dataset, _TAGGING.c.field_id == field, _TAGGING.c.tag_key == tag_key(tag))
-        there = connection.execute(select(_TAGGING.c.at).where(*mine)).first() is not None
-        tags.remove(connection, (dataset, 0), tag, field)
+        target = _target(find(connection, name, nested=True))
+        there = connection.execute(select(_TAGGING.c.at).where(*_on(target, tag))).first() is not None
+        tags.remove(connection, (target[0], 0), tag, *target[1:])
     return there
 
 
@@ -90,13 +91,21 @@ def tagged_names(store: Store, name: Name | None = None, sees: Sees = None) -> l
     question = select(_TAGGING).where(_TAGGING.c.job_id == 0)
     with store.read() as connection:
         if name is not None:
-            dataset, field = _target(find(connection, name, sees=sees))
+            dataset, field, path = _target(find(connection, name, sees=sees, nested=True))
             question = question.where(_TAGGING.c.dataset_id == dataset)
             question = question.where(_TAGGING.c.field_id == field) if field else question
+            question = question.where(_TAGGING.c.path == path) if path else question
         rows = connection.execute(question).all()
         columns = names.columns(connection, {row.field_id for row in rows if row.field_id})
         datasets = names.datasets(connection, {row.dataset_id for row in rows})
-    on = [columns[row.field_id] if row.field_id else datasets[row.dataset_id] for row in rows]
+        nodes = {(row.field_id, name_parts(row.path)) for row in rows if row.path}
+        leaves = {node: within(connection, columns[node[0]], node) for node in nodes}
+
+    def on_of(row: Row[Any]) -> Column | KnownDataset:
+        whole = columns[row.field_id] if row.field_id else datasets[row.dataset_id]
+        return leaves[row.field_id, name_parts(row.path)] if row.path else whole
+
+    on = list(map(on_of, rows))
     found = [
         TaggedName(one, TagName(row.tag, row.value), row.source, row.at) for one, row in zip(on, rows, strict=True)
     ]
@@ -114,7 +123,10 @@ def apply_file(store: Store, file: TagFile, *, dry_run: bool = False) -> Applied
             at = now()
             put_tags(
                 connection,
-                [((key[0][0], 0), at, Tagging(key[0][1], found[key].tag, found[key].value, FILE)) for key in new],
+                [
+                    ((key[0][0], 0), at, Tagging(key[0][1], found[key].tag, found[key].value, FILE, key[0][2]))
+                    for key in new
+                ],
             )
     return Applied(len(new), len(found) - len(new), len(gone), unmatched)
 
@@ -125,7 +137,7 @@ def declared(every: Names, file: TagFile) -> tuple[Assignments, tuple[Unmatched,
     unmatched: list[Unmatched] = []
     for tag in file.tags:
         of_columns = [(one, _columns(every, one.text)) for one in tag.columns]
-        of_datasets = [(one, {(id_, 0) for id_ in every.matching_datasets([one.text])}) for one in tag.datasets]
+        of_datasets = [(one, {(id_, 0, "") for id_ in every.matching_datasets([one.text])}) for one in tag.datasets]
         for word, targets in (*of_columns, *of_datasets):
             if not targets:
                 unmatched.append(Unmatched(tag.name, word.text, word.place, every.near(word.text)))
@@ -148,22 +160,35 @@ def _strictness(order: tuple[str, ...], value: str) -> tuple[int, str]:
 
 
 def _columns(every: Names, selector: str) -> set[Target]:
-    return {(every.fields[field][0], field) for field in every.matching([selector])}
+    columns = every.matching([selector])
+    leaves = {field: paths for field, paths in every.matching_within([selector]).items() if field not in columns}
+    of_leaves = {
+        (every.fields[field][0], field, nested_name(path)) for field, paths in leaves.items() for path in paths
+    }
+    return {(every.fields[field][0], field, "") for field in columns} | of_leaves
 
 
 def _target(found: Column | KnownDataset) -> Target:
-    return (found.dataset.id, found.id) if isinstance(found, Column) else (found.id, 0)
+    if isinstance(found, KnownDataset):
+        return found.id, 0, ""
+    column, path = found.node
+    return found.dataset.id, column, nested_name(path)
+
+
+def _on(target: Target, tag: str) -> tuple[ColumnElement[bool], ...]:
+    dataset, field, path = target
+    same = (_TAGGING.c.dataset_id == dataset, _TAGGING.c.field_id == field, _TAGGING.c.path == path)
+    return (*same, _TAGGING.c.tag_key == tag_key(tag))
 
 
 def _of_files(connection: Connection) -> Assignments:
     rows = connection.execute(select(_TAGGING).where(_TAGGING.c.source == FILE))
-    return {((row.dataset_id, row.field_id), row.tag.casefold()): TagName(row.tag, row.value) for row in rows}
+    return {((row.dataset_id, row.field_id, row.path), row.tag.casefold()): TagName(row.tag, row.value) for row in rows}
 
 
 def _remove(connection: Connection, keys: Iterable[tuple[Target, str]]) -> None:
-    for (dataset, field), tag in keys:
-        mine = (_TAGGING.c.dataset_id == dataset, _TAGGING.c.field_id == field, _TAGGING.c.tag_key == tag_key(tag))
-        connection.execute(delete(_TAGGING).where(*mine, _TAGGING.c.source == FILE))
+    for target, tag in keys:
+        connection.execute(delete(_TAGGING).where(*_on(target, tag), _TAGGING.c.source == FILE))
 
 
 def tags_in_store(connection: Connection, more: Assignments) -> Mapping[TagName, set[Target]]:
@@ -171,7 +196,7 @@ def tags_in_store(connection: Connection, more: Assignments) -> Mapping[TagName,
     found: dict[TagName, set[Target]] = {}
     rows = connection.execute(select(_TAGGING).where(_TAGGING.c.job_id == 0))
     for row in rows:
-        found.setdefault(TagName(row.tag, row.value), set()).add((row.dataset_id, row.field_id))
+        found.setdefault(TagName(row.tag, row.value), set()).add((row.dataset_id, row.field_id, row.path))
     for (target, _), name in more.items():
         found.setdefault(name, set()).add(target)
     return found

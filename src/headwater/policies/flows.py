@@ -1,14 +1,15 @@
 """Tags that flow over the lineage of a store, with the path that proves each arrival."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job, Transformation
+from headwater.model.nested_names import name_parts
 from headwater.policies.assignments import Target, declared, tags_in_store
 from headwater.policies.masking import arriving
 from headwater.policies.selectors import Names, fits, fits_job
@@ -16,9 +17,11 @@ from headwater.policies.tag_file import Breaker, TagFile, TagName
 from headwater.store import schema
 from headwater.store.graph.index import OPTION
 from headwater.store.questions import Bounds, Column, EdgeType, Hop, names
+from headwater.store.questions.answers import Node
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.tag_flow import flow_from
+from headwater.store.questions.walk.tag_leaves import Leaves, flow_by_leaf
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
 from headwater.store.read_model.visibility import Sees, described_fields
 from headwater.store.sql.rows import rows_for
@@ -71,12 +74,15 @@ class Flows:
         return Names(self.connection)
 
     @cached_property
-    def starts(self) -> Mapping[TagName, frozenset[int]]:
-        """The columns with each tag, those of tagged datasets among them; none where a dataset has no known column."""
+    def starts(self) -> Mapping[TagName, frozenset[Node]]:
+        """The columns with each tag, and fields within columns.
+
+        Those of tagged datasets are among them; none where a dataset has no known column.
+        """
         more = declared(self.every, self.file)[0] if self.file.tags else {}
         targets = tags_in_store(self.connection, more)
         if self.sees is not None:
-            owners = names.datasets(self.connection, {dataset for some in targets.values() for dataset, _ in some})
+            owners = names.datasets(self.connection, {dataset for some in targets.values() for dataset, *_ in some})
             seen = {id_ for id_, one in owners.items() if any(self.sees(name.namespace) for name in one.names)}
             targets = {tag: {one for one in some if one[0] in seen} for tag, some in targets.items()}
         return {tag: frozenset(self._columns(some)) for tag, some in targets.items() if some}
@@ -94,7 +100,8 @@ class Flows:
     def of(self, tag: TagName) -> Flow:
         """Return the flow of a tag, in ids."""
         if tag not in self._flows:
-            start = {*self.starts.get(tag, ()), *self._masked_into(tag)}
+            start = frozenset({*self.starts.get(tag, ()), *self._masked_into(tag)})
+            columns = {column for column, _ in start}
             breakers = [one for one in self.file.breakers if one.holds(tag.tag, self.today)]
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
             barriers, held = self._barriers(tuple(breakers)), self._held(functions)
@@ -102,10 +109,13 @@ class Flows:
             def effect(transformation: int) -> Arriving | None:
                 return self._effect(transformation, functions)
 
+            of_leaves = partial(self._arriving, functions=functions)
+            leaves = Leaves(start, of_leaves, self._leaves_cut_by(breakers))
             if held is not None:
-                flow = held.of(self.connection, str(tag), start, effect, barriers)
+                flow = held.of(self.connection, str(tag), columns, effect, barriers, leaves)
             else:
-                flow = flow_from(self.connection, start, effect, barriers, self._bounds)
+                flow = flow_from(self.connection, columns, effect, barriers, self._bounds)
+                flow = flow_by_leaf(self.connection, flow, leaves, effect, barriers, self._bounds) or flow
             self._flows[tag] = flow
         return self._flows[tag]
 
@@ -122,7 +132,7 @@ class Flows:
         return held_flows(self.connection, self._bounds, (self.influence, functions))
 
     def overruled(self, tag: TagName, arriving: Arriving) -> frozenset[int]:
-        """Return the columns at which as much or more of a stricter value arrives, by the order of the file."""
+        """Return the columns, and fields within, at which as much or more of a stricter value arrives, by the order."""
         kinds = [one for one in Arriving if one is Arriving.VALUE or one is arriving]
         flows = [self.of(one) for one in self.tags if self.file.is_stricter(one, tag)]
         return frozenset(node for flow in flows for kind in kinds for node in flow.arrived[kind].now)
@@ -131,7 +141,7 @@ class Flows:
         self,
         tag: TagName,
         kinds: Collection[Arriving],
-        among: Collection[int] | None = None,
+        among: Callable[[Node], bool] | None = None,
         most: int | None = None,
     ) -> Iterator[TagPath]:
         """Yield the arrivals of a tag by name, with their paths; at some columns, or at all that are listed.
@@ -141,17 +151,19 @@ class Flows:
         flow = self.of(tag)
         for kind in (one for one in Arriving if one in kinds):
             overruled = self.overruled(tag, kind)
-            nodes = [node for node in flow.reached(kind) if node not in overruled and (among is None or node in among)]
-            nodes = self._listed(nodes)[:most]
+            nodes = [node for node in flow.reached(kind) if overruled.isdisjoint((node, flow.place(node)[0]))]
+            if among is not None:
+                nodes = [node for node in nodes if among(flow.place(node))]
+            nodes = self._listed(nodes, flow)[:most]
             links = flow.paths(nodes, kind)
-            hops, columns = self._named({row for rows in links.values() for row in rows}, nodes)
+            hops, columns = self._named({row for rows in links.values() for row in rows}, nodes, flow)
             found = [TagPath(tag, columns[node], kind, tuple(hops[row] for row in links[node])) for node in nodes]
             yield from sorted(found, key=lambda one: (len(one.steps), str(one.column)))
 
     def unused_breakers(self) -> list[Breaker]:
         """Return the breakers that hold and cut nothing of the flows that were computed."""
-        blocked = {row for flow in self._flows.values() for row in flow.cut_links()}
-        jobs, fields = {row[3] for row in blocked}, {row[1] for row in blocked}
+        blocked = {(flow.place(row[1]), row[3]) for flow in self._flows.values() for row in flow.cut_links()}
+        jobs, fields = {job for _, job in blocked}, {column for (column, _), _ in blocked}
         cuts: dict[Breaker, bool] = {}
         for one in self.file.breakers:
             if one.kind == "job":
@@ -159,45 +171,54 @@ class Flows:
             elif one.kind == "column":
                 fields_of = self.every.matching([one.pattern])
                 owners = {-self.every.fields[id_][0] for id_ in fields_of}
-                cuts[one] = not fields.isdisjoint(fields_of | owners)
+                leaves = self._leaves_cut_by([one])
+                nodes = {(column, path[:end]) for (column, path), _ in blocked for end in range(1, len(path) + 1)}
+                cuts[one] = not (fields.isdisjoint(fields_of | owners) and nodes.isdisjoint(leaves))
             else:
                 cuts[one] = self._masks(one.pattern.lower())
         return [one for one, cut in cuts.items() if not cut and self.today <= one.expires]
 
-    def _listed(self, nodes: Collection[int]) -> list[int]:
+    def _listed(self, nodes: Collection[int], flow: Flow) -> list[int]:
         """Return the columns that lists show, in their order."""
         listed = set(self.connection.execute(names.listed(self.connection, select(schema.dataset.c.id))).scalars())
         question = self._described.where
-        rows = rows_for(self.connection, nodes, lambda some: question(schema.field.c.id.in_(some)))
+        column_of = {one: flow.place(one)[0] for one in nodes}
+        columns = set(column_of.values())
+        rows = rows_for(self.connection, columns, lambda some: question(schema.field.c.id.in_(some)))
         owners = {row.id: row.dataset_id for row in rows}
-        return [one for one in nodes if owners.get(one, -one) in listed]
+        return [one for one in nodes if owners.get(column_of[one], -one) in listed]
 
-    def _columns(self, targets: Collection[Target]) -> set[int]:
-        whole = {dataset for dataset, field_id in targets if not field_id}
+    def _columns(self, targets: Collection[Target]) -> Iterator[Node]:
+        whole = {dataset for dataset, field_id, _ in targets if not field_id}
+        yield from ((field_id, name_parts(path)) for _, field_id, path in targets if field_id)
         held = self._held(frozenset())
         if held is not None:
-            return {field_id for _, field_id in targets if field_id} | held.columns(
-                self.connection, whole, lambda one: self._effect(one, frozenset())
-            )
-        question = self._described.where
-        rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
-        return {field_id for _, field_id in targets if field_id} | {row.id for row in rows}
+            columns = held.columns(self.connection, whole, lambda one: self._effect(one, frozenset()))
+        else:
+            question = self._described.where
+            rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
+            columns = {row.id for row in rows}
+        yield from ((one, ()) for one in columns)
 
     @cached_property
     def _described(self) -> Select[Any]:
         return select(schema.field.c.id, schema.field.c.dataset_id).where(described_fields(self.connection))
 
-    def _masked_into(self, tag: TagName) -> Iterator[int]:
+    def _masked_into(self, tag: TagName) -> Iterator[Node]:
         """Yield the columns with a masked form of a column whose tag becomes this one by masking."""
         for other in self.starts if not tag.value else ():
             if self.file.masked_as(other.tag) == tag.tag:
-                yield from self.of(other).arrived[Arriving.MASKED].now
+                flow = self.of(other)
+                yield from map(flow.place, flow.arrived[Arriving.MASKED].now)
 
     def _effect(self, transformation: int, functions: frozenset[str]) -> Arriving | None:
         if transformation not in self._known:  # a page of them at once
             page = range(transformation, transformation + _PAGE)
             self._known.update(names.transformations(self.connection, page))
-        effect = arriving(self._known[transformation], functions)
+        return self._arriving(self._known[transformation], functions)
+
+    def _arriving(self, transformation: Transformation, functions: frozenset[str]) -> Arriving | None:
+        effect = arriving(transformation, functions)
         return effect if self.influence or effect is not Arriving.INFLUENCE else None
 
     @cached_property
@@ -218,6 +239,11 @@ class Flows:
             self._cut_by[breakers] = Barriers(frozenset(jobs), frozenset(fields))
         return self._cut_by[breakers]
 
+    def _leaves_cut_by(self, breakers: Collection[Breaker]) -> frozenset[Node]:
+        patterns = [one.pattern for one in breakers if one.kind == "column"]
+        within = self.every.matching_within(patterns) if patterns else {}
+        return frozenset((column, path) for column, paths in within.items() for path in paths)
+
     def _jobs(self, breaker: Breaker) -> set[int]:
         """Return the jobs that a breaker names; where flows are held, only new ones are looked at."""
         index = self.connection.get_execution_options().get(OPTION)
@@ -233,14 +259,16 @@ class Flows:
         return set(found)
 
     def _named(
-        self, rows: Collection[tuple[int, ...]], nodes: Collection[int]
+        self, rows: Collection[tuple[int, ...]], nodes: Collection[int], flow: Flow
     ) -> tuple[dict[tuple[int, ...], Hop], Mapping[int, Column]]:
         ends = {end for row in rows for end in row[:2] if end > 0}
-        columns = dict(names.columns(self.connection, {one for one in ends.union(nodes) if one > 0}))
+        columns = dict(names.columns(self.connection, {one for one in ends.union(nodes) if one > 0}, nodes=flow.nodes))
         wholes = names.datasets(self.connection, {-one for one in nodes if one < 0})
         columns |= {-id_: Column(dataset, "*", id=-id_) for id_, dataset in wholes.items()}
         links = [Link(*row) for row in rows]
-        transformations = names.transformations(self.connection, {one.transformation for one in links})
+        transformations = names.transformations(
+            self.connection, {one.transformation for one in links}, flow.transformations
+        )
         steps = dict.fromkeys((one.input, one.output, one.job) for one in links)
         hops = dict(zip(steps, named_hops(self.connection, links, columns, transformations), strict=True))
         return {one: hops[one.input, one.output, one.job] for one in links}, columns

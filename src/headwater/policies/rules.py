@@ -8,6 +8,8 @@ from sqlalchemy import Connection, select
 
 from headwater.errors import PolicyError
 from headwater.model import Job
+from headwater.model.nested_names import nested_name
+from headwater.openlineage.writing.nested_fields import Path
 from headwater.policies.documents import path_lines
 from headwater.policies.findings import Finding
 from headwater.policies.flows import Flows, TagPath
@@ -17,6 +19,7 @@ from headwater.policies.selectors import Names
 from headwater.policies.sql_checks import rows_of
 from headwater.store import Store, schema
 from headwater.store.questions import Bounds, Covered, Direction, coverage, names
+from headwater.store.questions.answers import Node
 from headwater.store.questions.walk.edges import edges_within
 from headwater.store.questions.walk.tag_walk import Arriving
 from headwater.yaml_map import nearest
@@ -43,10 +46,13 @@ class Lineage:
         excepted = rule.texts("except")
         return self.every.matching(rule.texts(key)) - (self.every.matching(excepted) if excepted else set())
 
-    def column(self, field: int) -> str:
-        """Return the full name of a column; ``*`` stands for those of a dataset of which none is known."""
+    def column(self, field: int, path: Path = ()) -> str:
+        """Return the full name of a column, or of a field within it.
+
+        ``*`` stands for those of a dataset of which none is known.
+        """
         dataset, name = self.every.fields.get(field, (-field, "*"))
-        return f"{self.every.datasets[dataset]}.{name}"
+        return f"{self.every.datasets[dataset]}.{nested_name((name, *path)) if path else name}"
 
     @cached_property
     def owners(self) -> Mapping[int, tuple[str, ...]]:
@@ -55,7 +61,7 @@ class Lineage:
 
     def tagged(self, tags: Collection[str]) -> set[int]:
         """Return the columns that have one of some tags, themselves or by their dataset."""
-        return {field for tag in self.flows.fitting(tags) for field in self.flows.starts.get(tag, ())}
+        return {field for tag in self.flows.fitting(tags) for field, path in self.flows.starts.get(tag, ()) if not path}
 
     def owners_of(self, field: int) -> tuple[str, ...]:
         """Return the owners of a column's dataset."""
@@ -89,7 +95,7 @@ def _unmatched(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
             yield Finding(rule, word.text, why, about=f"tag {word.place.line}", word=word)
     for key in ("columns", "reach", "datasets", "writes", "from"):
         for word in rule.settings.get(key, ()):
-            match = lineage.every.matching if key in ("columns", "reach") else lineage.every.matching_datasets
+            match = lineage.every.selected if key in ("columns", "reach") else lineage.every.matching_datasets
             if not match([word.text]):
                 why = f"{key}: {word.text!r} fits nothing in the store.{lineage.every.near(word.text)}"
                 yield Finding(rule, word.text, why, about="selector", word=word)
@@ -98,38 +104,39 @@ def _unmatched(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
 def _forbid(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     """Find tags that arrive at columns where they must not, and tagged columns that are there."""
     kinds = [Arriving(one) for one in rule.texts("arriving") or (Arriving.VALUE.value,)]
-    targets = lineage.fields_of(rule, "reach") | lineage.every.matching_whole(rule.texts("reach"))
+    targets = lineage.every.selected(rule.texts("reach"), rule.texts("except"))
+    targets = replace(targets, columns=targets.columns | lineage.every.matching_whole(rule.texts("reach")))
     flows = lineage.influences if Arriving.INFLUENCE in kinds else lineage.flows
     for tag in flows.fitting(rule.texts("tags")):
-        for field in sorted(targets & {*flows.starts.get(tag, ())}):
-            yield _found(rule, lineage, field, f"{tag} is on this column", str(tag))
-        for one in flows.paths(tag, kinds, targets):
+        for node in sorted(one for one in flows.starts.get(tag, ()) if targets.has(one)):
+            yield _found(rule, lineage, node, f"{tag} is on this column", str(tag))
+        for one in flows.paths(tag, kinds, targets.has):
             start = one.steps[0].input
             how = "" if one.arriving is Arriving.VALUE else f" ({one.arriving.value})"
             why = f"{tag} arrives here{how} from {start}"
             yield _arrival(rule, lineage, one, why)
 
 
-def _found(rule: Rule, lineage: Lineage, field: int, why: str, about: str = "") -> Finding:
-    return Finding(rule, lineage.column(field), why, (), about, lineage.owners_of(field))
+def _found(rule: Rule, lineage: Lineage, node: Node, why: str, about: str = "") -> Finding:
+    return Finding(rule, lineage.column(*node), why, (), about, lineage.owners_of(node[0]))
 
 
 def _arrival(rule: Rule, lineage: Lineage, one: TagPath, why: str) -> Finding:
     """Return a finding that the path of a tag proves."""
-    return replace(_found(rule, lineage, one.column.id, why, str(one.tag)), path=tuple(path_lines(one)))
+    return replace(_found(rule, lineage, one.column.node, why, str(one.tag)), path=tuple(path_lines(one)))
 
 
 def _require_owner(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     own = lineage.tagged([OWNER])
     for field in sorted(lineage.fields_of(rule, "columns") - own):
         if not lineage.owners_of(field):
-            yield _found(rule, lineage, field, "nobody owns it: no ownership facet, no tag owner=NAME")
+            yield _found(rule, lineage, (field, ()), "nobody owns it: no ownership facet, no tag owner=NAME")
 
 
 def _require_tag(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     tags = rule.texts("tags")
     for field in sorted(lineage.fields_of(rule, "columns") - lineage.tagged(tags)):
-        yield _found(rule, lineage, field, f"it has none of the tags {', '.join(tags)}")
+        yield _found(rule, lineage, (field, ()), f"it has none of the tags {', '.join(tags)}")
 
 
 def _require_coverage(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
@@ -147,7 +154,8 @@ def _forbid_opaque(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     """Find steps that nobody can see into and that read a column at which the value of a tag arrives."""
     edges = edges_within(lineage.connection, Bounds(guess=True))
     for tag in lineage.flows.fitting(rule.texts("tags")):
-        values = lineage.flows.of(tag).arrived[Arriving.VALUE].now
+        flow = lineage.flows.of(tag)
+        values = {flow.place(one)[0] for one in flow.arrived[Arriving.VALUE].now}
         down = Direction.DOWN
         links = [*edges.of_fields(down, values).links, *edges.of_datasets(down, values).links]
         of_links = names.transformations(lineage.connection, {link[2] for link in links})
@@ -172,12 +180,12 @@ def _retention(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     if not order:
         raise PolicyError(f"{rule.place}: the file of tags has no order of {tag!r}: list its values, shortest first.")
     datasets = lineage.every.matching_datasets(rule.texts("datasets") or ("*",))
-    own: dict[int, str] = {}
+    own: dict[Node, str] = {}
     for one in lineage.flows.fitting([tag]):
         own |= dict.fromkeys(lineage.flows.starts.get(one, ()), one.value)
     for one in lineage.flows.fitting([tag]):
         for path in lineage.flows.paths(one, (Arriving.VALUE,)):
-            mine = own.get(path.column.id)
+            mine = own.get(path.column.node, own.get((path.column.node[0], ())))
             shorter = mine is not None and _rank(order, mine) <= _rank(order, one.value)
             if path.column.dataset.id in datasets and not shorter:
                 why = f"it has {tag}={mine}" if mine is not None else f"it has no {tag}"
@@ -217,9 +225,9 @@ def _inventory(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     """List every column with a tag, or at which it arrives: records of processing, lists for erasure."""
     kinds = (Arriving.VALUE, Arriving.MASKED)
     for tag in lineage.flows.fitting(rule.texts("tags")):
-        for field in sorted(lineage.flows.starts.get(tag, ())):
-            if field in lineage.every.fields and lineage.every.fields[field][0] in lineage.every.datasets:
-                yield _found(rule, lineage, field, f"{tag}: tagged", str(tag))
+        for node in sorted(lineage.flows.starts.get(tag, ())):
+            if node[0] in lineage.every.fields and lineage.every.fields[node[0]][0] in lineage.every.datasets:
+                yield _found(rule, lineage, node, f"{tag}: tagged", str(tag))
         for one in lineage.flows.paths(tag, kinds):
             why = f"{tag}: {one.arriving.value} from {one.steps[0].input}"
             yield _arrival(rule, lineage, one, why)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property
@@ -11,9 +11,12 @@ from sqlalchemy import Connection, select
 
 from headwater.model import Job
 from headwater.model.name_keys import folded
+from headwater.model.nested_names import nested_name
+from headwater.openlineage.writing.nested_fields import Path, paths_within
 from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import KnownDataset
+from headwater.store.questions.answers import KnownDataset, Node
+from headwater.store.questions.walk.leaf_steps import related
 from headwater.store.read_model.visibility import described_fields
 
 _FIELD = schema.field
@@ -85,6 +88,36 @@ class Names:
             if dataset in found and any(own.fullmatch(f"{text}.{plain(name)}") for text in found[dataset])
         }
 
+    @cached_property
+    def nested(self) -> Mapping[int, str]:
+        """The types of the fields that have others within."""
+        question = select(_FIELD.c.id, _FIELD.c.type).where(_FIELD.c.type.like("%<%"))
+        rows = self.connection.execute(question.where(described_fields(self.connection)))
+        return {row.id: row.type for row in rows}
+
+    def selected(self, selectors: Collection[str], without: Collection[str] = ()) -> "Selected":
+        """Return the columns, and fields within columns, that one of some selectors fits, and none of others."""
+        columns, excepted = self.matching(selectors), self.matching(without) if without else set()
+        within, around = (self.matching_within(some) if some else {} for some in (selectors, without))
+        return Selected(frozenset(columns - excepted), within, around, frozenset(excepted))
+
+    def matching_within(self, selectors: Collection[str]) -> Mapping[int, tuple[Path, ...]]:
+        """Return by column the paths of the outermost fields within that one of the selectors fits."""
+        own = pattern_of(selectors)
+        found: dict[int, tuple[Path, ...]] = {}
+        for id_, type_ in self.nested.items():
+            dataset, name = self.fields[id_]
+            texts = _texts(self.datasets[dataset]) if dataset in self.datasets else []
+            paths: list[Path] = []
+            for path in paths_within(type_):
+                inner = any(path[: len(outer)] == outer for outer in paths)
+                called = plain(nested_name((name, *path)))
+                if not inner and any(own.fullmatch(f"{text}.{called}") for text in texts):
+                    paths.append(path)
+            if paths:
+                found[id_] = tuple(paths)
+        return found
+
     def matching_whole(self, selectors: Collection[str]) -> set[int]:
         """Return the ids, with a minus sign, of datasets some column of which a selector may fit."""
         datasets = [part for one in selectors for part in (one, one.rpartition(".")[0]) if part]
@@ -106,6 +139,34 @@ class Names:
                 (best,) = get_close_matches(plain(word), known, n=1) or (word,)
                 meant = meant.replace(word, best)
         return f" Did you mean {meant!r}?" if meant != selector else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """Columns that are selected, and fields within columns, without those that are excepted."""
+
+    columns: frozenset[int]
+    within: Mapping[int, Collection[Path]]
+    without: Mapping[int, Collection[Path]] = field(default_factory=dict)
+    excepted: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, nodes: Iterable[Node]) -> "Selected":
+        """Return some columns and fields within columns as selected."""
+        within: dict[int, list[Path]] = {}
+        for column, path in nodes:
+            within.setdefault(column, []).append(path)
+        return cls(frozenset(), within)
+
+    def has(self, node: Node) -> bool:
+        """Whether a column is selected; a field within it, where it or something around or within it is."""
+        column, path = node
+        if column in self.excepted or any(path[: len(one)] == one for one in self.without.get(column, ())):
+            return False
+        return column in self.columns or any(related(one, path) for one in self.within.get(column, ()))
+
+    def __bool__(self) -> bool:
+        return bool(self.columns or self.within)
 
 
 _SEPARATORS = re.compile(r"[./: ]")

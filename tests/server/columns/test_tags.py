@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
-from tests.store.conftest import run_event
+from tests.store.conftest import packed, run_event
 
 from headwater.server import ServerSettings, create_app
 from headwater.store.maintenance import keyring
@@ -177,3 +177,22 @@ def test_a_tag_that_is_none_is_refused(world: TestClient, tag: str) -> None:
     assert put(world, tag).status_code == 422
     assert put(world, "t", value="\n").status_code == 422
     assert put(world, "t", dataset="none").status_code == 404
+
+
+def test_a_field_within_a_column_has_tags_of_its_own(world: TestClient) -> None:
+    assert world.post(LINEAGE, json=[run_event("pack", packed())]).status_code == 201
+    items = {"namespace": "file", "dataset": "/orders", "field": "items"}
+    leaf = items | {"field": "items.price"}
+    assert world.post("/api/v2/tags", json=items | {"tag": "money"}).status_code == 201
+    placed = world.post("/api/v2/tags", json=leaf | {"tag": "money"})
+    assert (placed.status_code, placed.json()["on"]["field"]) == (201, "items.price")
+    listed = world.get("/api/v2/tags", params=items).json()["tags"]
+    assert [one["on"]["field"] for one in listed] == ["items", "items.price"]
+    assert world.delete("/api/v2/tags", params=items | {"tag": "money"}).status_code == 204
+    flow = world.get("/api/v2/tags/flow", params={"tag": "money"}).json()
+    assert [one["field"] for one in flow["starts"]] == ["items.price"]
+    world.post("/api/v2/tags", json={"namespace": "file", "dataset": "/raw", "field": "sku", "tag": "code"})
+    for field, found in {"items": ["items.sku"], "items.sku": ["items.sku"], "items.price": []}.items():
+        arriving = world.get("/api/v2/tags/arriving", params=items | {"field": field}).json()
+        assert [one["column"]["field"] for one in arriving["arrivals"]] == found
+    assert world.delete("/api/v2/tags", params=leaf | {"tag": "money"}).status_code == 204

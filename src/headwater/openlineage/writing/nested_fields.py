@@ -67,6 +67,21 @@ def field_within(kind: str, path: Sequence[str]) -> tuple[Path, str] | None:
     return None
 
 
+@lru_cache(maxsize=4096)
+def paths_within(kind: str) -> tuple[Path, ...]:
+    """Return the paths of all fields within a type, each before those within it.
+
+    >>> paths_within("array<struct<sku:string,tax:struct<rate:double>>>")
+    (('sku',), ('tax',), ('tax', 'rate'))
+    """
+    found: list[Path] = []
+    for one in nested_fields(kind) or ():
+        own = () if kind.startswith("array<") else (one.name,)
+        found += [own] if own else []
+        found += ((*own, *path) for path in paths_within(one.type or ""))
+    return tuple(found)
+
+
 def _field(name: str, kind: str, depth: int) -> SchemaDatasetFacetFields:
     fields = nested_fields(kind, depth + 1)
     return SchemaDatasetFacetFields(name, kind or None, fields=list(fields) if fields else None)

@@ -14,6 +14,7 @@ from headwater.model.time import iso
 from headwater.policies.assignments import TaggedName, add_tag, remove_tag, tagged_names
 from headwater.policies.documents import of_tag_path
 from headwater.policies.flows import Flows
+from headwater.policies.selectors import Selected
 from headwater.policies.tag_file import TagName
 from headwater.server.auth.access import Scope, require_namespace
 from headwater.server.columns.query_params import AsOfParams, NameParams
@@ -21,8 +22,8 @@ from headwater.server.columns.replies import AskedQuestion, Reply, answered, jso
 from headwater.server.columns.schemas import ColumnName, DatasetName, Hop, Start
 from headwater.server.openapi import Schema
 from headwater.server.server import Writer
-from headwater.store.questions import Column, Exact, KnownDataset, names
-from headwater.store.questions.lookup.find import find
+from headwater.store.questions import Column, Exact, names
+from headwater.store.questions.lookup.find import find, within
 from headwater.store.questions.walk.tag_walk import Arriving
 
 router = question_router()
@@ -139,8 +140,12 @@ def tags(query: Annotated[TagsParameters, Query()], question: AskedQuestion) -> 
 def put(body: NewTag, caller: Writer, question: AskedQuestion) -> Response:
     """Put a tag on a column, or on all columns of a dataset; it stays until somebody takes it off."""
     require_namespace(caller, body.namespace)
-    add_tag(question.store, body.name, TagName(body.tag, body.value))
-    (placed,) = [one for one in tagged_names(question.store, body.name) if _is(one, body)]
+    on = add_tag(question.store, body.name, TagName(body.tag, body.value))
+    (placed,) = [
+        one
+        for one in tagged_names(question.store, body.name)
+        if one.on == on and one.tag.tag.casefold() == body.tag.casefold()
+    ]
     content = json_reply(_of_tag(question.redacted(placed))).content
     return Response(content, 201, media_type="application/json")
 
@@ -163,10 +168,12 @@ def flow(query: Annotated[FlowParameters, Query()], question: AskedQuestion) -> 
     with question.store.read() as connection:
         flows = Flows(connection, guess=query.guess, influence=query.influence, as_of=at, sees=question.sees)
         found = list(flows.paths(tag, tuple(Arriving), most=query.limit))
-        starts = names.columns(connection, sorted(flows.starts.get(tag, ()))[:MOST])
+        nodes = sorted(flows.starts.get(tag, ()))[:MOST]
+        columns = names.columns(connection, {column for column, _ in nodes})
+        starts = [within(connection, columns[node[0]], node) for node in nodes]
         counts = {kind.value: len(flows.of(tag).reached(kind)) for kind in Arriving}
     document = {
-        "starts": [of_column(question.redacted(one)) for one in starts.values()],
+        "starts": [of_column(question.redacted(one)) for one in starts],
         "reached": counts,
         "arrivals": [of_tag_path(question.redacted(one)) for one in found],
     }
@@ -179,18 +186,13 @@ def arriving(query: Annotated[ArrivingParameters, Query()], question: AskedQuest
     """List the tags that arrive at a column or at the columns of a dataset, each with the path to it."""
     at = query.moment(question.store)
     with question.store.read() as connection:
-        about = find(connection, query.name(), sees=question.sees)
+        about = find(connection, query.name(), sees=question.sees, nested=True)
         columns = [about] if isinstance(about, Column) else names.current_columns(connection, about)
-        nodes = {one.id for one in columns}
+        around = Selected.of(one.node for one in columns).has
         flows = Flows(connection, guess=query.guess, influence=query.influence, as_of=at, sees=question.sees)
-        found = [one for tag in flows.tags for one in flows.paths(tag, tuple(Arriving), nodes)]
+        found = [one for tag in flows.tags for one in flows.paths(tag, tuple(Arriving), around)]
     shown = [of_tag_path(question.redacted(one)) for one in found]
     return json_reply({"column": of_start(question.redacted(about, about)), "arrivals": shown})
-
-
-def _is(one: TaggedName, place: Place) -> bool:
-    whole = isinstance(one.on, KnownDataset) is not bool(place.field)
-    return whole and one.tag.tag.casefold() == place.tag.casefold()
 
 
 def _of_tag(one: TaggedName) -> Document:

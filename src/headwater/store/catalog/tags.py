@@ -74,9 +74,9 @@ def add(connection: Connection, owner: Owner, tags: Iterable[str], at: int, fiel
     put_tags(connection, [(owner, at, Tagging(field_id, tag)) for tag in tags])
 
 
-def remove(connection: Connection, owner: Owner, tag: str, field_id: int = 0) -> None:
+def remove(connection: Connection, owner: Owner, tag: str, field_id: int = 0, path: str = "") -> None:
     """Takes a tag off, whoever put it; one that events have comes again with the next facet."""
-    place = {"dataset_id": owner[0], "job_id": owner[1], "field_id": field_id, "tag_key": tag_key(tag)}
+    place = {"dataset_id": owner[0], "job_id": owner[1], "field_id": field_id, "path": path, "tag_key": tag_key(tag)}
     connection.execute(delete(_TAGGING).where(*(_TAGGING.c[name] == value for name, value in place.items())))
 
 
@@ -92,6 +92,7 @@ def of_jobs(connection: Connection, ids: Collection[int]) -> dict[int, Tags]:
 
 def _of(connection: Connection, ids: Collection[int], owner: ColumnElement[int]) -> dict[int, Tags]:
     question = select(owner.label("owner"), _TAGGING.c.field_id, _TAGGING.c.tag).order_by(_TAGGING.c.tag)
+    question = question.where(_TAGGING.c.path == "")
     found: dict[int, dict[int, list[str]]] = {one: {} for one in ids}
     for row in rows_for(connection, ids, lambda some: question.where(owner.in_(some))):
         found[row.owner].setdefault(row.field_id, []).append(row.tag)

@@ -78,7 +78,7 @@ def _merge_tags(ids: IdResolver, stays: int, goes: int) -> None:
     of_facet: set[Tagging] = set()
     for row in connection.execute(mine.where(tagging.c.dataset_id == goes)).all():
         field_id = ids.fields.id(stays, row.field, BEGINNING) if row.field else 0
-        tag = Tagging(field_id, row.tag, row.value, row.source)
+        tag = Tagging(field_id, row.tag, row.value, row.source, row.path)
         if row.source in PEOPLE:
             put_tags(connection, [((stays, 0), row.at, tag)])
         else:

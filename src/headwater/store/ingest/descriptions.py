@@ -1,14 +1,17 @@
 """The descriptions that an event has of its datasets, once names are resolved: schema, lifecycle, version, runs."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from sqlalchemy import bindparam, select, update
 
 from headwater.model import DatasetDescription, SchemaField
-from headwater.model.field_names import own_name
+from headwater.model.field_names import caseless, own_name
 from headwater.model.name_keys import key_of
+from headwater.model.nested_names import name_parts, nested_name
 from headwater.openlineage.reading.dataset_facets import descriptions_of, schema_of_version
 from headwater.openlineage.reading.events import SUCCESSFUL, Event, WrittenDataset
+from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.ingest.field_spelling import READ, WRITTEN, DatedSchema
 from headwater.store.ingest.ids import IdResolver
@@ -70,7 +73,7 @@ def _described(ids: IdResolver, seen: DatasetDescription, event: Event, at: int,
     for facet in event.facets.get(seen.dataset, ()):
         ids.rows.add_facet((owner, 0), facet, at, event.digest)
         if facet == FACET:
-            _tag(ids, owner, event, at)
+            _tag(ids, owner, seen, event, at)
     return owner
 
 
@@ -91,15 +94,27 @@ def _digest(fields: tuple[SchemaField, ...]) -> bytes:
     return key_of(*(part for field in fields for part in (field.name, field.type)))
 
 
-def _tag(ids: IdResolver, owner: int, event: Event, at: int) -> None:
+def _tag(ids: IdResolver, owner: int, seen: DatasetDescription, event: Event, at: int) -> None:
     """Add the tags that an event's facets have of a dataset and its fields, under whichever of its names."""
+    types = {caseless(one.name): one.type for one in seen.schema or ()}
+    named = (
+        (tag, *_field_of(types, field))
+        for one, own in dataset_tags(event)
+        if dataset_id(ids, one, at) == owner
+        for field, tag in own
+    )
     tags = frozenset(
-        tag._replace(field_id=ids.fields.id(owner, field, at) if field else 0)
-        for named, of_entry in dataset_tags(event)
-        if dataset_id(ids, named, at) == owner
-        for field, tag in of_entry
+        tag._replace(field_id=ids.fields.id(owner, column, at) if column else 0, path=path)
+        for tag, column, path in named
     )
     ids.rows.set_tags((owner, 0), FacetTags(at, event.digest, tags))
+
+
+def _field_of(types: Mapping[str, str], name: str) -> tuple[str, str]:
+    """Return the column that a name in a facet means, and the path within it: by the types of the same event."""
+    column, *path = name_parts(name) or ("",)
+    within = field_within(types.get(caseless(column), ""), path) if path and caseless(name) not in types else None
+    return (name, "") if within is None else (column, nested_name(within[0]))
 
 
 def _call_fields(ids: IdResolver, owner: int, output: WrittenDataset, at: int) -> None:

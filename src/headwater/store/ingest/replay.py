@@ -90,7 +90,9 @@ def _put_back(ids: IdResolver, user_tags: Collection[UserTag]) -> None:
         if of_name := ids.meanings(one.dataset):
             owner = max(of_name, key=attrgetter("since")).dataset
             field_id = ids.fields.id(owner, one.field, FOREVER - 1) if one.field else 0
-            put_tags(ids.connection, [((owner, 0), one.at, Tagging(field_id, one.tag, one.value, one.source))])
+            put_tags(
+                ids.connection, [((owner, 0), one.at, Tagging(field_id, one.tag, one.value, one.source, one.path))]
+            )
 
 
 def _events(ids: IdResolver, datasets: Collection[int]) -> list[EventOfRun]:

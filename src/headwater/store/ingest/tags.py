@@ -39,17 +39,18 @@ _FORGET = delete(_TAGGING).where(*_OWNED, _OF_FACETS)
 
 
 class Tagging(NamedTuple):
-    """A tag on a dataset or job, or on a field (0 for none)."""
+    """A tag on a dataset or job, or on a field (0 for none), or on one within that field, by its path."""
 
     field_id: int
     tag: str
     value: str = ""
     source: str = API
+    path: str = ""
 
     @property
-    def key(self) -> tuple[int, bytes]:
+    def key(self) -> tuple[int, str, bytes]:
         """The key of which there is at most one tag; tags that differ in case only are one."""
-        return self.field_id, tag_key(self.tag)
+        return self.field_id, self.path, tag_key(self.tag)
 
 
 class FacetTags(NamedTuple):
@@ -75,6 +76,7 @@ class UserTag(NamedTuple):
     value: str
     at: int
     source: str = API
+    path: str = ""
 
 
 def dataset_tags(event: Event) -> Iterator[tuple[Dataset, list[tuple[str, Tagging]]]]:
@@ -110,7 +112,7 @@ def remove_tags(connection: Connection, datasets: Collection[int]) -> list[UserT
     rows = connection.execute(put_by_people.where(mine, tagging.c.source.in_(PEOPLE))).all()
     connection.execute(delete(tagging).where(mine))
     return [
-        UserTag(Dataset(row.namespace, row.dataset), row.field or "", row.tag, row.value, row.at, row.source)
+        UserTag(Dataset(row.namespace, row.dataset), row.field or "", row.tag, row.value, row.at, row.source, row.path)
         for row in rows
     ]
 
@@ -143,7 +145,7 @@ def put_tags(connection: Connection, tags: Sequence[tuple[Owner, int, Tagging]])
 
 
 def _row(owner: Owner, at: int, tag: Tagging) -> tuple[Any, ...]:
-    return (*owner, tag.field_id, tag_key(tag.tag), tag.tag, tag.value, tag.source, at)
+    return (*owner, tag.field_id, tag.path, tag_key(tag.tag), tag.tag, tag.value, tag.source, at)
 
 
 def _latest_facets(connection: Connection, owners: list[Owner]) -> dict[Owner, tuple[int, bytes]]:
@@ -174,7 +176,7 @@ def _add_texts(connection: Connection, rows: Sequence[tuple[bytes, bytes, str, s
     _NEW_TEXT(connection, [mine[key] for key in sorted(new)])
 
 
-_KEY = ("dataset_id", "job_id", "field_id", "tag_key")
+_KEY = ("dataset_id", "job_id", "field_id", "path", "tag_key")
 _VALUES = ("tag", "value", "source", "at")
 
 

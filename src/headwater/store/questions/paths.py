@@ -13,7 +13,8 @@ from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Directi
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.lookup.find import Name, find_column
 from headwater.store.questions.walk.closure import Closure
-from headwater.store.questions.walk.nested import related, walk_nodes
+from headwater.store.questions.walk.leaf_steps import related
+from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Steps
 from headwater.store.store import Store
 

@@ -39,6 +39,8 @@ class Presence(NamedTuple):
     dataset_changes: bool
     parents: bool
     """Runs that another run started."""
+    nested_lineage: bool
+    """Lineage of fields within columns."""
 
 
 _FIELD, _DATASET, _RUN = schema.field.c, schema.dataset.c, schema.run.c
@@ -55,6 +57,7 @@ _ROWS: dict[str, Select[Any]] = {
     "reused_names": select(schema.dataset_name.c.id).where(schema.dataset_name.c.first_key.is_not(None)),
     "dataset_changes": select(schema.dataset_change.c.run_id),
     "parents": select(_RUN.id).where(_RUN.parent_id > 0),
+    "nested_lineage": select(schema.facet.c.dataset_id).where(schema.HAS_NESTED_LINEAGE),
 }
 _PRESENCE = select(*(exists(rows).label(kind) for kind, rows in _ROWS.items()))
 

@@ -26,6 +26,7 @@ from headwater.store.schema.names import field_name as field_name
 from headwater.store.schema.names import field_rename as field_rename
 from headwater.store.schema.names import field_twin as field_twin
 from headwater.store.schema.names import symlink as symlink
+from headwater.store.schema.people import HAS_NESTED_LINEAGE as HAS_NESTED_LINEAGE
 from headwater.store.schema.people import api_key as api_key
 from headwater.store.schema.people import facet as facet
 from headwater.store.schema.people import namespace as namespace

@@ -1,9 +1,10 @@
 """The tables of what a server keeps beside lineage: facets, what people say of things, and keys."""
 
-from sqlalchemy import BigInteger, Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text, UniqueConstraint, text
 
+from headwater.openlineage.identifiers import NESTED
 from headwater.store.schema.base import ID, metadata
-from headwater.store.sql.databases import CLUSTERED
+from headwater.store.sql.databases import CLUSTERED, where
 
 facet = Table(
     "facet",
@@ -14,9 +15,13 @@ facet = Table(
     Column("at", BigInteger, nullable=False),
     Column("event_digest", LargeBinary, nullable=False),
     PrimaryKeyConstraint("dataset_id", "job_id", "name"),
+    Index("facet_nested", "dataset_id", **where(f"name = '{NESTED}'")),
     **CLUSTERED,
 )
 """The latest event with a facet of a dataset or of a job; the other of the two ids is 0."""
+
+HAS_NESTED_LINEAGE = text(f"name = '{NESTED}'")
+"""In the words of the index, which SQLite uses for no others."""
 
 namespace = Table(
     "namespace",
@@ -57,15 +62,18 @@ tagging = Table(
     Column("dataset_id", ID, nullable=False),
     Column("job_id", ID, nullable=False),
     Column("field_id", ID, nullable=False),
+    Column("path", Text, nullable=False, server_default=""),
     Column("tag_key", LargeBinary, nullable=False),
     Column("tag", Text, nullable=False),
     Column("value", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("at", BigInteger, nullable=False),
-    PrimaryKeyConstraint("dataset_id", "job_id", "field_id", "tag_key"),
+    PrimaryKeyConstraint("dataset_id", "job_id", "field_id", "path", "tag_key"),
     Index("tagging_tag", "tag_key"),
 )
-"""A tag on a dataset, on one of its fields, or on a job; ids that do not apply are 0."""
+"""A tag on a dataset, on one of its fields, or on a job; ids that do not apply are 0.
+
+``path`` is that of a field within the field, as Spark writes it, and empty for the field itself."""
 
 tag_text = Table(
     "tag_text",

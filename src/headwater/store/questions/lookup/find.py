@@ -14,7 +14,7 @@ from headwater.model.time import FOREVER
 from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
 from headwater.store.questions import names
-from headwater.store.questions.answers import Column, KnownDataset, Sees
+from headwater.store.questions.answers import Column, KnownDataset, Node, Sees
 from headwater.store.questions.lookup.typed_names import (
     ENDING,
     FOLDED_ENDING,
@@ -26,7 +26,7 @@ from headwater.store.questions.lookup.typed_names import (
     tail,
     typed,
 )
-from headwater.store.questions.walk.nested import nested_id
+from headwater.store.questions.walk.leaf_steps import nested_id
 from headwater.store.read_model.visibility import described_datasets, described_fields, sight_of
 from headwater.store.sql.rows import rows_for
 
@@ -90,8 +90,12 @@ def _within(connection: Connection, column: Column, path: list[str], *, nested: 
     found = field_within(column.type, path)
     if found is None:
         return None
-    node = (column.id, found[0])
-    return names.within(column, node, nested_id(connection, node)) if nested and found[0] else column
+    return within(connection, column, (column.id, found[0])) if nested else column
+
+
+def within(connection: Connection, column: Column, node: Node) -> Column:
+    """Return a field within a column, or the column itself where the path is empty."""
+    return names.within(column, node, nested_id(connection, node)) if node[1] else column
 
 
 def _near(columns: list[Column], field: str) -> str:

@@ -16,10 +16,11 @@ from headwater.store import schema
 from headwater.store.graph.index import OPTION
 from headwater.store.graph.index.log import EVERYTHING, MOST, Version, changed_since, version_of
 from headwater.store.ingest.replacements import any_replacement
-from headwater.store.questions.answers import Bounds, Direction
+from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, Row, edges_within
 from headwater.store.questions.walk.steps_inside import has_whole_sources
 from headwater.store.questions.walk.tag_flow import flow_from
+from headwater.store.questions.walk.tag_leaves import Leaves, flow_by_leaf
 from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_of, updated
 from headwater.store.questions.walk.tag_walk import (
     Arriving,
@@ -75,6 +76,12 @@ def datasets_changed_since(connection: Connection, state: State) -> set[int] | N
     return {output for _, output in pairs} | {row.dataset_id for row in of_runs} | set(new)
 
 
+def describes_datasets(connection: Connection, since: State) -> bool:
+    """Return whether an event since a state describes datasets without a run: types of any may be others."""
+    question = select(_EVENT.c.id).where(_EVENT.c.id > since.event[0], _EVENT.c.run_id.is_(None)).limit(1)
+    return connection.execute(question).first() is not None
+
+
 @dataclass
 class _HeldState:
     """Of one state of the store: where tags arrive, how they flow over transformations, and columns of datasets."""
@@ -82,6 +89,20 @@ class _HeldState:
     reaches: dict[str, TagReach] = field(default_factory=dict)
     effects: dict[int, Arriving | None] = field(default_factory=dict)
     columns: dict[int, list[int]] = field(default_factory=dict)
+    leaves: dict[str, "_HeldLeaves"] = field(default_factory=dict)
+
+
+class _HeldLeaves(NamedTuple):
+    """A flow over columns, and what it is leaf by leaf: None where that finds no less."""
+
+    reach: TagReach
+    start: frozenset[Node]
+    barriers: frozenset[Node]
+    flow: Flow | None
+
+    def is_of(self, reach: TagReach, leaves: Leaves) -> bool:
+        """Whether it is that of a flow over columns."""
+        return self.reach is reach and (self.start, self.barriers) == (leaves.start, leaves.barriers)
 
 
 class HeldFlows:
@@ -94,8 +115,16 @@ class HeldFlows:
         self._past: deque[State] = deque(maxlen=_REMEMBERED)
         self._held = _HeldState()
 
-    def of(self, connection: Connection, tag: str, start: Collection[int], effect: Effect, barriers: Barriers) -> Flow:
-        """Return where a tag on some columns flows.
+    def of(  # noqa: PLR0913, PLR0917 - all that a walk needs
+        self,
+        connection: Connection,
+        tag: str,
+        start: Collection[int],
+        effect: Effect,
+        barriers: Barriers,
+        leaves: Leaves,
+    ) -> Flow:
+        """Return where a tag on some columns flows, leaf by leaf where events say so.
 
         Args:
             connection: of the store.
@@ -103,10 +132,12 @@ class HeldFlows:
             start: the columns with the tag.
             effect: what flows over a transformation, by its id; always the same.
             barriers: what it does not flow through.
+            leaves: the same of fields within columns.
         """
         edges = edges_within(connection, self._bounds)
         if not isinstance(edges, Edges | EdgesInMemory) or has_whole_sources(connection, self._bounds):
-            return self._walk(connection, start, effect, barriers)
+            flow = self._walk(connection, start, effect, barriers)
+            return flow_by_leaf(connection, flow, leaves, effect, barriers, self._bounds) or flow
         with self._lock:
             held = self._at(connection, edges, effect)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)
@@ -120,7 +151,12 @@ class HeldFlows:
             held.reaches[tag] = reach
             if len(held.reaches) > _MOST_TAGS:
                 held.reaches.pop(next(iter(held.reaches)))
-        return flow_of(reach, LinksNear(connection, edges, effect))
+            flow = flow_of(reach, LinksNear(connection, edges, effect))
+            of_leaves = held.leaves.get(tag)
+            if of_leaves is None or not of_leaves.is_of(reach, leaves):
+                by_leaf = flow_by_leaf(connection, flow, leaves, effect, barriers, self._bounds)
+                of_leaves = held.leaves[tag] = _HeldLeaves(reach, leaves.start, leaves.barriers, by_leaf)
+        return of_leaves.flow or flow
 
     def columns(self, connection: Connection, datasets: Collection[int], effect: Effect) -> set[int]:
         """Return the columns of some datasets, of each that has any."""
@@ -142,7 +178,8 @@ class HeldFlows:
             return _HeldState()  # somebody who began earlier
         changed = None if self._state is None else datasets_changed_since(connection, self._state)
         held, before = _HeldState(), self._held
-        if changed is not None:
+        if self._state is not None and changed is not None:
+            described = describes_datasets(connection, self._state)
             columns = {dataset: own for dataset, own in before.columns.items() if dataset not in changed}
             held = _HeldState({}, before.effects, columns)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)
@@ -152,6 +189,8 @@ class HeldFlows:
                 found = _follow(reach, reach.start, near, links, past)
                 if found is not None:
                     held.reaches[tag] = found
+                if found is reach and tag in before.leaves and not described:
+                    held.leaves[tag] = before.leaves[tag]
         if self._state is not None:
             self._past.append(self._state)
         self._state, self._held = state, held

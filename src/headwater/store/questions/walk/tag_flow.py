@@ -38,11 +38,17 @@ def flow_from(
     flow = _flow(connection, edges, start, effect, barriers, bounds)
     if bounds.as_of is not None or not any_replacement(connection):
         return flow
+    past = past_of(connection, edges, flow, bounds)
+    return Walker(connection, edges, effect, barriers, lambda node: past.get(node, ())).flow(start) if past else flow
+
+
+def past_of(connection: Connection, edges: AnyEdges, flow: Flow, bounds: Bounds) -> dict[int, list[Row]]:
+    """Return the links that no longer hold behind where a tag arrives, by the columns that they lead out of."""
     near = {*flow.arrived[Arriving.VALUE].now, *flow.arrived[Arriving.MASKED].now}
     past: dict[int, list[Row]] = {}
     for row in links_before(connection, bounds, ended_links_from(connection, edges, near)):
         past.setdefault(row[0], []).append(row)
-    return Walker(connection, edges, effect, barriers, past).flow(start) if past else flow
+    return past
 
 
 def _flow(  # noqa: PLR0913, PLR0917 - all that a walk needs

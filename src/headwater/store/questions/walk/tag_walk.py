@@ -6,14 +6,16 @@ A walk in ids, level by level; each column is visited once for each of the three
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, select
 
+from headwater.model import Transformation
 from headwater.store import schema
 from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
-from headwater.store.questions.answers import Bounds, Direction
-from headwater.store.questions.walk.edges import AnyEdges, Row
+from headwater.store.questions.answers import Bounds, Direction, Node
+from headwater.store.questions.walk.edges import AnyEdges, Found, Row
 from headwater.store.questions.walk.past import PastLinks
 from headwater.store.sql.rows import Lookup, rows_for
 
@@ -44,6 +46,9 @@ class Barriers:
     def cut(self, link: Row) -> bool:
         """Whether nothing flows over a link."""
         return link[3] in self.jobs or link[1] in self.fields
+
+    def __bool__(self) -> bool:
+        return bool(self.jobs or self.fields)
 
 
 NO_BARRIERS = Barriers()
@@ -90,20 +95,47 @@ Trace = Callable[[Collection[int], Arriving], dict[int, list[Row]]]
 class Flow:
     """The columns that a tag arrives at, by what arrives; ``blocked`` are links that barriers cut.
 
-    ``trace`` finds the links to columns where the flow has none, ``cut`` those that barriers cut.
+    ``trace`` finds the links to columns where the flow has none, ``cut`` those that barriers cut. Where fields within
+    columns were followed (`headwater.store.questions.walk.tag_leaves`), ``nodes`` are these by their ids, and
+    ``transformations`` those of the links between them.
     """
 
     arrived: Mapping[Arriving, ArrivedColumns]
     blocked: tuple[Row, ...] = ()
     trace: Trace | None = None
     cut: Callable[[], tuple[Row, ...]] | None = None
+    nodes: Mapping[int, Node] = field(default_factory=dict)
+    transformations: Mapping[int, Transformation] = field(default_factory=dict)
+
+    def place(self, id_: int) -> Node:
+        """Return the column of an id, and the path of the field within it."""
+        return self.nodes.get(id_, (id_, ()))
+
+    def begins(self) -> int:
+        """Return the number of columns, and fields within, that have the tag."""
+        return len(self.arrived[Arriving.VALUE].now) - len(self._reached(Arriving.VALUE))
 
     def cut_links(self) -> tuple[Row, ...]:
         """Return the links that barriers cut."""
         return self.blocked if self.cut is None else self.cut()
 
     def reached(self, arriving: Arriving) -> list[int]:
-        """Return the columns at which that arrives, without those of the start."""
+        """Return the columns at which that arrives, without those of the start.
+
+        A field is left out where as much arrives at all that it is within.
+        """
+        reached = self._reached(arriving)
+        if not self.nodes:
+            return reached
+        have = {self.place(one) for kind in (Arriving.VALUE, arriving) for one in self.arrived[kind].now}
+        places = {one: self.place(one) for one in reached}
+        return [
+            one
+            for one, (column, path) in places.items()
+            if not any((column, path[:end]) in have for end in range(len(path)))
+        ]
+
+    def _reached(self, arriving: Arriving) -> list[int]:
         now = self.arrived[arriving].now
         reached: list[int] | None = getattr(now, "reached", None)  # of arrays, which are faster than their items
         return reached if reached is not None else [node for node, row in now.items() if row is not None]
@@ -124,6 +156,20 @@ class Flow:
         return links[::-1]
 
 
+class DownEdges(Protocol):
+    """The edges that a walk follows."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is any edge to a whole dataset."""
+
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+        """Return the edges at some columns."""
+
+    def of_datasets(self, direction: Direction, ids: Collection[int]) -> Found:
+        """Return the edges to whole datasets."""
+
+
 class TooManyColumns(Exception):
     """A walk has more columns than it was to have."""
 
@@ -140,10 +186,10 @@ class Walker:
     """
 
     connection: Connection
-    edges: AnyEdges
+    edges: DownEdges
     effect: Effect
     barriers: Barriers
-    past: Mapping[int, list[Row]] = field(default_factory=dict)
+    past: Callable[[int], Collection[Row]] | None = None
     most: int | None = None
     _effects: dict[int, Arriving | None] = field(default_factory=dict)
     _blocked: list[Row] = field(default_factory=list)
@@ -189,11 +235,11 @@ class Walker:
         rows = self.edges.of_fields(Direction.DOWN, frontier).links
         if self.edges.whole:
             rows = [*rows, *self.edges.of_datasets(Direction.DOWN, frontier).links]
-        if self.past:
-            rows = [*rows, *(row for node in frontier for row in self.past.get(node, ()))]
+        if self.past is not None:
+            rows = [*rows, *chain.from_iterable(map(self.past, frontier))]
         for way in {row[2] for row in rows} - self._effects.keys():
             self._effects[way] = self.effect(way)
-        if not (self.barriers.jobs or self.barriers.fields):
+        if not self.barriers:
             return rows
         cut = set(filter(self.barriers.cut, rows))
         self._blocked += cut
@@ -201,9 +247,9 @@ class Walker:
 
     def _arrive(self, found: Arrived, rows: Collection[Row], without: Arrived) -> Collection[int]:
         """Add the ends of links, those of whole datasets as their columns; return the new ones."""
-        if not self.past:
+        if self.past is None:
             return self._join(found.now, rows, without.now)
-        ended = [row for row in rows if row in self.past.get(row[0], ())]
+        ended = [row for row in rows if row in self.past(row[0])]
         gone = set(ended)
         new = self._join(found.now, [row for row in rows if row not in gone], without.now)
         return [*new, *self._join(found.past, ended, {**without.now, **found.now})]

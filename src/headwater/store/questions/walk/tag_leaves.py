@@ -1,0 +1,116 @@
+"""Where tags arrive leaf by leaf: a flow over columns, whose links are then followed between fields within columns.
+
+A field within a column has the tag only where events say so (`leaf_steps`); where they do not, the column counts. So
+what is found is always within the flow over columns (docs/decisions/0142).
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from headwater.model import Transformation
+from headwater.store import schema
+from headwater.store.ingest.replacements import any_replacement
+from headwater.store.questions.answers import Bounds, Direction, Node
+from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.edges import Found, Row, edges_within
+from headwater.store.questions.walk.leaf_steps import LeafSteps
+from headwater.store.questions.walk.tag_flow import past_of
+from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Effect, Flow, Walker
+from headwater.store.read_model.presence import presence
+from headwater.store.sql.rows import Lookup, rows_for
+
+MOST = 20_000
+"""Columns; a tag that arrives at more is followed by columns alone."""
+
+_FIELD, _FACET = schema.field.c, schema.facet.c
+_FIELDS = Lookup(select(_FIELD.id, _FIELD.dataset_id, _FIELD.name), _FIELD.id)
+_NESTED = select(_FACET.dataset_id).where(schema.HAS_NESTED_LINEAGE)
+
+
+class Leaves(NamedTuple):
+    """How a tag flows leaf by leaf: from where, what over which transformation, and what cuts it."""
+
+    start: frozenset[Node]
+    effect: Callable[[Transformation], Arriving | None]
+    barriers: frozenset[Node] = frozenset()
+
+
+def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
+    connection: Connection, flow: Flow, leaves: Leaves, effect: Effect, barriers: Barriers, bounds: Bounds
+) -> Flow | None:
+    """Return a flow over columns leaf by leaf, None where that would find no less."""
+    begins = any(path for _, path in (*leaves.start, *leaves.barriers))
+    if not (begins or presence(connection).nested_lineage) or sum(len(one.now) for one in flow.arrived.values()) > MOST:
+        return None
+    columns = {node for one in flow.arrived.values() for node in (*one.now, *getattr(one, "past", ())) if node > 0}
+    past = _past(connection, flow, bounds)
+    walked = _links_between(connection, columns, bounds, past)
+    owners = {*walked.dataset_of.values(), *(-row[1] for row in walked.rows if row[1] < 0)}
+    known = rows_for(connection, owners, lambda some: _NESTED.where(_FACET.dataset_id.in_(some)).limit(1))
+    if not (begins or any(known)):
+        return None
+    steps = LeafSteps(connection, walked, Direction.DOWN, replace(bounds, edge_type=None))
+
+    def effect_by_leaf(transformation: int) -> Arriving | None:
+        made = steps.made.get(transformation)
+        return leaves.effect(made) if made is not None else effect(transformation)
+
+    def past_by_leaf(node: int) -> list[Row]:
+        return [(node, *row[1:]) for row in past.get(steps.place(node)[0], ())]
+
+    cuts = _LeafBarriers(barriers.jobs, barriers.fields, steps=steps, leaves=leaves.barriers)
+    walker = Walker(connection, _LeafEdges(steps), effect_by_leaf, cuts, past_by_leaf if past else None)
+    found = walker.flow([steps.node(*one) for one in leaves.start])
+    return replace(found, nodes=steps.nodes, transformations=steps.made)
+
+
+def _past(connection: Connection, flow: Flow, bounds: Bounds) -> dict[int, list[Row]]:
+    if bounds.as_of is not None or not any_replacement(connection):
+        return {}
+    return past_of(connection, edges_within(connection, bounds), flow, bounds)
+
+
+def _links_between(
+    connection: Connection, columns: Collection[int], bounds: Bounds, past: dict[int, list[Row]]
+) -> Closure:
+    """Return the links out of columns as those of a walk; what no longer holds is followed by column."""
+    edges, down = edges_within(connection, bounds), Direction.DOWN
+    rows = edges.of_fields(down, columns).links
+    rows = [*rows, *edges.of_datasets(down, columns).links] if edges.whole else rows
+    fields = {end for row in rows for end in row[:2] if end > 0}.union(columns)
+    dataset_of, name_of = {}, {}
+    for id_, dataset, name in _FIELDS.bare(connection, fields):
+        dataset_of[id_], name_of[id_] = dataset, name
+    ended = frozenset(row for some in past.values() for row in some)
+    return Closure(dict.fromkeys(fields, 0), dataset_of, name_of, tuple(rows), frozenset(), (), past=ended)
+
+
+@dataclass(frozen=True)
+class _LeafEdges:
+    """The steps out of nodes as the edges of a walk; those to whole datasets among them."""
+
+    steps: LeafSteps
+    whole: bool = True
+
+    def of_fields(self, direction: Direction, fields: Collection[int]) -> Found:
+        return Found.of(list(dict.fromkeys(row for node in fields for _, row in self.steps.of(node))), direction)
+
+    def of_datasets(self, direction: Direction, _: Collection[int]) -> Found:
+        return Found.of([], direction)
+
+
+@dataclass(frozen=True)
+class _LeafBarriers(Barriers):
+    steps: LeafSteps = field(kw_only=True)
+    leaves: frozenset[Node] = field(kw_only=True)
+
+    def cut(self, link: Row) -> bool:
+        column, path = self.steps.place(link[1])
+        cut = link[3] in self.jobs or column in self.fields
+        return cut or any((column, path[:end]) in self.leaves for end in range(1, len(path) + 1))
+
+    def __bool__(self) -> bool:
+        return bool(self.jobs or self.fields or self.leaves)
