@@ -142,15 +142,23 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
 
 def write_table(place: Lake, name: str, rows: DataFrame, table: Table, progress: Progress) -> Any:
     """Replace a table of a place, and report the number of its rows; returns its mark."""
-    # Cached, because Spark samples the rows to find the ranges of their order, and would make them twice.
+    if name == "events":  # whose rows are parsed lines, which are cached with their texts
+        count = rows.count()
+        mark = place.write(name, rows, table, few=count <= FEW)
+    else:
+        count, mark = _cached_and_written(place, name, rows, table)
+    progress(f"{name}: {count:,} rows")
+    return mark
+
+
+def _cached_and_written(place: Lake, name: str, rows: DataFrame, table: Table) -> tuple[int, Any]:
+    # Spark samples rows to find the ranges of their order, and would make them twice.
     cached = rows.persist(StorageLevel.DISK_ONLY)
     try:
         count = cached.count()
-        mark = place.write(name, cached, table, few=count <= FEW)
+        return count, place.write(name, cached, table, few=count <= FEW)
     finally:
         cached.unpersist()
-    progress(f"{name}: {count:,} rows")
-    return mark
 
 
 def _opened(place: Lake, into: str) -> Archive:

@@ -22,6 +22,7 @@ from headwater.archive.tables import Table, TableColumn
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"
+_MOST_BROADCAST = 1_000_000  # digests, of 32 characters each
 
 
 def staged_table(columns: StructType, *order: str) -> Table:
@@ -103,7 +104,21 @@ def distinct_events(parsed: DataFrame, cache: Cache) -> ParsedEvents:
         name: cache(events.select(sf.explode(name).alias("one")).select("one.*").dropDuplicates([key]))
         for name, key in zip(_APART, ("shape", "schema"), strict=True)
     }
-    return ParsedEvents(events.drop(*_APART).dropDuplicates(["digest"]), **apart)
+    return ParsedEvents(_each_once(events.drop(*_APART), cache), **apart)
+
+
+def _each_once(events: DataFrame, cache: Cache) -> DataFrame:
+    """Rows with distinct digests.
+
+    Nearly all have one that no other row has: only the digests of all rows are shuffled, and not their texts.
+    """
+    repeated = cache(events.groupBy("digest").count().where("count > 1").select("digest"))
+    count = repeated.count()
+    if not count:
+        return events
+    repeated = sf.broadcast(repeated) if count <= _MOST_BROADCAST else repeated
+    others = events.join(repeated, "digest", "left_semi").dropDuplicates(["digest"])
+    return events.join(repeated, "digest", "left_anti").unionByName(others)
 
 
 def reparsed_events(events: DataFrame, cache: Cache) -> ParsedEvents:

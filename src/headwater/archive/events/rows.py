@@ -7,6 +7,8 @@ The store's own code reads the events, and a row has of datasets what `headwater
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import orjson
+
 from headwater.model import Dataset, DatasetDescription, SchemaField
 from headwater.model.field_names import caseless
 from headwater.model.name_keys import key_of
@@ -173,17 +175,13 @@ def _shape(output: Dataset, lineage: str) -> str:
 
 
 def _digest(lineage: EncodedLineage) -> str:
-    edges = sorted(map(_key, lineage.named()))
-    fields = sorted(lineage.fields)
-    return key_of(str(len(fields)), *fields, *(part for edge in edges for part in edge)).hex()
-
-
-def _key(edge: Named) -> tuple[str, ...]:
-    name, source, transformation = edge
-    of_input = (source.dataset.namespace, source.dataset.name, source.name)
-    flags = str(transformation.masking), str(transformation.opaque)
-    kind = (transformation.subtype.value, *flags, transformation.description)
-    return ("" if name is None else f"={name}", *of_input, *kind)
+    """A digest that is equal for equal fields and edges, in any order."""
+    datasets = [(one.namespace, one.name) for one in lineage.sources]
+    inputs = [(datasets[place], name) for place, name in lineage.inputs]
+    steps = [(one.subtype.value, one.masking, one.opaque, one.description) for one in lineage.transformations]
+    of_fields = {(lineage.fields[field], inputs[source], steps[step]) for field, source, step in lineage.edges}
+    of_all = {(inputs[source], steps[step]) for source, step in lineage.dataset}
+    return key_of(orjson.dumps([sorted(lineage.fields), sorted(of_fields), sorted(of_all)]).decode()).hex()
 
 
 def _shape_row(output: Dataset, lineage: EncodedLineage, shape: str) -> Row:
