@@ -134,7 +134,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("server")
     port = free_port()
     conf = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": folder / "warehouse"}
-    conf |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 1}
+    # The text of physical plans is read, and is as it is without settings: compiled
+    conf |= {"spark.sql.codegen.wholeStage": "true", "spark.sql.shuffle.partitions": 1}
     conf |= {"spark.sql.hive.metastore.uris": "thrift://ms:9083"}
     conf |= {key: value.format(folder=folder) for key, value in LAKE.items()} if DELTA and ICEBERG else {}
     conf["spark.jars.packages"] = packages(CONNECT, DELTA, ICEBERG)
