@@ -19,6 +19,7 @@ INPUTS = {
     "customers": "VALUES (1, 'Ann', 'DE'), (2, 'Bob', 'FR') AS t(id, name, country)",
     "orders": "VALUES (10, 1, 5.0D, TIMESTAMP '2026-01-01 00:00:00'), (11, 2, 7.5D, TIMESTAMP '2026-01-01 00:05:00')"
     " AS t(id, customer, amount, at)",
+    "carts": "VALUES (1, named_struct('code', 'a', 'price', 2.0D), 'DE') AS t(id, item, country)",
     "clicks": "VALUES (10, 'shop', TIMESTAMP '2026-01-01 00:00:00') AS t(order_id, page, seen)",
 }
 OWN = {"spark.master": "local[2]", "spark.app.name": "streams", "spark.sql.catalogImplementation": "in-memory"}

@@ -61,6 +61,19 @@ def test_a_write_in_a_thread_of_the_function_is_the_querys(streaming: Streaming)
     assert sorted(output["name"].rpartition("/")[2] for output in events[-1]["outputs"]) == ["amount", "id"]
 
 
+def test_the_fields_of_a_struct_are_followed_through_a_batch_and_a_checkpoint_of_it(streaming: Streaming) -> None:
+    (events,) = runs(streaming("streams"), "parts").values()
+    found = {output["name"].rpartition("/")[2]: output["facets"] for output in events[-1]["outputs"]}
+    nested = {name: facets["headwater_nestedLineage"] for name, facets in found.items()}
+    made = {
+        name: {field: {one["field"] for one in lineage["inputFields"]} for field, lineage in facet["fields"].items()}
+        for name, facet in nested.items()
+    }
+    assert made["parts"] == {"code": {"item.code"}, "kept.code": {"item.code"}, "kept.price": {"item.price"}}
+    assert made["checked"] == {"price": {"item.price"}, "code": {"item.code"}}
+    assert {one["field"] for one in nested["checked"]["dataset"]} == {"item.price"}
+
+
 def test_a_query_that_is_stopped_has_completed_and_one_that_is_left_is_aborted(streaming: Streaming) -> None:
     ((stopped,), (left,)) = (runs(streaming("streams"), name).values() for name in ("stopped", "left"))
     assert states(stopped) == ["START", "RUNNING", "COMPLETE"]

@@ -18,6 +18,8 @@ from headwater.store.read_model.visibility import Sees
 HIDDEN = "hidden"
 """The namespace of everything that is hidden."""
 
+_HIDDEN_FIELD = dict.fromkeys(("namespace", "name", "field"), HIDDEN)
+
 Answer = TypeVar("Answer")
 
 _STEPS, _OLD = "transformations", "transformationDescription"
@@ -72,12 +74,13 @@ class Redaction:
         """Return JSON of events without the names of hidden objects and without descriptions of steps.
 
         An object is hidden by its ``namespace``. All of them become ``hidden`` and not tokens: whoever sends events
-        could try names.
+        could try names. A list has one hidden field at most, so that those within hidden columns are not counted.
         """
         if self.sees is None:
             return value
         if isinstance(value, list):
-            return [self.json(one) for one in value]
+            shown = [self.json(one) for one in value]
+            return [one for place, one in enumerate(shown) if one != _HIDDEN_FIELD or shown.index(one) == place]
         if not isinstance(value, dict):
             return value
         namespace, name = value.get("namespace"), value.get("name")

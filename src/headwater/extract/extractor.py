@@ -1,6 +1,6 @@
 """From an analyzed plan to its lineage: the one way in, read from top to bottom."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -61,9 +61,17 @@ def _looked_into(
     found: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
 ) -> Statement:
     """The statement with the edges of fields within columns, where there are any."""
+    second = _second_look(found, plan, settings, origins)
+    return with_nested(found, _as_statement(plan, second)) if second else found
+
+
+def _second_look(
+    found: Statement, plan: Plan, settings: ExtractSettings, origins: Mapping[OriginKey, Origin]
+) -> Extraction | None:
+    """The extraction that follows fields within columns; None where there are none, or they cannot be followed."""
     if not has_nested(found) or plan.cut or not settings.extensions.idle:
-        return found
-    return with_nested(found, _as_statement(plan, _extract(plan, settings, origins, nested=True)))
+        return None
+    return _extract(plan, settings, origins, nested=True)
 
 
 def column_lineage(
@@ -84,10 +92,13 @@ def origin(
     plan: Plan, settings: ExtractSettings = _DEFAULTS, origins: Mapping[OriginKey, Origin] = _NO_ORIGINS
 ) -> Origin:
     """The origin of rows that leave the plan of a query, for a checkpoint or as an RDD."""
-    extraction = _extract(plan, settings, origins)
-    rows = extraction.rows(plan.root)
-    columns = tuple(rows.columns.get(column.expr_id, frozenset()) for column in plan.output)
-    return _remembered(columns, rows, extraction)
+
+    def left(extraction: Extraction) -> Origin:
+        rows = extraction.rows(plan.root)
+        columns = tuple(rows.columns.get(column.expr_id, frozenset()) for column in plan.output)
+        return _remembered(columns, rows, extraction)
+
+    return _with_nested(left, _extract(plan, settings, origins), plan)
 
 
 def assignments(
@@ -118,9 +129,14 @@ def stream(
     extraction = _extract(plan, settings, origins)
     root = plan.root or Operator("WriteToStream")
     written = _outputs(root, extraction)
-    rows = extraction.rows(root.inputs[0] if root.inputs else None)
-    columns = tuple(rows.column(place) for place in range(len(rows.output)))
-    made = _remembered(columns, rows, extraction)
+    query = root.inputs[0] if root.inputs else None
+    rows = extraction.rows(query)
+
+    def left(extraction: Extraction) -> Origin:
+        rows = extraction.rows(query)
+        return _remembered(tuple(rows.column(place) for place in range(len(rows.output))), rows, extraction)
+
+    made = _with_nested(left, extraction, plan)
     keys = [batch_of(column.expr_id for column in rows.output)]
     if "memory" in root.facts("sink"):
         keys.append(memory_of(root.facts("sink")["memory"]))
@@ -158,6 +174,13 @@ def _statement(written: tuple[Output, ...], extraction: Extraction) -> Statement
 
 def _remembered(columns: tuple[Trace, ...], rows: Rows, extraction: Extraction) -> Origin:
     return Origin(columns, rows.deciding, tuple(extraction.datasets), tuple(extraction.gaps))
+
+
+def _with_nested(left: Callable[[Extraction], Origin], extraction: Extraction, plan: Plan) -> Origin:
+    """The rows that an extraction leaves, and a second look at fields within columns where there are any."""
+    found = left(extraction)
+    second = _second_look(Statement(found.datasets, (), ()), plan, extraction.settings, extraction.origins)
+    return replace(found, nested=left(second)) if second else found
 
 
 def _extract(

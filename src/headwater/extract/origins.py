@@ -43,12 +43,16 @@ def variable_of(session: object, parts: Iterable[object]) -> OriginKey:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Rows as a query made them: the trace of each column, what decides on the rows, what was read and not seen."""
+    """Rows as a query made them: the trace of each column, what decides on the rows, what was read and not seen.
+
+    ``nested`` is the same by fields within columns, of rows that were made of some (`headwater.extract.nested`).
+    """
 
     columns: tuple[Trace, ...]
     deciding: Paths = NOTHING
     datasets: tuple[DatasetDescription, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    nested: "Origin | None" = None
 
     @property
     def everything(self) -> Paths:
@@ -58,12 +62,14 @@ class Origin:
     @property
     def size(self) -> int:
         """About how much memory it takes, in paths."""
-        return 1 + len(self.deciding) + sum(len(flat(trace)) for trace in self.columns)
+        own = 1 + len(self.deciding) + sum(len(flat(trace)) for trace in self.columns)
+        return own + (self.nested.size if self.nested else 0)
 
 
 def as_json(rows: Origin) -> Origin:
     """The rows as ``df.toJSON()`` has them: a text with all columns, then the columns for who reads it as JSON."""
-    return replace(rows, columns=(step(TRANSFORMED, rows.everything), *rows.columns))
+    nested = as_json(rows.nested) if rows.nested else None
+    return replace(rows, columns=(step(TRANSFORMED, rows.everything), *rows.columns), nested=nested)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,11 @@ class Extraction:
         """Note something that the lineage does not cover, or only conservatively."""
         self.gaps[Gap(kind, what, why)] = None
 
+    def origin(self, key: OriginKey) -> Origin | None:
+        """The origin that is known of the rows of an RDD, a batch or a table in memory."""
+        found = self.origins.get(key)
+        return found.nested or found if found is not None and self.nested else found
+
     def rows(self, operator: Operator | None) -> Rows:
         """The result of an operator that comes earlier in the plan; empty for None."""
         return self.results.get(operator, Rows()) if operator else Rows()

@@ -9,6 +9,7 @@ from tests.server.columns.conftest import LINEAGE
 from tests.server.schemas import validator
 from tests.store.conftest import nested, packed, run_event, written
 
+from headwater.model.nested_names import nested_name
 from headwater.server.auth.access import Caller, Scope
 from headwater.server.server import Reader
 
@@ -88,6 +89,52 @@ def test_a_view_has_the_column_of_a_leaf(shop: TestClient) -> None:
     assert step["run"]
 
 
+HOSTILE = (
+    "a.b",
+    "`",
+    "a``.b",
+    "<script>alert(1)</script>",
+    "\u202egpj",
+    "",
+    " ",
+    "n" * 10_000,
+    "'; DROP TABLE edge; --",
+    "%_",
+)
+
+
+def test_hostile_names_of_leaves_are_names(client: TestClient) -> None:
+    """Leaves of any name are told apart, shown in every form, and found by the name that the answer has."""
+    leaves = {nested_name(("items", name)): [f"raw.c{place}"] for place, name in enumerate(HOSTILE)}
+    fields = ",".join(f"{name}:string" for name in HOSTILE)  # which Spark does not quote
+    output = nested("orders", {}, {})
+    output["facets"] = written("orders", leaves)["facets"]
+    output["facets"]["schema"]["fields"] = [{"name": "items", "type": f"struct<{fields}>"}]
+    whole = [one for field in output["facets"]["columnLineage"]["fields"].values() for one in field["inputFields"]]
+    output["facets"]["headwater_nestedLineage"] = output["facets"]["columnLineage"]
+    output["facets"]["columnLineage"] = {"fields": {"items": {"inputFields": whole}}, "dataset": []}
+    assert client.post(LINEAGE, json=run_event("pack", output)).status_code == 201
+    for place, name in enumerate(HOSTILE):
+        raw = {"namespace": "file", "dataset": "/raw", "field": f"c{place}"}
+        (leaf,) = client.get("/api/v2/downstream", params=raw | {"nested": True, "depth": 1}).json()["columns"][1:]
+        assert leaf["path"] == ["items", name]
+        for form in ("csv", "mermaid", "dot", "graphml"):
+            drawn = client.get("/api/v2/downstream", params=raw | {"nested": True, "format": form})
+            assert drawn.status_code == 200
+        asked = {"namespace": "file", "dataset": "/orders", "field": leaf["field"]}
+        found = client.get("/api/v2/upstream", params=asked)
+        assert [one["field"] for one in found.json()["columns"]] == [leaf["field"], f"c{place}"], name[:50]
+        assert client.get("/api/v2/view", params=asked).status_code == 200
+
+
+def test_leaves_of_one_name_but_for_case_are_one_to_who_asks(client: TestClient) -> None:
+    """Spark compares names without case: what is made of either is an answer to a question about one."""
+    output = nested("orders", {"items.a": ["raw.x"], "items.A": ["raw.y"]}, {"items": "struct<a:string,A:string>"})
+    assert client.post(LINEAGE, json=run_event("pack", output)).status_code == 201
+    answer = answer_to(client, "upstream?namespace=file&dataset=/orders&field=items.A")
+    assert {one["field"] for one in answer["columns"]} >= {"x", "y"}
+
+
 def test_what_is_hidden_has_no_leaves(client: TestClient) -> None:
     output = packed() | {"namespace": "hr"}
     gold = nested("gold", {"total": ["orders.items.price"]})
@@ -101,5 +148,6 @@ def test_what_is_hidden_has_no_leaves(client: TestClient) -> None:
         answer = client.get(f"/api/v2/{question}&nested=true")
         assert answer.status_code == 200
         assert not [word for word in ("items", "orders", '"hr"') if word in answer.text]
-    assert len(answer_to(client, "upstream?column=gold.total&nested=true")["columns"]) == 3
+    plain, leaves = (answer_to(client, f"upstream?column=gold.total{more}") for more in ("", "&nested=true"))
+    assert (plain["columns"], plain["hops"]) == (leaves["columns"], leaves["hops"])
     assert client.get("/api/v2/upstream?column=orders.items.price").status_code == 404

@@ -33,7 +33,7 @@ def remembered(output: tuple[Attribute, ...], origin: Origin, extraction: Extrac
 
 def _batch(rdd: int, output: tuple[Attribute, ...], extraction: Extraction) -> Origin | None:
     """The batch in ``foreachBatch``; joined with itself, one side has new exprIds, but the RDD is the same."""
-    found = extraction.origins.get(batch_of(column.expr_id for column in output))
+    found = extraction.origin(batch_of(column.expr_id for column in output))
     if found is not None and rdd >= 0:
         extraction.batches[rdd] = found
     return found or extraction.batches.get(rdd)
@@ -54,7 +54,7 @@ def local_relation(node: Operator, children: tuple[Rows, ...], extraction: Extra
 
 
 def _collected(output: tuple[Attribute, ...], extraction: Extraction) -> Origin | None:
-    return extraction.origins.get(collected_as(output[0].expr_id)) if output else None
+    return extraction.origin(collected_as(output[0].expr_id)) if output else None
 
 
 def _of_nothing(output: tuple[Attribute, ...]) -> Rows:
@@ -86,7 +86,7 @@ def _opaque(output: tuple[Attribute, ...], facts: Facts, extraction: Extraction)
 
 
 def _known(rdd: int, extraction: Extraction) -> Origin | None:
-    return extraction.origins.get(rdd)
+    return extraction.origin(rdd)
 
 
 def _note(origin: Origin, extraction: Extraction) -> None:

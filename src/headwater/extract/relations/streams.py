@@ -51,7 +51,7 @@ def streamed_table(values: naming.Facts, extraction: Extraction) -> tuple[Datase
 
 def memory_plan(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """A table that a stream keeps in memory (``format("memory")``): its rows are the stream's."""
-    known = extraction.origins.get(memory_of(node.facts("sink").get("memory", -1)))
+    known = extraction.origin(memory_of(node.facts("sink").get("memory", -1)))
     if known is None:
         return leaf(node, (), extraction)
     return remembered(tuple(map(attribute, node.expressions("output"))), known, extraction)

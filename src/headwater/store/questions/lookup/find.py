@@ -10,6 +10,7 @@ from headwater.errors import AmbiguousName, UnknownName
 from headwater.model import Dataset
 from headwater.model.field_names import place_of
 from headwater.model.name_keys import key_of
+from headwater.model.nested_names import name_parts
 from headwater.model.time import FOREVER
 from headwater.openlineage.writing.nested_fields import field_within
 from headwater.store import schema
@@ -67,8 +68,10 @@ def find_exact(
     called = [column.name for column in columns]
     if (place := place_of(called, name.field)) is not None:
         return columns[place]
-    for column, path in typed(name.field).fields_within():
-        place = place_of(called, column.text)
+    parts = name_parts(name.field)
+    written = [(parts[0], list(parts[1:]))] if len(parts) > 1 else []
+    for column, path in (*written, *((one.text, path) for one, path in typed(name.field).fields_within())):
+        place = place_of(called, column)
         if place is not None and (found := _within(connection, columns[place], path, nested=nested)) is not None:
             return found
     raise UnknownName(f"Dataset {_shown(name)} has no column {name.field[:200]!r}.{_near(columns, name.field)}")

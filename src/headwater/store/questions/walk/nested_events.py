@@ -22,6 +22,7 @@ from headwater.store.questions.answers import Bounds
 from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Row
 from headwater.store.read_model.presence import presence
+from headwater.store.read_model.visibility import unseen_datasets
 from headwater.store.sql.rows import pairs_for, rows_for
 
 _LINEAGE = schema.lineage.c
@@ -65,6 +66,8 @@ class NestedEvents:
         datasets = {*walked.dataset_of.values(), *(-row[1] for row in walked.rows if row[1] < 0)}
         self._names = _names(connection, datasets)
         self._renames = _renames(connection, datasets)
+        # Even how many fields a hidden column has within would show in the links of those that may be seen.
+        self._unseen = unseen_datasets(connection, datasets)
         self._known: dict[tuple[int, int, int], LeafLinks | None] = {}
         # The nearest first: so links stand in a walk.
         pairs = list(dict.fromkeys((row[3], self._owner(row)) for row in walked.rows if row[2] > 0))
@@ -90,7 +93,7 @@ class NestedEvents:
     def _links(self, input_: int, output: int, job: int) -> LeafLinks | None:
         owner = self._walked.dataset_of[output] if output > 0 else -output
         known = self._of_pair.get((job, owner))
-        if known is None:
+        if known is None or not self._unseen.isdisjoint((owner, self._walked.dataset_of[input_])):
             return None
         column = self._called(output, known.at) if output > 0 else None
         leaves: Collection[Leaf] = (Leaf((), known.lineage.dataset),)
