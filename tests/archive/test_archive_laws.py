@@ -44,6 +44,8 @@ QUESTIONS = {
     "coverage": "SELECT r.uuid, g.kind, g.what, g.why, g.output FROM gap g JOIN run r ON r.id = g.run_id",
     "events": "SELECT lower(hex(e.digest)), e.at, e.type, r.uuid FROM event e JOIN run r ON r.id = e.run_id",
     "datasets": "SELECT namespace, name, lifecycle, first_at, last_at FROM dataset",
+    "replacements": "SELECT d.namespace, d.name, r.uuid, m.at, m.certain, m.has_schema, m.restores FROM replacement m "
+    "JOIN dataset d ON d.id = m.dataset_id JOIN run r ON r.id = m.run_id",
     "fields": "SELECT d.namespace, d.name, f.name, nullif(f.type, ''), f.ordinal FROM field f "
     "JOIN dataset d ON d.id = f.dataset_id",
 }
@@ -53,6 +55,7 @@ COLUMNS = {
     "coverage": ("run", "kind", "what", "why", "output"),
     "events": ("digest", "at", "state", "run"),
     "datasets": ("namespace", "name", "lifecycle", "first_at", "last_at"),
+    "replacements": ("namespace", "dataset", "run", "at", "certain", "has_schema", "restores"),
     "fields": ("namespace", "dataset", "name", "type", "ordinal"),
 }
 TO = ("job_namespace", "job_name", "output_namespace", "output_dataset")
@@ -156,6 +159,34 @@ BY_HAND: list[list[dict[str, Any]]] = [
         run_event("read", written("c", {"z": ["a.x"]}), minute=1, run="2"),
         run_event("ddl", renamed("a", "a", {"x": "y", "y": "x"}), minute=2, run="3"),
         run_event("read", written("c", {"z": ["a.x"]}), minute=3, run="4", run_facets={"parent": parent("9")}),
+    ],
+    # A stage is filled each night by another run, and read in between: by all, some or none of them, and as a whole.
+    [
+        *(
+            run_event(
+                f"fill {day}", written("stage", {"x": [f"source{day}.a"]}, (), "ALL_ROWS"), minute=day, run=f"f{day}"
+            )
+            for day in (1, 3, 5, 7)
+        ),
+        *(
+            run_event("append", written("all", {"y": ["stage.x"]}, (), "SOME_ROWS"), minute=day, run=f"a{day}")
+            for day in (2, 4, 6, 8)
+        ),
+        run_event("once", written("first", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=2, run="1"),
+        run_event("later", written("third", {"y": ["stage.x FILTER"]}, (), "ALL_ROWS"), minute=6, run="2"),
+        run_event("both", written("two", {"z": ["first.y", "third.y"]}, (), "ALL_ROWS"), minute=7, run="3"),
+        run_event("anew", written("last", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=8, run="4"),
+        reads_whole(run_event("whole", written("wide", {"y": []}, (), "ALL_ROWS"), minute=4, run="5"), "stage"),
+        run_event("self", written("stage", {"x": ["stage.x", "stage.y"]}, (), "ALL_ROWS"), minute=9, run="6"),
+    ],
+    # A source is emptied after it was read, and what was made of it is replaced and read in its turn.
+    [
+        run_event("fill", written("filled", {"x": ["raw.email"], "*": ["raw.day FILTER"]}, (), "ALL_ROWS"), run="1"),
+        run_event("copy", written("copied", {"x": ["filled.x"]}, (), "ALL_ROWS"), minute=1, run="2"),
+        run_event("copy on", written("final", {"x": ["copied.x"]}, (), "ALL_ROWS"), minute=2, run="3"),
+        run_event("empty", written("filled", None, (), "ALL_ROWS"), minute=3, run="4"),
+        run_event("other", written("copied", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=4, run="5"),
+        run_event("other", written("copied", {"x": ["final.x"]}, (), "ALL_ROWS"), minute=5, run="6"),
     ],
     # Sources of which no column is named, beside columns of others, and before these become known.
     [

@@ -135,6 +135,7 @@ _EDGE = {
     "runs": TableColumn(_COUNT, "how many runs reported it in that time"),
     "first_run": TableColumn(_TEXT, "the first of them"),
     "last_run": TableColumn(_TEXT, "the last of them"),
+    "last_at": TableColumn(_TIME, "when that run ended; of a stream when it began to write"),
 }
 _EDGE_KEY = ("input_field_id", *_JOB, "subtype", "masking", "opaque", "description", "valid_from")
 # Edges are ordered by ids: of texts Delta and Iceberg keep only the beginning (32 and 16 characters) to skip files by.
@@ -227,6 +228,20 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             ("output_dataset_id", "input_field_id", "valid_from"),
             ("current",),
             ("output_dataset_id", *_EDGE_KEY),
+        ),
+        "replacements": Table(
+            {
+                "dataset_id": TableColumn(_TEXT, "the dataset"),
+                "namespace": TableColumn(_TEXT, "its namespace", "dataset_namespace"),
+                "dataset": TableColumn(_TEXT, "its name"),
+                "run": TableColumn(_TEXT, "the run that replaced all of its rows, or may have", "by"),
+                "at": TableColumn(_TIME, "when that run ended", "moment"),
+                "certain": TableColumn(_FLAG, "it did; false where its producer does not say so"),
+                "has_schema": TableColumn(_FLAG, "its events have the columns that the dataset has since"),
+                "restores": TableColumn(_FLAG, "the rows are those of an earlier version", "is_restored"),
+            },
+            ("dataset_id", "at"),
+            key=("dataset_id", "run"),
         ),
         "coverage": Table(
             {

@@ -109,16 +109,14 @@ if TYPE_CHECKING:
 
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]
 _PRINTED = 1_000
-_ONE_MOMENT = (
-    "Only lineage that holds now is followed. `headwater roots` of a store also goes back to what datasets had when "
-    "they were read: of a stage that was replaced since it finds more."
-)
 _Name = Annotated[
     str, typer.Argument(metavar="DATASET[.COLUMN]", help="Any ending of the name that only one dataset has.")
 ]
 _At = Annotated[
     datetime | None,
-    typer.Option("--at", metavar="TIME", help="The lineage of a moment, in UTC; now without it.", formats=_TIMES),
+    typer.Option(
+        "--at", "--as-of", metavar="TIME", help="The lineage of a moment, in UTC; now without it.", formats=_TIMES
+    ),
 ]
 _Write = Annotated[
     str | None, typer.Option("--write", metavar="PATH", help="Write the answer there as Parquet, however long it is.")
@@ -144,8 +142,6 @@ def roots(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comm
         roots(archive, find_fields(archive, name), at and _utc(at)) if name else column_roots(archive, at and _utc(at))
     )
     _answer(found, write)
-    if at is None and not archive["column_edges"].where("NOT current").isEmpty():
-        note(_ONE_MOMENT)
 
 
 def impact(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from headwater.archive.fold.replacements import replacements_of, with_ends
+from headwater.archive.fold.replacements import DATASET, replacements_of, with_ends
 from headwater.archive.fold.run_lineage import spans
 from headwater.model.time import FOREVER
 
@@ -116,21 +116,25 @@ def test_runs_that_succeeded_replace_at_their_end_and_overwrites_count_where_the
 ) -> None:
     """A run has a schema when one of its events does; a run that failed replaced nothing."""
     described = [
-        ("all", "d", "ALL_ROWS", None, None),
-        ("all", "d", "ALL_ROWS", "columns", None),
-        ("jar", "d", "SOME_ROWS", None, None),
-        ("restore", "d", "SOME_ROWS", None, ""),
-        ("failed", "d", "ALL_ROWS", "columns", None),
-        ("append", "d", None, "columns", None),
+        ("all", "ALL_ROWS", None, None),
+        ("all", "ALL_ROWS", "columns", None),
+        ("jar", "SOME_ROWS", None, None),
+        ("restore", "SOME_ROWS", None, ""),
+        ("failed", "ALL_ROWS", "columns", None),
+        ("append", None, "columns", None),
     ]
     runs = [("all", "COMPLETE", 3), ("jar", "COMPLETE", 5), ("failed", "FAIL", 4), ("append", "COMPLETE", 6)]
     runs.append(("restore", "COMPLETE", 7))
     found = replacements_of(
-        spark.createDataFrame(
-            described, "run string, dataset_id string, replaces string, schema string, restores string"
+        spark.createDataFrame(described, "run string, replaces string, schema string, restores string").selectExpr(
+            "*", *(f"'d' AS {name}" for name in DATASET)
         ),
         spark.createDataFrame(runs, "run string, state string, state_at long"),
         believe_overwrite=believe,
     )
-    rows = sorted((row.moment, row.by, row.certain, row.has_schema) for row in found.collect())
-    assert rows == [(3, "all", True, True), (5, "jar", believe, False), (7, "restore", False, False)]
+    rows = sorted((row.moment, row.by, row.certain, row.has_schema, row.is_restored) for row in found.collect())
+    assert rows == [
+        (3, "all", True, True, False),
+        (5, "jar", believe, False, False),
+        (7, "restore", False, False, True),
+    ]

@@ -372,6 +372,37 @@ def test_rows_that_were_added_each_day_lead_to_the_sources_of_each_day(words: An
     assert _roots(store, "v.y") == ["source1.a", "source2.a", "source3.a"]
 
 
+def test_what_nobody_read_leads_nowhere(words: Any, store: Store) -> None:
+    """Between two readers a stage was filled once more: what came of that is in none of the two."""
+
+    def fill(minute: int) -> Any:
+        return words.run_event(
+            f"fill {minute}", words.written("stage", {"x": [f"raw{minute}.a"]}, (), "ALL_ROWS"), minute=minute
+        )
+
+    def copy(source: str, output: str, minute: int) -> Any:
+        return words.run_event(f"to {output}", words.written(output, {"y": [source]}, (), "ALL_ROWS"), minute=minute)
+
+    store.ingest([fill(1), copy("stage.x", "first", 2), fill(3), fill(5), copy("stage.x", "third", 6), fill(7)])
+    both = words.written("both", {"y": ["first.y", "third.y"]}, (), "ALL_ROWS")
+    store.ingest([words.run_event("join", both, minute=8)])
+    assert _roots(store, "both.y") == ["raw1.a", "raw5.a", "raw7.a"]
+
+
+def test_a_source_that_was_read_as_a_whole_leads_to_who_filled_it(words: Any, store: Store) -> None:
+    output = words.written("v", None, (), "ALL_ROWS")
+    output["facets"]["lineage"] = {"inputs": [{"namespace": "file", "name": "/stage", "type": "DATASET"}]}
+    output["facets"]["schema"] = {"fields": [{"name": "y", "type": "string"}]}
+    store.ingest(
+        [
+            words.run_event("fill", words.written("stage", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1),
+            words.run_event("load", output, minute=2),
+            words.run_event("empty", words.written("stage", None, (), "ALL_ROWS"), minute=3),
+        ]
+    )
+    assert _roots(store, "v.y") == ["people.email"]
+
+
 def test_a_table_that_is_overwritten_by_itself_leads_to_who_filled_it(words: Any, store: Store) -> None:
     store.ingest([words.run_event("fill", words.written("t", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=1)])
     for minute in (2, 3, 4):

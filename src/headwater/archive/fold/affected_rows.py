@@ -135,7 +135,7 @@ class NewEvents:
         )
         keys = {"runs": runs.ids.union(parents), "coverage": runs.ids, "jobs": jobs, "datasets": datasets}
         outputs_changed = every_output.withColumnRenamed("dataset_id", "output_dataset_id")
-        keys |= {"fields": datasets, **dict.fromkeys(EDGES, outputs_changed)}
+        keys |= {"fields": datasets, "replacements": every_output, **dict.fromkeys(EDGES, outputs_changed)}
         others = self._before.tables["fields"].join(datasets, "dataset_id", "left_anti")
         return Affected(frames, keys, others.select("field_id", sf.col("name").alias("field")), added)
 

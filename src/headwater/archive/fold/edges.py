@@ -14,6 +14,7 @@ _TRANSFORMATION = ("subtype", "masking", "opaque", "description")
 _INPUT = ("input_dataset_id", "input_dataset_namespace", "input_dataset", "input_field_id", "input_own")
 _DATASET = ("dataset_id", "dataset_namespace", "dataset")
 _FIELD = ("field_id", "own")
+_RUNS = ("runs", "first_run", "last_run", "last_at")
 
 
 def column_edges(edges: DataFrame) -> DataFrame:
@@ -31,7 +32,7 @@ def dataset_edges(edges: DataFrame) -> DataFrame:
 def span_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataFrame:
     """The edges of each span with the ids of their ends; those that act on all fields have no ``own``."""
     exploded = spans.withColumn("one", sf.explode("shapes")).select(
-        *JOB, *_DATASET, "since", "until", *MARKS, "runs", "first_run", "last_run", "one.*"
+        *JOB, *_DATASET, "since", "until", *MARKS, *_RUNS, "one.*"
     )
     resolved = _resolved(exploded.select("shape", "epoch", *_DATASET).distinct(), shapes, resolver)
     return exploded.join(resolved, ["shape", "epoch", "dataset_id"]).select(
@@ -43,9 +44,7 @@ def span_edges(spans: DataFrame, shapes: DataFrame, resolver: Resolver) -> DataF
         "since",
         sf.coalesce("until", sf.lit(FOREVER)).alias("until"),
         *MARKS,
-        "runs",
-        "first_run",
-        "last_run",
+        *_RUNS,
     )
 
 
@@ -74,7 +73,7 @@ def _merged(edges: DataFrame, key: list[str], shown: list[str]) -> DataFrame:
         sf.max("until").alias("until"),
         sf.sum("runs").alias("runs"),
         sf.min_by("first_run", "since").alias("first_run"),
-        *(sf.max_by(name, "since").alias(name) for name in ("last_run", *MARKS)),
+        *(sf.max_by(name, "since").alias(name) for name in ("last_run", "last_at", *MARKS)),
     )
     edge_type = sf.when(sf.col("subtype").isin(*_DIRECT), "DIRECT").otherwise("INDIRECT")
     return merged.withColumn("type", edge_type).withColumn("until", sf.nullif("until", sf.lit(FOREVER)))

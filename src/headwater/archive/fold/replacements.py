@@ -17,12 +17,14 @@ ENDS = ("ended_at", *MARKS)
 """The columns that `with_ends` adds."""
 
 _REPLACEMENT = ("moment", "by", "certain")
+DATASET = ("dataset_id", "dataset_namespace", "dataset")
 
 
 def replacements_of(described: DataFrame, runs: DataFrame, *, believe_overwrite: bool) -> DataFrame:
-    """The replacements by runs that succeeded, at their ends: rows (dataset_id, moment, by, certain, has_schema).
+    """The replacements of datasets by runs that succeeded, at their ends: rows of ``moment`` and ``by``, the run.
 
-    ``has_schema`` is true of a run whose events contain the schema of the dataset.
+    Beside ``certain`` they have ``has_schema``, true of a run whose events contain the schema of the dataset, and
+    ``is_restored``, true of one that restored a version of it.
 
     Args:
         described: rows of `headwater.archive.fold.descriptions.dataset_descriptions`.
@@ -33,9 +35,10 @@ def replacements_of(described: DataFrame, runs: DataFrame, *, believe_overwrite:
     certain &= sf.col("restores").isNull()  # certain only where `headwater.archive.fold.restorations` finds the version
     writes = described.where("replaces IS NOT NULL")
     ended = runs.where(sf.col("state").isin(*SUCCESSFUL)).select("run", sf.col("state_at").alias("moment"))
-    facts = {"certain": certain, "has_schema": sf.col("schema").isNotNull()}
-    found = writes.withColumns(facts).select("run", "dataset_id", *facts).join(ended, "run")
-    key = ("dataset_id", "moment", sf.col("run").alias("by"))
+    of_schema, restored = (sf.col(name).isNotNull() for name in ("schema", "restores"))
+    facts = {"certain": certain, "has_schema": of_schema, "is_restored": restored}
+    found = writes.withColumns(facts).select("run", *DATASET, *facts).join(ended, "run")
+    key = (*DATASET, "moment", sf.col("run").alias("by"))
     return found.groupBy(*key).agg(*(sf.max(name).alias(name) for name in facts))
 
 

@@ -107,6 +107,7 @@ def spans(lineage: DataFrame) -> DataFrame:
         sf.min_by("run", place).alias("first_run"),
         sf.max_by("run", place).alias("last_run"),
         sf.min("since").alias("since"),
+        sf.max("since").alias("last_at"),
         *(sf.max_by(name, place).alias(name) for name in ENDS),
     )
     next_turn = sf.lead("since").over(pair.orderBy("turn"))

@@ -9,6 +9,7 @@ from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import Edges, edges_at, materialized, reach, valid_at
 from headwater.archive.questions.components import adjacent, components
+from headwater.archive.questions.past import SEPARATOR, START, PastEdges, past_edges
 from headwater.archive.tables import ROOTS
 from headwater.graph import closed_cycles
 from headwater.store.questions import Direction
@@ -23,8 +24,7 @@ _EDGE = (
 def roots(archive: Tables, start: DataFrame, at: datetime | None = None) -> DataFrame:
     """The roots of fields: the fields upstream of them that no edge leads to.
 
-    Only lineage that is current at one moment is followed. A store also follows the lineage that a dataset had when it
-    was read (`headwater.store.questions.walk.past`), and so finds more roots behind a stage that was replaced since.
+    Those of now also lead through the lineage that a dataset had when it was read, where its rows were replaced since.
 
     Rows are (namespace, dataset, field, distance, cycle). ``cycle`` is true of the fields of a cycle that no edge leads
     to from outside: all of them are roots. A field that no edge leads to is its own root.
@@ -35,7 +35,17 @@ def roots(archive: Tables, start: DataFrame, at: datetime | None = None) -> Data
         at: the lineage of that moment; of now without it.
     """
     with edges_at(archive, at) as edges:
-        return materialized(_named(archive, _roots(reach(start, edges, Direction.UP), edges), "cycle"))
+        reached = reach(start, edges, Direction.UP)
+        past = past_edges(archive) if at is None else None
+        readers = None if past is None else past.readers(edges.fields).join(reached, "field_id", "left_semi")
+        if past is None or readers is None or readers.isEmpty():
+            return materialized(_named(archive, _roots(reached, edges), "cycle"))
+        of_past = start.join(reach(readers, edges, Direction.DOWN, within=reached), "field_id", "left_semi")
+        others = start.join(of_past, "field_id", "left_anti")
+        found = _roots(reach(others, edges, Direction.UP), edges).select("field_id", "distance", "cycle")
+        found = found.union(_roots_of_each(of_past, edges, past).select("field_id", "distance", "cycle"))
+        nearest = (sf.min("distance").alias("distance"), sf.bool_or("cycle").alias("cycle"))
+        return materialized(_named(archive, found.groupBy("field_id").agg(*nearest), "cycle"))
 
 
 def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
@@ -58,8 +68,16 @@ def column_roots(archive: Tables, at: datetime | None = None) -> DataFrame:
         names = _names(archive).join(numbers.select("field_id", sf.col("field").alias("number")), "field_id")
         of_roots = names.select(*(sf.col(name).alias(f"root_{name}") for name in names.columns))
         of_roots = of_roots.join(start.select(sf.col("root").alias("root_number"), "cycle"), "root_number")
-        named = found.join(names, "number").join(of_roots, found.root == of_roots.root_number)
-        return materialized(ROOTS.select_from(named))
+        named = ROOTS.select_from(found.join(names, "number").join(of_roots, found.root == of_roots.root_number))
+        past = past_edges(archive) if at is None else None
+        if past is None:
+            return materialized(named)
+        of_past = materialized(reach(past.readers(edges.fields), edges, Direction.DOWN).select(*edges.fields.columns))
+        each = _roots_of_each(of_past, edges, past).withColumnRenamed("field_id", "root_field_id")
+        each = each.withColumnRenamed(START, "field_id").drop("dataset_id")
+        of_roots = _names(archive).select(*(sf.col(name).alias(f"root_{name}") for name in _names(archive).columns))
+        of_each = each.join(_names(archive), "field_id").join(of_roots, "root_field_id")
+        return materialized(named.join(of_past, "field_id", "left_anti").union(ROOTS.select_from(of_each)))
 
 
 def cycles(archive: Tables, at: datetime | None = None) -> DataFrame:
@@ -120,6 +138,14 @@ def _roots(reached: DataFrame, edges: Edges) -> DataFrame:
         return sources
     members = reached.sparkSession.createDataFrame([(one,) for one in in_cycles], reached.select("field_id").schema)
     return sources.unionByName(reached.join(members, "field_id").withColumn("cycle", sf.lit(True)))
+
+
+def _roots_of_each(start: DataFrame, edges: Edges, past: PastEdges) -> DataFrame:
+    """The roots of fields with what was read before it was replaced, each by `START` and ``field_id``."""
+    each, of_each = past.edges_of_each(start, edges)
+    found = _roots(reach(each, of_each, Direction.UP), of_each)
+    both = sf.split("field_id", SEPARATOR)
+    return found.withColumns({START: both[0], "field_id": both[1]})
 
 
 def _root_cycles(reached: DataFrame, ends: DataFrame, edges: Edges) -> set[Any]:

@@ -100,7 +100,7 @@ def with_window(spans: Sequence[Span], window: Span, *, present: bool) -> list[S
     [Span(start=1, end=9)]
     """
     pieces = [piece for span in spans for piece in _outside(span, window)]
-    return _joined(sorted([*pieces, window] if present else pieces))
+    return joined_spans(sorted([*pieces, window] if present else pieces))
 
 
 def _outside(span: Span, window: Span) -> Iterable[Span]:
@@ -108,7 +108,8 @@ def _outside(span: Span, window: Span) -> Iterable[Span]:
     return (piece for piece in pieces if piece.start < piece.end)
 
 
-def _joined(spans: list[Span]) -> list[Span]:
+def joined_spans(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order of their starts, of which those that overlap or touch are one."""
     joined: list[Span] = []
     for span in spans:
         if joined and joined[-1].end >= span.start:

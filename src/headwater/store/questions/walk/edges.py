@@ -34,7 +34,8 @@ _WAY = schema.transformation
 _JOB = schema.job
 _FIELD = schema.field
 _OWNERS = Lookup(select(_FIELD.c.id, _FIELD.c.dataset_id), _FIELD.c.id)
-_INSIDE = (ANY_COLUMN_ID, OTHER_FORMAT_ID)  # of steps between columns of one dataset, which are there for its readers
+STEPS_INSIDE = (ANY_COLUMN_ID, OTHER_FORMAT_ID)
+"""The transformations of steps between columns of one dataset, which are there for its readers."""
 
 
 class Link(NamedTuple):
@@ -296,13 +297,13 @@ class EdgesSeen:
     def seen(self, links: list[Row]) -> list[Row]:
         """Links without such references, and without steps inside a dataset to what only such references read."""
         found = self._unmarked(links)
-        inside = {link[1] for link in found if link[2] in _INSIDE}
+        inside = {link[1] for link in found if link[2] in STEPS_INSIDE}
         if not inside:
             return found
         down = Direction.DOWN
         read = [*self._edges.of_fields(down, inside).links, *self._edges.of_datasets(down, inside).links]
         readers = {(link[0], link[3]) for link in self._unmarked(read)}
-        return [link for link in found if link[2] not in _INSIDE or (link[1], link[3]) in readers]
+        return [link for link in found if link[2] not in STEPS_INSIDE or (link[1], link[3]) in readers]
 
     def _unmarked(self, links: list[Row]) -> list[Row]:
         marked = [link for link in links if link[2] in self._marked]

@@ -4,17 +4,18 @@ A dataset is read when the run that reads it runs; what it had then may have bee
 over the links that held at that time: a table that is filled, read and emptied leads from its readers to its sources.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, and_, func, select
 
 from headwater.store import schema
 from headwater.store.graph.index.log import Pair
-from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Tables
+from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES, Span, Tables, joined_spans
 from headwater.store.ingest.replacements import RunEnd, latest_replacements
 from headwater.store.questions.answers import Bounds
-from headwater.store.questions.walk.edges import Row, job_ids, kinds
+from headwater.store.questions.walk.edges import STEPS_INSIDE, Row, job_ids, kinds
 from headwater.store.read_model.presence import presence
 from headwater.store.sql.rows import Lookup, pairs_for, rows_for
 
@@ -25,19 +26,33 @@ Owners = Callable[[Collection[int]], Mapping[int, int]]
 """The datasets of fields."""
 
 
-class Interval(NamedTuple):
-    """From a moment to another, both included."""
+def read_until(since: Any, last: Any) -> tuple[Any, Any]:
+    """When a link of now was read: by the runs from one that ended at a moment to the last one, before each ended.
 
-    start: int
-    end: int
+    The moments are those of Python or of Spark; the second is not included, as in all spans.
+    """
+    return since - 1, last
 
-    def joined(self, other: "Interval | None") -> "Interval":
-        """The interval with another, and what is between."""
-        return self if other is None else Interval(min(self.start, other.start), max(self.end, other.end))
+
+def read_during(start: Any, end: Any) -> tuple[Any, Any]:
+    """When a past link was read, which held from a moment to another; as `read_until`."""
+    return start - 1, end + 1
+
+
+def overlap(start: Any, end: Any, other_start: Any, other_end: Any) -> Any:
+    """Whether spans have a moment in common; of Python or of Spark.
+
+    >>> overlap(1, 3, *read_until(3, 4)), overlap(1, 3, *read_until(4, 4))
+    (True, False)
+    """
+    return (start < other_end) & (end > other_start)
 
 
 class PastLinks:
-    """Finds the past links that links of a walk up have read from; each is given once."""
+    """Finds the past links that links of a walk up have read from; each is given once for each span that it held.
+
+    What is behind a link depends on that link alone: not on others that read the same column at other times.
+    """
 
     def __init__(self, connection: Connection, bounds: Bounds, owners: Owners) -> None:
         self._connection = connection
@@ -45,39 +60,54 @@ class PastLinks:
         self._kinds = kinds(bounds)
         self._owners = owners
         self._ends: dict[int, RunEnd | None] = {}
-        self._read: dict[int, Interval] = {}
-        self._past: dict[Row, Interval] = {}
+        self._read: dict[int, list[Span]] = {}
+        self._past: dict[Row, set[Span]] = {}
+        self._inside: dict[int, set[int]] = {}
 
     def behind(self, rows: Iterable[Row]) -> list[Row]:
         """The past links behind some links of now, or behind past ones that this gave before."""
         links = [row for row in dict.fromkeys(rows) if row[0] > 0]
-        owners = self._owners({node for row in links for node in row[:2] if node > 0})
+        owners = {**self._owners({node for row in links for node in row[:2] if node > 0})}
         new = [one for one in set(owners.values()) if one not in self._ends]
         found = latest_replacements(self._connection, new) if new and presence(self._connection).replacements else {}
         self._ends |= {one: found.get(one) for one in new}
         links = [row for row in links if self._ends[owners[row[0]]] is not None]
         if not links:
             return []
-        wanted: dict[int, Interval] = {}
-        for row, read in self._intervals(links, owners):
-            end, known = self._ends[owners[row[0]]], self._read.get(row[0])
-            grown = read.joined(known)
-            if end is not None and end.at > read.start and grown != known:
-                wanted[row[0]] = self._read[row[0]] = grown
-        return self._found(wanted, owners) if wanted else []
+        wanted: dict[int, list[Span]] = {}
+        for row in links:
+            if row[2] in STEPS_INSIDE:  # read when what is made of it is read
+                self._inside.setdefault(row[1], set()).add(row[0])
+                wanted.setdefault(row[0], []).extend(self._read.get(row[1], ()))
+        for row, span in self._spans([row for row in links if row[2] not in STEPS_INSIDE], owners):
+            end = self._ends[owners[row[0]]]
+            if end is not None and end.at > span.start:
+                for column in (row[0], *self._inside.get(row[0], ())):
+                    owners[column] = owners[row[0]]
+                    wanted.setdefault(column, []).append(span)
+        return self._found({one: read for one, some in wanted.items() if (read := self._unread(one, some))}, owners)
 
-    def _intervals(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Interval]]:
+    def _unread(self, field: int, spans: list[Span]) -> list[Span]:
+        """Note when a field was read; gives these spans in order if there are moments among them that are new."""
+        before = self._read.get(field, [])
+        self._read[field] = joined_spans(sorted([*before, *spans]))
+        return joined_spans(sorted(spans)) if self._read[field] != before else []
+
+    def _spans(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Span]]:
         """When the input of each link was read: by the last run where it replaced all rows, else by all of them."""
         pairs = {(row[3], _dataset(row, owners)) for row in links}
-        last = {(row.job_id, row.output_id): row for row in pairs_for(self._connection, pairs, _last)}
+        last: dict[Pair, Any] = {}
+        for run in sorted(pairs_for(self._connection, pairs, _last), key=lambda one: (one.at, one.uuid)):
+            last[run.job_id, run.output_id] = run
         runs = self._replacing({row.run_id for row in last.values()})
-        since = self._since([row for row in links if not self._anew(row, owners, last, runs)])
+        since = self._since([row for row in links if row in self._past or not self._anew(row, owners, last, runs)])
         for row in links:
             run = last.get((row[3], _dataset(row, owners)))
-            if run is not None:
-                yield row, Interval(min(since.get(row, run.at), run.at) - 1, run.at - 1)
-            if row in self._past:
-                yield row, self._past[row]
+            if run is not None and (row in since or row not in self._past):
+                begin = run.at if self._anew(row, owners, last, runs) else min(since.get(row, run.at), run.at)
+                yield row, Span(*read_until(begin, run.at))
+            for held in self._past.get(row, ()):
+                yield row, Span(*read_during(*held))
 
     def _anew(self, row: Row, owners: Mapping[int, int], last: Mapping[Pair, Any], runs: Collection[Pair]) -> bool:
         """Whether all rows of a link's output are of its last run, and none of what was there before."""
@@ -99,20 +129,20 @@ class PastLinks:
                 found[source, sign * output, way, job] = at
         return {row: found[row] for row in rows if row in found}
 
-    def _found(self, wanted: Mapping[int, Interval], owners: Mapping[int, int]) -> list[Row]:
+    def _found(self, wanted: Mapping[int, list[Span]], owners: Mapping[int, int]) -> list[Row]:
         """The past links into fields, and into their datasets, that held when these were read."""
-        of_dataset: dict[int, Interval] = {}
+        of_dataset: dict[int, list[Span]] = {}
         for field, read in wanted.items():
-            of_dataset[owners[field]] = read.joined(of_dataset.get(owners[field]))
-        found: list[Row] = []
-        for tables, outputs, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, of_dataset, -1)):
-            for source, output, way, job, start, end in self._history(tables, outputs):
-                row, held = (source, sign * output, way, job), Interval(start - 1, end)
-                read = outputs[output]
-                if end > read.start and start <= read.end and held.joined(self._past.get(row)) != self._past.get(row):
-                    self._past[row] = held.joined(self._past.get(row))
-                    found.append(row)
-        return found
+            of_dataset.setdefault(owners[field], []).extend(read)
+        joined = {one: joined_spans(sorted(read)) for one, read in of_dataset.items()}
+        found: dict[Row, None] = {}
+        for tables, outputs, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, joined, -1)):
+            for source, output, way, job, start, end in self._history(tables, outputs) if outputs else ():
+                row, held = (source, sign * output, way, job), Span(start, end)
+                if held not in self._past.get(row, ()) and _reads(outputs[output], held):
+                    self._past.setdefault(row, set()).add(held)
+                    found[row] = None
+        return list(found)
 
     def _history(self, tables: Tables, outputs: Collection[int]) -> Iterator[tuple[int, ...]]:
         table = tables.history
@@ -125,6 +155,12 @@ class PastLinks:
         return (tuple(row) for row in rows if not self._jobs or row.job_id in self._jobs)
 
 
+def _reads(spans: list[Span], held: Span) -> bool:
+    """Whether one of the spans, which are in order and apart, has a moment in common with another."""
+    at = bisect_right(spans, held.start, key=lambda one: one.end)
+    return at < len(spans) and bool(overlap(*held, *spans[at]))
+
+
 def _dataset(row: Row, owners: Mapping[int, int]) -> int:
     return owners[row[1]] if row[1] > 0 else -row[1]
 
@@ -134,8 +170,9 @@ def _last(pair: FromClause) -> Select[Any]:
     other = schema.lineage.alias().c
     at = select(func.max(other.at)).where(other.job_id == pair.c.one, other.output_id == pair.c.other)
     mine = and_(_LINEAGE.job_id == pair.c.one, _LINEAGE.output_id == pair.c.other, _LINEAGE.at == at.scalar_subquery())
-    question = select(_LINEAGE.job_id, _LINEAGE.output_id, _LINEAGE.at, _LINEAGE.run_id).select_from(pair)
-    return question.join(schema.lineage, mine)
+    question = select(_LINEAGE.job_id, _LINEAGE.output_id, _LINEAGE.at, _LINEAGE.run_id, schema.run.c.uuid)
+    of_runs = question.select_from(pair).join(schema.lineage, mine)
+    return of_runs.join(schema.run, schema.run.c.id == _LINEAGE.run_id)
 
 
 def _since(table: Any, output: Any) -> Lookup:

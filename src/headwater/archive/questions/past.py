@@ -1,0 +1,139 @@
+"""Roots through lineage that is no longer current, and that made what current lineage has read.
+
+The rules are those of `headwater.store.questions.walk.past`. What is behind an edge depends on that edge alone: so the
+spans that any edge has read are found at once, by joins over time, and a walk goes over edges and spans alike.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from headwater.archive.questions.closure import Edges, counted, materialized, reach, steps_inside
+from headwater.archive.tables import EDGES
+from headwater.store.questions import Direction
+from headwater.store.questions.walk.past import overlap, read_during, read_until
+
+START = "start_id"
+"""The column of the field that a walk began with."""
+
+SEPARATOR = " "
+"""Between the two ids of a field in the graph of a start."""
+
+_INPUT = ("input_field_id", "input_dataset_id")
+_OUTPUT = ("output_field_id", "output_dataset_id")
+_NEAR = ("near_id", "near_dataset_id")
+_READ = (*_NEAR, *_INPUT, "read_from", "read_to")
+
+
+@dataclass(frozen=True, slots=True)
+class PastEdges:
+    """Edges that held for a span of time, and were read then.
+
+    Args:
+        spans: their ends, by ``span_id``; ``output_field_id`` is NULL of an edge to all fields of a dataset.
+        behind: the spans that were read, by the ids of an edge's output, or by ``near_id`` of a span.
+    """
+
+    spans: DataFrame
+    behind: DataFrame
+
+    def readers(self, fields: DataFrame) -> DataFrame:
+        """The fields that edges lead to which have read what is past."""
+        of_fields = self.behind.select(sf.col("near_id").alias("field_id")).union(
+            self.behind.where("near_id IS NULL")
+            .join(fields, fields.dataset_id == self.behind.near_dataset_id)
+            .select("field_id")
+        )
+        return fields.join(of_fields, "field_id", "left_semi")
+
+    def with_edges(self, edges: Edges) -> Edges:
+        """The edges of a walk up over fields and spans; these are fields without a dataset."""
+        span = sf.col("span_id"), sf.lit(None).cast("string")
+        to_spans = self.behind.select(*span, *_NEAR)
+        of_fields = edges.of_fields.select(*_INPUT, *_OUTPUT)
+        of_fields = of_fields.union(to_spans.where("near_id IS NOT NULL")).union(self.spans.select(*_INPUT, *span))
+        whole = to_spans.where("near_id IS NULL").drop("near_id")
+        return Edges(of_fields, edges.of_datasets.select(*_INPUT, "output_dataset_id").union(whole), edges.fields)
+
+    def edges_of_each(self, start: DataFrame, edges: Edges) -> tuple[DataFrame, Edges]:
+        """For fields a graph of each: those fields in it, and all edges; its ids are texts of two, as `START` first."""
+        each = start.select(sf.col("field_id").alias(START), "field_id", "dataset_id").distinct()
+        reached = reach(each, self.with_edges(edges), Direction.UP, carried=(START,)).drop("distance")
+        fields = materialized(reached.where("dataset_id IS NOT NULL"))
+        held = reached.where("dataset_id IS NULL").withColumnRenamed("field_id", "span_id").select(START, "span_id")
+        held = held.join(self.spans, "span_id")
+        links = (
+            fields.join(edges.of_fields, fields.field_id == edges.of_fields.output_field_id),
+            fields.join(edges.of_datasets, fields.dataset_id == edges.of_datasets.output_dataset_id),
+            held.where("output_field_id IS NOT NULL").withColumn("field_id", sf.col("output_field_id")),
+            held.where("output_field_id IS NULL")
+            .withColumn("dataset_id", sf.col("output_dataset_id"))
+            .join(fields, [START, "dataset_id"]),
+        )
+        of_start = [
+            one.select(
+                _id("input_field_id"), "input_dataset_id", _id("field_id", "output_field_id"), "output_dataset_id"
+            )
+            for one in links
+        ]
+        of_fields = materialized(reduce(DataFrame.union, of_start).distinct())
+        return (
+            each.select(_id("field_id"), "dataset_id"),
+            Edges(of_fields, edges.of_datasets.where("false"), fields.select(_id("field_id"), "dataset_id")),
+        )
+
+
+def past_edges(tables: Mapping[str, DataFrame]) -> PastEdges | None:
+    """The spans of edges that were read before their datasets were replaced; None where there are none."""
+    replaced = tables["replacements"].where("certain")
+    ends = replaced.groupBy("dataset_id").agg(sf.max(sf.unix_micros("at")).alias("ended"))
+    every = reduce(DataFrame.union, (_edges(tables[name]) for name in EDGES))
+    of_replaced = ends.select(sf.col("dataset_id").alias("output_dataset_id"))
+    past = every.where("NOT current").join(of_replaced, "output_dataset_id", "left_semi")
+    spans, many = counted(past.withColumn("span_id", sf.concat(sf.lit("span "), sf.monotonically_increasing_id())))
+    if not many:
+        return None
+    read_then = read_during(sf.col("held_from"), sf.col("held_to"))
+    of_spans = spans.withColumns({"near_id": sf.col("span_id"), "near_dataset_id": sf.lit(None).cast("string")})
+    reads = _read_now(every.where("current"), replaced).union(of_spans.select(*_NEAR, *_INPUT, *read_then))
+    reads = reads.toDF(*_READ).join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
+    reads = materialized(reads.where("ended > read_from").select(*_READ))
+    inside = steps_inside(tables, None).select(sf.col("input_field_id").alias("column_id"), "output_field_id")
+    inside = inside.join(reads, inside.output_field_id == reads.input_field_id)
+    reads = reads.union(inside.withColumn("input_field_id", sf.col("column_id")).select(*_READ))
+    behind, many = counted(_behind(reads, spans))
+    return PastEdges(spans, behind) if many else None
+
+
+def _edges(table: DataFrame) -> DataFrame:
+    """The edges of a table with their times in microseconds."""
+    field = "output_field_id" if "output_field_id" in table.columns else sf.lit(None).cast("string")
+    moments = {"held_from": "valid_from", "held_to": "valid_to", "last": "last_at"}
+    times = (sf.unix_micros(one).alias(name) for name, one in moments.items())
+    return table.select(field, "output_dataset_id", *_INPUT, "current", "last_run", *times)
+
+
+def _read_now(edges: DataFrame, replaced: DataFrame) -> DataFrame:
+    """When the inputs of edges of now were read: by the last run where it replaced all rows, else by all of them."""
+    anew = replaced.select(sf.col("run").alias("last_run"), sf.col("dataset_id").alias("output_dataset_id"))
+    joined = edges.join(anew.withColumn("anew", sf.lit(True)), ["last_run", "output_dataset_id"], "left")
+    by_last = sf.col("anew").isNotNull() & (sf.col("input_dataset_id") != sf.col("output_dataset_id"))
+    since = sf.when(by_last, sf.col("last")).otherwise(sf.least("held_from", "last"))
+    return joined.select(*_OUTPUT, *_INPUT, *read_until(since, sf.col("last")))
+
+
+def _behind(reads: DataFrame, spans: DataFrame) -> DataFrame:
+    """The spans into fields, and into their datasets, that held when these were read."""
+    then = overlap(spans.held_from, spans.held_to, reads.read_from, reads.read_to)
+    of_field = reads.input_field_id == spans.output_field_id
+    of_dataset = spans.output_field_id.isNull() & (reads.input_dataset_id == spans.output_dataset_id)
+    found = (reads.join(spans, one & then).select(*_NEAR, "span_id") for one in (of_field, of_dataset))
+    return reduce(DataFrame.union, found).distinct()
+
+
+def _id(field: str, name: str = "") -> Column:
+    """The id of a field in the graph of a start."""
+    return sf.concat_ws(SEPARATOR, START, field).alias(name or field)
