@@ -1,7 +1,7 @@
 """Walks from a name as answers: with a value for each column and hop, in ids, and by dataset."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -28,12 +28,9 @@ from headwater.store.questions.lookup.find import Name, find
 from headwater.store.questions.walk.closure import Closure, bare_datasets, joined
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.guesses import GUESS_ID, follows_guesses
-from headwater.store.questions.walk.nested import reach_nodes, walk_nodes
+from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Steps, only_indirect, strongest_first
 from headwater.store.store import Store
-
-Walk = Callable[[Connection, Collection[Node], Direction, Bounds, Collection[int]], Closure]
-"""How to walk: `walk_nodes`, or `reach_nodes` where the columns are enough."""
 
 
 class Walked(NamedTuple):
@@ -60,31 +57,31 @@ def _transformations(connection: Connection, closure: Closure) -> dict[int, Tran
 
 
 def closure_at(
-    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk = walk_nodes
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, *, links: bool = True
 ) -> Closure:
     """Walks from a column, or from every column of a dataset, in ids alone; both directions share the time."""
     if direction is Direction.BOTH:
-        return closure_in_both_directions(connection, start, (bounds, bounds), by)
-    return _closure_in_direction(connection, start, direction, bounds, by)
+        return closure_in_both_directions(connection, start, (bounds, bounds), links=links)
+    return _closure_in_direction(connection, start, direction, bounds, links=links)
 
 
 def closure_in_both_directions(
-    connection: Connection, start: Column | KnownDataset, bounds: tuple[Bounds, Bounds], by: Walk = walk_nodes
+    connection: Connection, start: Column | KnownDataset, bounds: tuple[Bounds, Bounds], *, links: bool = True
 ) -> Closure:
     """Walk up within the first bounds and down within the second; both together have the seconds of the first."""
     ends = time.monotonic() + bounds[0].seconds
-    up = _closure_in_direction(connection, start, Direction.UP, bounds[0], by)
+    up = _closure_in_direction(connection, start, Direction.UP, bounds[0], links=links)
     rest = replace(bounds[1], seconds=max(ends - time.monotonic(), 0.0))
-    return joined(up, _closure_in_direction(connection, start, Direction.DOWN, rest, by))
+    return joined(up, _closure_in_direction(connection, start, Direction.DOWN, rest, links=links))
 
 
 def _closure_in_direction(
-    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, by: Walk
+    connection: Connection, start: Column | KnownDataset, direction: Direction, bounds: Bounds, *, links: bool
 ) -> Closure:
     begin = start_nodes(connection, start)
     # A dataset of which no column is known may still have rows that depend on something.
-    rows_of = [start.id] if isinstance(start, KnownDataset) and not begin else []
-    closure = by(connection, begin.values(), direction, bounds, rows_of)
+    rows = [(-start.id, ())] if isinstance(start, KnownDataset) and not begin else []
+    closure = walk_nodes(connection, [*begin.values(), *rows], direction, bounds, links=links)
     if bounds.edge_type is not EdgeType.INDIRECT:
         return closure
     return only_indirect(closure, begin, _transformations(connection, closure), direction)
@@ -185,7 +182,7 @@ def reached_from(store: Store, name: Name, direction: Direction = Direction.UP, 
     with store.read() as connection:
         start = find(connection, name, bounds.as_of, bounds.sees, nested=True)
         needs_links = bounds.edge_type is EdgeType.INDIRECT or follows_guesses(bounds)
-        closure = closure_at(connection, start, direction, bounds, walk_nodes if needs_links else reach_nodes)
+        closure = closure_at(connection, start, direction, bounds, links=needs_links)
     return Reached(
         start,
         direction,

@@ -69,15 +69,15 @@ class Closure:
         return self.dataset_of[node] if node > 0 else -node
 
 
-def walk(
-    connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds, rows_of: Collection[int] = ()
-) -> Closure:
+def walk(connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds) -> Closure:
     """Everything upstream or downstream of some columns, or upstream of the rows of some datasets, within bounds.
+
+    The node of a dataset is its id with a minus sign.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
-    walker = _Walker(connection, edges_within(connection, bounds), direction, bounds, rows_of)
+    walker = _Walker(connection, edges_within(connection, bounds), direction, bounds)
     unexplored = walker.run(start)
     if direction is Direction.UP and bounds.as_of is None:
         unexplored = walker.go_back(unexplored)
@@ -88,17 +88,15 @@ def walk(
     return Closure(walker.distance, owners, called, rows, frozenset(unexplored), walker.limits, past=past)
 
 
-def reach(
-    connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds, rows_of: Collection[int] = ()
-) -> Closure:
+def reach(connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds) -> Closure:
     """As `walk`, in less time: the columns with their distance and the limits that cut the walk, and nothing else.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
     if direction is Direction.UP and bounds.as_of is None and any_replacement(connection):
-        return walk(connection, start, direction, bounds, rows_of)  # it takes links to go back in time
-    walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds, rows_of)
+        return walk(connection, start, direction, bounds)  # it takes links to go back in time
+    walker = _Walker(connection, edges_within(connection, bounds, only_ends=True), direction, bounds)
     unexplored = walker.run(start)
     return Closure(walker.distance, {}, {}, (), frozenset(unexplored), walker.limits)
 
@@ -138,7 +136,7 @@ class _Walker:
     edges: AnyEdges
     direction: Direction
     bounds: Bounds
-    rows_of: Collection[int]
+    rows_of: set[int] = field(default_factory=set)
     distance: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     past: set[Row] = field(default_factory=set)
@@ -154,7 +152,8 @@ class _Walker:
 
     def run(self, start: Collection[int]) -> Collection[int]:
         """Walks until nothing new comes or a limit is met; gives back what then stood open."""
-        return self._walk(self._reach(set(start), 0), 0)
+        self.rows_of = {-node for node in start if node < 0}
+        return self._walk(self._reach({node for node in start if node > 0}, 0), 0)
 
     def go_back(self, unexplored: Collection[int]) -> Collection[int]:
         """Walks on over past links that made what the links of now have read; gives back what then stood open."""

@@ -12,46 +12,23 @@ from headwater.store.questions.walk.leaf_steps import LeafSteps
 
 
 def walk_nodes(
-    connection: Connection,
-    start: Collection[Node],
-    direction: Direction,
-    bounds: Bounds,
-    rows_of: Collection[int] = (),
+    connection: Connection, start: Collection[Node], direction: Direction, bounds: Bounds, *, links: bool = True
 ) -> Closure:
     """Walk from columns, or leaf by leaf where the bounds say so or the start is a field within a column.
+
+    Without ``links`` it takes less time, and says which columns there are and how far, unless it takes links to answer.
 
     Raises:
         UnknownName: the bounds name a job that the store does not know.
     """
     columns = {column for column, _ in start}
-    if not _is_nested(start, bounds):
-        return walk(connection, columns, direction, bounds, rows_of)
+    if not bounds.nested and not any(path for _, path in start):
+        return (walk if links else reach)(connection, columns, direction, bounds)
     # Leaf by leaf transformations are others: filters look at those.
-    walked = walk(connection, columns, direction, replace(bounds, subtypes=frozenset(), masking=None), rows_of)
+    walked = walk(connection, columns, direction, replace(bounds, subtypes=frozenset(), masking=None))
     walker = _Walker(walked, bounds, LeafSteps(connection, walked, direction, bounds))
-    walker.run(start, rows_of)
+    walker.run(start)
     return walker.closure()
-
-
-def reach_nodes(
-    connection: Connection,
-    start: Collection[Node],
-    direction: Direction,
-    bounds: Bounds,
-    rows_of: Collection[int] = (),
-) -> Closure:
-    """As `walk_nodes`, without links and so in less time, unless it takes these to answer.
-
-    Raises:
-        UnknownName: the bounds name a job that the store does not know.
-    """
-    if _is_nested(start, bounds):
-        return walk_nodes(connection, start, direction, bounds, rows_of)
-    return reach(connection, {column for column, _ in start}, direction, bounds, rows_of)
-
-
-def _is_nested(start: Collection[Node], bounds: Bounds) -> bool:
-    return bounds.nested or any(path for _, path in start)
 
 
 @dataclass(slots=True)
@@ -82,10 +59,10 @@ class _Walker:
             transformations=self.steps.made,
         )
 
-    def run(self, start: Collection[Node], rows_of: Collection[int]) -> None:
+    def run(self, start: Collection[Node]) -> None:
         """Walk level by level."""
-        frontier = self._reach([self.steps.node(column, path) for column, path in start], 0)
-        level, datasets = 0, set(rows_of)
+        frontier = self._reach([self.steps.node(column, path) for column, path in start if column > 0], 0)
+        level, datasets = 0, {-dataset for dataset, _ in start if dataset < 0}
         while frontier or (datasets and level == 0):
             steps = [step for node in frontier for step in self.steps.of(node)]
             if self.steps.direction is Direction.UP:
