@@ -58,6 +58,8 @@ public class Tap extends SparkListener {
   private final Set roots = Collections.synchronizedSet(new HashSet());
   /** Those whose start is queued, or was: their end is never dropped, so that no run stays open for want of room. */
   private final Set started = Collections.synchronizedSet(new HashSet());
+  /** By execution that had ended before this listener got to its start: the start. */
+  private final Map missed = new ConcurrentHashMap();
   private final AtomicLong dropped = new AtomicLong();
   private final LinkedBlockingQueue queue = new LinkedBlockingQueue();
   private final Map replies = new ConcurrentHashMap();
@@ -99,11 +101,15 @@ public class Tap extends SparkListener {
     if (Before.isDone(id)) { streams.left(id); return; }
     roots.add(id);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
-    if (execution == null) return;
+    if (execution == null) { if (mayBeOfScript(event)) missed.put(id, event); return; }
     Leaving.watch(execution.sparkSession());
     if (Altered.isMade(execution.logical())) return;
-    if (isOfScript(event, execution)) offer(new Object[] {"query", id, Long.valueOf(event.time()), execution, null, null, null, PlanWriter.place(execution), null});
+    offerQuery(id, event, execution);
     if (isInteresting(execution) && offer(new Object[] {"start", id, Long.valueOf(event.time()), readable(id, execution), event.description(), null, null, PlanWriter.place(execution), stream, Boolean.valueOf(Before.isNew(id))})) started.add(id);
+  }
+
+  private void offerQuery(Long id, SparkListenerSQLExecutionStart event, QueryExecution execution) {
+    if (isOfScript(event, execution)) offer(new Object[] {"query", id, Long.valueOf(event.time()), execution, null, null, null, PlanWriter.place(execution), null});
   }
 
   /** The execution, to be read when it is polled; its plan already, where by then the catalog has forgotten its table. */
@@ -129,6 +135,8 @@ public class Tap extends SparkListener {
     Object failure = Reflection.unwrap(Reflection.call(event, "executionFailure"));
     String batch = streams.batchEnded(id, failure != null);
     if (batch != null) queue.add(new Object[] {"batch", id, Long.valueOf(event.time()), null, null, null, null, null, batch});
+    SparkListenerSQLExecutionStart start = (SparkListenerSQLExecutionStart) missed.remove(id);
+    if (start != null && event.qe() != null) offerQuery(id, start, event.qe());
     if (!roots.remove(id)) return;
     String stream = streams.writer(id);
     streams.left(id);
@@ -185,8 +193,12 @@ public class Tap extends SparkListener {
 
   /** A query that ``sql`` itself runs is one of a SQL script: a FOR assigns its rows to variables. */
   private static boolean isOfScript(SparkListenerSQLExecutionStart event, QueryExecution execution) {
-    if (!String.valueOf(event.description()).startsWith("sql at ") && !String.valueOf(event.details()).contains("SparkSession.sql(")) return false;
+    if (!mayBeOfScript(event)) return false;
     try { return !writes(Reflection.analyzed(execution)) && !Reflection.simpleName(execution.analyzed()).equals("CommandResult"); } catch (Throwable wrong) { return false; }
+  }
+
+  private static boolean mayBeOfScript(SparkListenerSQLExecutionStart event) {
+    return String.valueOf(event.description()).startsWith("sql at ") || String.valueOf(event.details()).contains("SparkSession.sql(");
   }
 
   /** A command, a write of a stream's batch, or several of them (FROM … INSERT … INSERT) with their CTEs. */
