@@ -45,6 +45,7 @@ def test_the_leak_is_found_with_each_step_of_its_path_and_the_hash_is_not(script
     assert steps == ["privacy_prepare", "privacy_enrich", "privacy_report"]
     reported = {line.split()[2] for line in lines if line.startswith(("error", "warning"))}
     assert {one.rpartition(".")[2].rstrip(":") for one in reported} == {"customer"}
+    assert not [line for line in lines if "pii.phone arrives here" in line]
 
 
 def test_a_plan_leaves_no_lake(script: tuple[Path, Ended], request: pytest.FixtureRequest) -> None:
