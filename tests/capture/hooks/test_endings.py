@@ -26,7 +26,7 @@ from pyspark import SparkContext
 import subprocess
 process = SparkContext._gateway.proc
 children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True).stdout
-for pid in [*map(int, children.split()), process.pid]:
+for pid in [process.pid, *map(int, children.split())]:
     os.kill(pid, signal.SIGKILL)
 time.sleep(2)
 """
