@@ -66,7 +66,7 @@ def closures(connection: Connection) -> Iterator[Closure]:
     datasets = connection.execute(select(schema.dataset.c.id)).scalars().all()
     for direction in (Direction.UP, Direction.DOWN):
         yield from (walk(connection, [one], direction, Bounds()) for one in fields)
-        yield from (walk(connection, [], direction, Bounds(), [one]) for one in datasets)
+        yield from (walk(connection, [-one], direction, Bounds()) for one in datasets)
         for bounds in BOUNDS:
             found, reached = (by(connection, fields[1::2], direction, bounds) for by in (walk, reach))
             yield found
