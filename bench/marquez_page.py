@@ -9,36 +9,25 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Error, Locator, Page, expect
-from tests.server.page.browser import chromium
+from playwright.sync_api import Error, expect
+from tests.server.page.browser import PATIENCE, CountedClicks, chromium
 from tests.server.page.lineage import EVENTS
 from tests.server.processes import Forker, serving, wait_for
 
 from headwater.store import open_store
 
 PORT = "3399"
-PATIENCE = 20_000  # milliseconds
 
 
-@dataclass(slots=True)
-class Hand:
-    """Every click, and every field that is filled in, counts as one."""
-
-    page: Page
-    clicks: int = 0
-
-    def click(self, on: Locator) -> None:
-        self.clicks += 1
-        on.click()
+class Hand(CountedClicks):
+    """The hand of a person on Marquez's page."""
 
     def find(self, text: str, dataset: str) -> None:
         """Search, open what is found, and the dataset in the graph of tables: its schema and facets."""
-        self.clicks += 1
-        self.page.locator("#searchBar").fill(text)
+        self.fill(self.page.locator("#searchBar"), text)
         self.click(self.page.get_by_text(dataset, exact=True).first)
         self.page.get_by_text("Table Level").wait_for()
         # The first of them is in the overview of the graph.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[3]
 WEB = ROOT / "web"
@@ -46,6 +46,22 @@ class Visit:
     def require_clean(self) -> None:
         """Nothing failed in the page, and it asked no other host for anything."""
         assert self.faults == []
+
+
+@dataclass(slots=True)
+class CountedClicks:
+    """Clicks of a person: each counts as one, and so does each field that is filled in."""
+
+    page: Page
+    clicks: int = 0
+
+    def click(self, on: Locator) -> None:
+        self.clicks += 1
+        on.click()
+
+    def fill(self, field: Locator, text: str) -> None:
+        self.clicks += 1
+        field.fill(text)
 
 
 @contextmanager

@@ -5,31 +5,18 @@ The table in docs/page.md has the same questions and numbers.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
-from tests.server.page.browser import ROOT, Visit
+from playwright.sync_api import Locator, expect
+from tests.server.page.browser import ROOT, CountedClicks, Visit
 from tests.server.page.test_graph import column
 
 TABLE = re.compile(r"^\| (?P<number>\d+) \| (?P<question>[^|]*?) \| (?P<clicks>\d+) \|", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class Hand:
-    """The hand of a person: every click, and every field that is filled in, counts as one."""
-
-    page: Page
-    clicks: int = 0
-
-    def click(self, on: Locator) -> None:
-        self.clicks += 1
-        on.click()
-
-    def fill(self, field: Locator, text: str) -> None:
-        self.clicks += 1
-        field.fill(text)
+class Hand(CountedClicks):
+    """The hand of a person on the page."""
 
     def find(self, text: str, option: str) -> None:
         """Search for a text, and choose one of what is found."""
