@@ -85,6 +85,9 @@ HOSTILE = output(
         "__proto__": ("string", [step("silver/orders", "customer")]),
     },
 )
+MEASURES = [f"measure_{number:03}" for number in range(300)]
+WIDE = output("silver/wide", {one: ("double", [step("raw/wide", one, "TRANSFORMATION")]) for one in MEASURES})
+WIDE_TOTAL = output("gold/wide", {"total": ("double", [step("silver/wide", one, "AGGREGATION") for one in MEASURES])})
 SECRET = output("silver/salaries", {"salary": ("decimal(9,2)", [step("silver/orders", "amount")])})
 SECRET["namespace"] = "hr"
 BONUS = output("gold/bonus", {"bonus": ("int", [step("hr|silver/salaries", "salary", "TRANSFORMATION")])})
@@ -115,6 +118,8 @@ EVENTS = [
     run_event("odd", HOSTILE, minute=4, run="odd"),
     run_event("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
     run_event("bonus", BONUS, minute=6, run="bonus"),
+    run_event("wide", WIDE, minute=6, run="wide"),
+    run_event("wide total", WIDE_TOTAL, minute=7, run="wide total"),
     run_event("rates", rates("daily"), minute=7) | {"run": {"runId": RATES_RUNS[0]}},
     run_event("rates", rates("monthly"), minute=8) | {"run": {"runId": RATES_RUNS[1]}},
 ]

@@ -19,7 +19,10 @@ PICTURES = {
     "why": (f"{AMOUNT}&page=why", "light"),
     "dataset": (ORDERS, "light"),
     "compared": (f"{RATES}&compare={RATES_RUNS[0]}", "light"),
+    "phone": ("?namespace=lake&dataset=silver%2Forders&influence=all", "light"),
 }
+SCREEN = {"width": 1200, "height": 640}
+PHONE = {"width": 390, "height": 780}
 
 
 def main() -> None:
@@ -30,7 +33,8 @@ def main() -> None:
         with serving(forker, store, Path(folder) / "log") as server:
             pictures = PICTURES | {"step": (step_query(server.url, "amount", "revenue"), "light")}
             for name, (query, scheme) in pictures.items():
-                with visit(browser, server.url, color_scheme=scheme, viewport={"width": 1200, "height": 640}) as seen:
+                size = PHONE if name == "phone" else SCREEN
+                with visit(browser, server.url, color_scheme=scheme, viewport=size) as seen:
                     take(seen.go(query), name)
         forker.close()
 

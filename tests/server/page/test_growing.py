@@ -119,12 +119,33 @@ def test_a_phone_shows_the_graph_its_toolbar_and_a_panel_at_once(visiting: Visit
     stage = page.locator(".hw-stage")
     expect(stage).to_be_in_viewport(ratio=1)
     assert (stage.bounding_box() or {})["height"] >= 200
-    page.get_by_text("Export", exact=True).click()
-    for button in page.get_by_role("toolbar").get_by_role("button").all():
+    toolbar = page.get_by_role("toolbar")
+    for button in toolbar.get_by_role("button").all():
+        button.scroll_into_view_if_needed()
         expect(button).to_be_in_viewport(ratio=1)
+    page.get_by_text("Export", exact=True).click()
+    for form in page.locator(".hw-menu-items button").all():
+        expect(form).to_be_in_viewport(ratio=1)
     # All that comes later above a panel leaves it in sight.
     visiting.go(step_query(visiting.url, "amount", "revenue"))
     expect(page.get_by_label("Compare with")).to_be_attached()
     expect(page.get_by_text("SQL of the job")).to_be_visible()
     page.wait_for_timeout(300)
     expect(page.get_by_role("complementary", name="Details of the step")).to_be_in_viewport(ratio=1)
+
+
+def test_a_phone_gives_most_of_its_height_to_the_graph_of_a_wide_table_at_its_start(visiting: Visit) -> None:
+    page = visiting.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    visiting.go("?namespace=lake&dataset=gold%2Fwide&field=total")
+    for name in ("silver/wide", "gold/wide"):
+        expect(card(page, name)).to_be_in_viewport(ratio=0.99)
+    assert (page.locator(".hw-stage").bounding_box() or {})["height"] > 844 * 0.65
+    page.get_by_role("link", name="Dataset", exact=True).scroll_into_view_if_needed()
+    expect(page.get_by_role("link", name="Dataset", exact=True)).to_be_in_viewport(ratio=1)
+    expect(column(page, "silver/wide", "measure_000")).to_be_visible()
+    card(page, "silver/wide").get_by_title("Columns after these").click()
+    expect(column(page, "silver/wide", "measure_012")).to_be_visible()
+    # Where a drawing is wider than the screen it opens at the dataset that it is about.
+    visiting.go("?namespace=lake&dataset=silver%2Fwide")
+    expect(card(page, "silver/wide")).to_be_in_viewport(ratio=0.99)

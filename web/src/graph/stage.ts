@@ -1,6 +1,6 @@
 /** The stage: camera, painted bitmap and the world of cards above it, moved together without rendering anew. */
 
-import { type Camera, centred, fitted, panned, revealed, type Size, seen, zoomed } from "./drawing/camera";
+import { type Camera, COLUMN_ZOOM, centred, fitted, panned, revealed, type Size, seen, zoomed } from "./drawing/camera";
 import { PaintWorker } from "./drawing/client";
 import { overlap, type Rect } from "./drawing/curves";
 import type { Drawing, Lit } from "./drawing/drawing";
@@ -13,8 +13,10 @@ const BEYOND = 0.25;
 const STRETCH = { least: 0.6, most: 1.6 };
 /** How far outside cards are made already, in pixels of the screen. */
 const CARD_MARGIN = 240;
-/** Below this zoom a whole drawing cannot be read: it opens at the focus. */
-const READABLE_ZOOM = 0.4;
+/** The zoom at which a drawing opens at the focus where as a whole its columns would not be seen. */
+const FOCUS_ZOOM = 0.75;
+/** On a narrow screen it is smaller, so that two cards are seen with the lines between: of so many pixels at zoom 1. */
+const TWO_CARDS = 690;
 /** Below this zoom cards have larger letters. */
 const FAR_ZOOM = 0.75;
 const GLIDE = 250; // milliseconds
@@ -38,8 +40,8 @@ export class Stage {
   private shown: Frame | null = null;
   /** The boxes that have cards; null before a new drawing has any. */
   private inSight: ReadonlySet<number> | null = null;
-  /** Whether the whole drawing was asked for, and nothing moved the camera since. */
-  private fits = false;
+  /** What the camera was put to, so that it is put there again in another size; null since anything else moved it. */
+  private aim: "start" | "whole" | null = null;
   /** The frame that will find the boxes in sight. */
   private finding = 0;
   /** The timer until the camera rests. */
@@ -106,7 +108,7 @@ export class Stage {
 
   private see(camera: Camera): void {
     this.camera = camera;
-    this.fits = false;
+    this.aim = null;
     this.elements.world.style.transform = transformOf({ x: 0, y: 0, zoom: 1 }, camera);
     if (this.elements.world.style.willChange === "") this.letter();
     // Cards are scaled as they were painted while the camera moves, and painted anew when it rests.
@@ -142,7 +144,7 @@ export class Stage {
   fit(): void {
     if (!this.drawing) return;
     this.moveTo(fitted(this.drawing.bounds, this.size));
-    this.fits = true;
+    this.aim = "whole";
   }
 
   reveal(rect: Rect): void {
@@ -150,7 +152,7 @@ export class Stage {
   }
 
   centre(rect: Rect, zoom = this.camera.zoom): void {
-    this.moveTo(centred({ ...this.camera, zoom }, rect, this.size));
+    this.moveTo(centred(rect, this.drawing?.bounds ?? rect, this.size, zoom));
   }
 
   /** Return the point of the drawing under a point of the window. */
@@ -201,15 +203,18 @@ export class Stage {
   private open(): void {
     this.fit();
     const { drawing } = this;
-    if (!drawing || this.camera.zoom >= READABLE_ZOOM) return;
+    if (!drawing) return;
     const focus = drawing.boxes[drawing.scene.boxOf[drawing.scene.graph.view.focus.dataset]];
-    if (focus) this.centre(focus, 0.75);
+    if (focus && !showsColumns(this.camera.zoom))
+      this.centre(focus, Math.max(COLUMN_ZOOM, Math.min(FOCUS_ZOOM, this.size.width / TWO_CARDS)));
+    this.aim = "start";
   }
 
   private measure(): void {
     const { clientWidth, clientHeight } = this.elements.root;
     this.size = { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
-    if (this.fits) this.fit();
+    if (this.aim === "start") this.open();
+    else if (this.aim === "whole") this.fit();
     else this.moveTo(this.camera);
   }
 

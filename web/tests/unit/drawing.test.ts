@@ -88,7 +88,19 @@ test("a fitted camera sees all, a revealing one what it is to show, and moves no
   expect(seen(moved, size).right).toBeGreaterThanOrEqual(card.right);
   expect(moved.y).toBe(0);
   expect(revealed(moved, card, size)).toEqual(moved);
-  expect(seen(centred(moved, card, size), size).left).toBe(2124 - 400);
+  expect(seen(centred(card, rect, size, 1), size).left).toBe(2124 - 400);
+});
+
+test("a centred camera shows no more beyond the bounds than a margin, and the start of what is larger than the screen", () => {
+  const bounds = { left: 0, top: 0, right: 4000, bottom: 300 };
+  const last = { left: 3752, top: 0, right: 4000, bottom: 300 };
+  const { left, top, right } = seen(centred(last, bounds, size, 1), size);
+  expect(right).toBe(4033);
+  expect(top).toBe((300 - size.height) / 2);
+  expect(left).toBeLessThan(3752 - 400);
+  const tall = { left: 0, top: 1000, right: 248, bottom: 9000 };
+  const seenOfTall = seen(centred(tall, { ...tall, right: 4000, top: 0 }, size, 1), size);
+  expect([seenOfTall.left, seenOfTall.top]).toEqual([-33, 967]);
 });
 
 test("long names are cut with an ellipsis", () => {

@@ -18,7 +18,9 @@ export const SMALLEST_ZOOM = 0.005;
 export const LARGEST_ZOOM = 2;
 /** From this zoom on columns can be read: cards have rows, and each strand is a line. */
 export const COLUMN_ZOOM = 0.5;
-const MARGIN = 40;
+
+/** Return how much is left free around what is seen, in pixels of the screen: less on a narrow one. */
+const marginOf = ({ width }: Size) => Math.min(40, Math.round(width / 24));
 
 /** Return the part of the drawing that is seen. */
 export function seen({ x, y, zoom }: Camera, { width, height }: Size): Rect {
@@ -37,7 +39,8 @@ export function zoomed({ x, y, zoom }: Camera, factor: number, screenX: number, 
 }
 
 /** Return the camera that sees a whole rectangle, at zoom 1 at most, with a margin in pixels of the screen. */
-export function fitted(rect: Rect, { width, height }: Size, margin = MARGIN): Camera {
+export function fitted(rect: Rect, size: Size, margin = marginOf(size)): Camera {
+  const { width, height } = size;
   const [wide, tall] = [rect.right - rect.left, rect.bottom - rect.top];
   const fits = Math.min((width - 2 * margin) / Math.max(1, wide), (height - 2 * margin) / Math.max(1, tall));
   const zoom = Math.min(1, fits);
@@ -48,18 +51,28 @@ export function fitted(rect: Rect, { width, height }: Size, margin = MARGIN): Ca
   };
 }
 
-/** Return the camera with a rectangle in the middle. */
-export function centred(camera: Camera, rect: Rect, { width, height }: Size): Camera {
+/**
+ * Return the camera with a rectangle in the middle, or nearer to a side where else room would be empty beyond the bounds.
+ *
+ * Of a rectangle that is larger than the screen its left and upper side are seen.
+ */
+export function centred(rect: Rect, bounds: Rect, size: Size, zoom: number): Camera {
+  const margin = marginOf(size) / zoom;
+  const along = (low: number, high: number, first: number, last: number, length: number) => {
+    if (high - low > length - 2 * margin) return low - margin;
+    if (last - first < length - 2 * margin) return (first + last - length) / 2;
+    return Math.max(first - margin, Math.min((low + high - length) / 2, last + margin - length));
+  };
   return {
-    x: (rect.left + rect.right) / 2 - width / camera.zoom / 2,
-    y: (rect.top + rect.bottom) / 2 - height / camera.zoom / 2,
-    zoom: camera.zoom,
+    x: along(rect.left, rect.right, bounds.left, bounds.right, size.width / zoom),
+    y: along(rect.top, rect.bottom, bounds.top, bounds.bottom, size.height / zoom),
+    zoom,
   };
 }
 
 /** Return the camera moved as little as shows a rectangle; unmoved where that is seen already. */
 export function revealed(camera: Camera, rect: Rect, size: Size): Camera {
-  const margin = MARGIN / camera.zoom;
+  const margin = marginOf(size) / camera.zoom;
   const { left, top, right, bottom } = seen(camera, size);
   const along = (low: number, high: number, from: number, to: number) =>
     from < low + margin
