@@ -4,6 +4,8 @@ from typing import Any
 
 from tests.store.conftest import run_event
 
+from headwater.model.nested_names import nested_name
+
 Json = dict[str, Any]
 SQL = "SELECT customer, sum(amount) AS revenue FROM silver.orders GROUP BY customer"
 SCRIPT = "<img src=x onerror=document.title='owned'>"
@@ -85,6 +87,22 @@ HOSTILE = output(
         "__proto__": ("string", [step("silver/orders", "customer")]),
     },
 )
+LEAVES = (SCRIPT, TURNED, LONG, LOOKALIKE, "", "a.b", "`", "__proto__")
+ODD = output(
+    "silver/odd",
+    {
+        "items": (
+            f"struct<{','.join(f'{leaf}:string' for leaf in LEAVES)}>",  # Spark does not quote them
+            [step("raw/odd", f"c{place}", "TRANSFORMATION") for place in range(len(LEAVES))],
+        )
+    },
+    headwater_nestedLineage={
+        "fields": {
+            nested_name(("items", leaf)): {"inputFields": [step("raw/odd", f"c{place}", description=leaf or "empty")]}
+            for place, leaf in enumerate(LEAVES)
+        }
+    },
+)
 MEASURES = [f"measure_{number:03}" for number in range(300)]
 WIDE = output("silver/wide", {one: ("double", [step("raw/wide", one, "TRANSFORMATION")]) for one in MEASURES})
 WIDE_TOTAL = output("gold/wide", {"total": ("double", [step("silver/wide", one, "AGGREGATION") for one in MEASURES])})
@@ -118,6 +136,7 @@ EVENTS = [
     run_event("odd", HOSTILE, minute=4, run="odd"),
     run_event("salaries", SECRET, minute=5, run="salaries") | {"job": {"namespace": "hr", "name": "salaries"}},
     run_event("bonus", BONUS, minute=6, run="bonus"),
+    run_event("leaves", ODD, minute=5, run="leaves"),
     run_event("wide", WIDE, minute=6, run="wide"),
     run_event("wide total", WIDE_TOTAL, minute=7, run="wide total"),
     run_event("rates", rates("daily"), minute=7) | {"run": {"runId": RATES_RUNS[0]}},

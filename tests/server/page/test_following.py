@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.server.page.browser import Visit, breaches
-from tests.server.page.lineage import LONG, SCRIPT, SQL
+from tests.server.page.lineage import LEAVES, LONG, SCRIPT, SQL
+from tests.server.page.test_graph import column
+
+from headwater.model.nested_names import nested_name
 
 REVENUE = "?namespace=lake&dataset=gold%2Frevenue&field=revenue"
 AMOUNT = "?namespace=lake&dataset=silver%2Forders&field=amount"
 ORDERS = "?page=dataset&namespace=lake&dataset=silver%2Forders"
+ODD = "?page=dataset&namespace=lake&dataset=silver%2Fodd"
 HOSTILE = f"?page=dataset&namespace=lake&dataset={SCRIPT}"
 STATES = {
     "home": "",
@@ -190,6 +194,20 @@ def test_names_that_are_programs_are_shown_and_do_nothing(visiting: Visit) -> No
     heading(page, SCRIPT)
     assert "owned" not in page.title().replace(SCRIPT, "")
     assert page.evaluate("document.images.length") == 0
+    for place, leaf in enumerate(LEAVES):
+        page = visiting.go(ODD)
+        items = page.get_by_role("row", name=re.compile("^items"))
+        items.locator("summary").click()
+        links = items.locator("pre").get_by_role("link")
+        expect(links).to_have_text([one or "(no name)" for one in LEAVES])
+        links.nth(place).click()
+        expect(page.get_by_text("2 datasets, 2 columns")).to_be_visible()
+        expect(column(page, "raw/odd", f"c{place}")).to_be_visible()
+        heading(page, nested_name(("items", leaf)))
+        assert page.title() != "owned"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.evaluate("document.images.length") == 0
+    assert breaches(page) == []
 
 
 def test_another_moment_is_shown_as_such_and_left_again(visiting: Visit) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, expect
 from tests.server.page.browser import Visit, breaches
+from tests.server.page.lineage import LEAVES
+
+from headwater.model.nested_names import nested_name
 
 AMOUNT = "?namespace=lake&dataset=silver%2Forders&field=amount&influence=all"
 
@@ -197,7 +200,7 @@ def test_all_four_exports_are_saved(visiting: Visit, tmp_path: Path) -> None:
     assert "silver/orders" in json.loads(contents["JSON"])["datasets"]["name"]
 
 
-def test_hostile_names_are_text_and_cut(visiting: Visit) -> None:
+def test_hostile_names_are_text_and_cut(visiting: Visit, tmp_path: Path) -> None:
     page = visiting.go("?namespace=lake&dataset=silver%2Forders&field=customer&influence=all")
     row = page.locator(".hw-column", has_text="onerror").first
     expect(row).to_be_visible()
@@ -208,3 +211,23 @@ def test_hostile_names_are_text_and_cut(visiting: Visit) -> None:
     assert box["width"] < card["width"]
     assert page.title() != "owned"
     assert page.locator(".hw-card img").count() == 0
+    # The same of fields within columns: in cards, as a table, and in a file.
+    page = visiting.go("?namespace=lake&dataset=raw%2Fodd&nested=on")
+    expect(page.get_by_text(f"2 datasets, {2 * len(LEAVES)} columns")).to_be_visible()
+    names = [nested_name(("items", leaf)) for leaf in LEAVES]
+    odd = page.locator(".hw-card", has=page.get_by_role("button", name="silver/odd", exact=True))
+    expect(odd.locator(".hw-field")).to_have_count(len(LEAVES))
+    assert {one[:199] for one in odd.locator(".hw-field").all_text_contents()} == {one[:199] for one in names}
+    page.locator(".hw-menu summary").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML", exact=True).click()
+    page.get_by_role("button", name="Table", exact=True).click()
+    page.get_by_role("treegrid").get_by_role("row", name="silver/odd").focus()
+    page.keyboard.press("ArrowRight")
+    for name in names:
+        expect(page.get_by_role("treegrid")).to_contain_text(name[:200])
+    download.value.save_as(tmp_path / "odd.html")
+    page.goto((tmp_path / "odd.html").as_uri())
+    expect(odd.locator(".hw-field")).to_have_count(len(LEAVES))
+    assert page.title() != "owned"
+    assert page.evaluate("document.images.length") == 0

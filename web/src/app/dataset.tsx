@@ -185,9 +185,9 @@ function Type({ type, column, dataset, asOf, go }: TypeProps) {
         {nestedLines(type).map(({ indent, name, path, rest }, line) => (
           <Fragment key={`${line} ${name}`}>
             {indent}
-            {name && (
+            {name !== null && (
               <Link to={to(path)} go={go}>
-                <bdi>{name}</bdi>
+                <bdi>{name || "(no name)"}</bdi>
               </Link>
             )}
             {`${rest}\n`}

@@ -3,70 +3,57 @@
 /** A line of a nested type: what is before the name of a field, the name, and what is behind it. */
 export interface NestedLine {
   readonly indent: string;
-  /** The name of a field of a struct, `""` on lines without one. */
-  readonly name: string;
+  /** The name of a field of a struct, null on lines without one. */
+  readonly name: string | null;
   /** The names of the fields from the column inwards: elements of arrays have none, those of maps are `key` and `value`. */
   readonly path: readonly string[];
   readonly rest: string;
 }
 
-/** Return a nested type with a line for each of its fields, indented by depth. */
+const DEEPEST = 50;
+
+/**
+ * Return a nested type with a line for each of its fields, indented by depth.
+ *
+ * Names with brackets are read as the server reads them: Spark does not quote names in types.
+ */
 export function nestedLines(type: string): NestedLine[] {
-  const lines = new TypeLines();
-  for (const character of type) lines.put(character);
-  return lines.all;
+  return linesOf(type, "", 0, null, []);
 }
 
-class TypeLines {
-  readonly all: { indent: string; name: string; path: readonly string[]; rest: string }[] = [];
-  readonly #around: { kind: string; path: readonly string[] }[] = [];
-  #parentheses = 0;
+function linesOf(type: string, end: string, depth: number, name: string | null, path: readonly string[]): NestedLine[] {
+  const indent = "  ".repeat(depth);
+  const [, kind, inner] = (depth < DEEPEST && /^(struct|array|map)<(.*)>$/s.exec(type)) || [];
+  const before = name === null ? "" : ":";
+  if (kind === undefined) return [{ indent, name, path, rest: before + type + end }];
+  const parts = partsOf(inner);
+  const fields = parts.flatMap((part, place) => {
+    const comma = place < parts.length - 1 ? "," : "";
+    if (kind !== "struct") {
+      const own = kind === "map" ? [...path, place ? "value" : "key"] : path;
+      return linesOf(part, comma, depth + 1, null, own);
+    }
+    const colon = part.indexOf(":");
+    const field = part.slice(0, Math.max(0, colon));
+    return linesOf(part.slice(colon + 1), comma, depth + 1, colon < 0 ? null : field, [...path, field]);
+  });
+  return [
+    { indent, name, path, rest: `${before}${kind}<` },
+    ...fields,
+    { indent, name: null, path: [], rest: `>${end}` },
+  ];
+}
 
-  constructor() {
-    this.#begin([]);
+/** Return the parts of a text between those commas that no bracket encloses. */
+function partsOf(text: string): string[] {
+  const parts = [""];
+  let depth = 0;
+  for (const character of text) {
+    depth += { "<": 1, "(": 1, ">": -1, ")": -1 }[character] ?? 0;
+    if (character === "," && depth === 0) parts.push("");
+    else parts[parts.length - 1] += character;
   }
-
-  put(character: string): void {
-    if (character === ">") this.#close();
-    if (character === ":") this.#name();
-    this.#last.rest += character;
-    if (character === "<") this.#open();
-    if (character === "," && !this.#parentheses) this.#next();
-    this.#parentheses += { "(": 1, ")": -1 }[character] ?? 0;
-  }
-
-  get #last() {
-    return this.all[this.all.length - 1];
-  }
-
-  #begin(path: readonly string[]) {
-    this.all.push({ indent: "  ".repeat(this.#around.length), name: "", path, rest: "" });
-  }
-
-  #open() {
-    const { rest, path } = this.#last;
-    const kind = /(struct|array|map)<$/.exec(rest)?.[1] ?? "";
-    this.#around.push({ kind, path });
-    this.#begin(kind === "map" ? [...path, "key"] : path);
-  }
-
-  #close() {
-    this.#around.pop();
-    this.#begin([]);
-  }
-
-  #next() {
-    const { kind = "", path = [] } = this.#around[this.#around.length - 1] ?? {};
-    this.#begin(kind === "map" ? [...path, "value"] : path);
-  }
-
-  /** What stands before the first colon of a struct's line is the name of a field. */
-  #name() {
-    const outer = this.#around[this.#around.length - 1];
-    const line = this.#last;
-    if (outer?.kind !== "struct" || line.name || !line.rest) return;
-    Object.assign(line, { name: line.rest, path: [...outer.path, line.rest], rest: "" });
-  }
+  return parts;
 }
 
 /** Return the name of a field within a column as Spark writes it. */

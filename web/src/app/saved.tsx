@@ -1,6 +1,7 @@
 /** A view that was saved as one file, or that a notebook shows: the graph and the details of steps, without a server. */
 
 import { useMemo, useState } from "preact/hooks";
+import { shortened } from "../graph/drawing/text";
 import { Graph } from "../graph/Graph";
 import { readView } from "../model/reading";
 import { FIRST_STATE } from "../model/state";
@@ -33,7 +34,7 @@ export function SavedView({ saved }: { saved: Saved }) {
       <div class="title">
         <h1>
           <bdi>{name.field || shortName(name)}</bdi>
-          {type && <code class="type">{type}</code>}
+          {type && <code class="type">{shortened(type)}</code>}
         </h1>
         <p class="faint">
           Lineage {view.asOf && "of "}

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { shortened } from "../graph/drawing/text";
 import { type Address, addressOf, type Name, type PageName, shortName } from "./address";
 import { namespaceAddress } from "./home";
 import type { Go } from "./hooks";
@@ -44,7 +45,7 @@ export function Subject({ name, address, go, type = "", children }: SubjectProps
       <div class="title">
         <h1>
           <bdi>{name.field || shortName(name)}</bdi>
-          {type && <code class="type">{type}</code>}
+          {type && <code class="type">{shortened(type)}</code>}
         </h1>
         <Pin name={name} />
         <Share />
