@@ -4,6 +4,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -19,6 +21,22 @@ def test_to_watch_a_job_loads_no_database_and_no_reader_of_sql() -> None:
     code = f"import sys, headwater.capture.application.contexts; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("command", ["run", "roots"])
+def test_a_command_does_not_load_what_others_need(command: str) -> None:
+    loaded = (
+        "[name for name in ('sqlglot', 'fastapi', 'headwater.archive', 'headwater.policies') if name in sys.modules]"
+    )
+    code = f"""
+import atexit, sys
+from headwater.cli.main import main
+atexit.register(lambda: print({loaded}))
+sys.argv = ["headwater", "{command}", "--help"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
 
 
 IMPORTED_FIRST = """

@@ -1,34 +1,70 @@
 """The ``headwater`` command."""
 
+from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
+from typer.main import get_group
 
 import headwater
-from headwater.cli import (
-    archive,
-    check,
-    database,
-    diff,
-    export,
-    extensions,
-    ingest,
-    keys,
-    lists,
-    questions,
-    serve,
-    tags,
-)
-from headwater.cli.plan import plan_command
-from headwater.cli.run import JOB_ARGUMENTS, run_command
 from headwater.errors import HeadwaterError
 from headwater.redaction import redact
 
+# Arguments after the job's name are the job's, also those that look like options of headwater.
+_JOB_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
-class _Commands(TyperGroup):
-    """Prints headwater's errors on one line; any other exception is a defect and shows its traceback."""
+_COMMANDS = {
+    "run": ("Jobs", "run:run_command"),
+    "plan": ("Jobs", "plan:plan_command"),
+    "extensions": ("Jobs", "extensions:extensions"),
+    "roots": ("Questions", "questions:roots"),
+    "show": ("Questions", "questions:show"),
+    "impact": ("Questions", "questions:impact"),
+    "path": ("Questions", "questions:path"),
+    "export": ("Questions", "export:app"),
+    "datasets": ("Lists", "lists:datasets"),
+    "jobs": ("Lists", "lists:jobs"),
+    "runs": ("Lists", "lists:runs"),
+    "search": ("Lists", "lists:search"),
+    "coverage": ("Lists", "lists:coverage"),
+    "check": ("Policies", "check:check"),
+    "diff": ("Policies", "diff:diff"),
+    "tag": ("Policies", "tags:app"),
+    "ingest": ("Events", "ingest:ingest"),
+    "archive": ("Events", "archive:app"),
+    "serve": ("Server", "serve:serve"),
+    "ui": ("Server", "serve:ui"),
+    "keys": ("Server", "keys:app"),
+    "db": ("Upkeep", "database:app"),
+    "prune": ("Upkeep", "database:prune"),
+    "forget": ("Upkeep", "database:forget"),
+}
+"""For each command the panel of the help that lists it, and where its function, or its application of several, is."""
+
+
+class _Headwater(TyperGroup):
+    """Imports a command when it is asked for, so that none waits for what others need.
+
+    It prints headwater's errors on one line; any other exception is a defect and shows its traceback.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": dict.fromkeys(_COMMANDS)})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in _COMMANDS:
+            return None
+        panel, place = _COMMANDS[cmd_name]
+        found = resolve_name(f"headwater.cli.{place}")
+        alone = typer.Typer()
+        if isinstance(found, typer.Typer):
+            alone.add_typer(found, name=cmd_name, rich_help_panel=panel)
+        else:
+            arguments = _JOB_ARGUMENTS if cmd_name in {"run", "plan"} else None
+            alone.command(cmd_name, rich_help_panel=panel, context_settings=arguments)(found)
+        return get_group(alone).commands[cmd_name]
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -41,37 +77,12 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=_Headwater,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.command("run", rich_help_panel="Jobs", context_settings=JOB_ARGUMENTS)(run_command)
-app.command("plan", rich_help_panel="Jobs", context_settings=JOB_ARGUMENTS)(plan_command)
-app.command(rich_help_panel="Jobs")(extensions.extensions)
-app.command(rich_help_panel="Questions")(questions.roots)
-app.command(rich_help_panel="Questions")(questions.show)
-app.command(rich_help_panel="Questions")(questions.impact)
-app.command(rich_help_panel="Questions")(questions.path)
-app.add_typer(export.app, name="export", rich_help_panel="Questions")
-app.command(rich_help_panel="Lists")(lists.datasets)
-app.command(rich_help_panel="Lists")(lists.jobs)
-app.command(rich_help_panel="Lists")(lists.runs)
-app.command(rich_help_panel="Lists")(lists.search)
-app.command(rich_help_panel="Lists")(lists.coverage)
-app.command(rich_help_panel="Policies")(check.check)
-app.command(rich_help_panel="Policies")(diff.diff)
-app.add_typer(tags.app, name="tag", rich_help_panel="Policies")
-app.command(rich_help_panel="Events")(ingest.ingest)
-app.add_typer(archive.app, name="archive", rich_help_panel="Events")
-app.command(rich_help_panel="Server")(serve.serve)
-app.command(rich_help_panel="Server")(serve.ui)
-app.add_typer(keys.app, name="keys", rich_help_panel="Server")
-app.add_typer(database.app, name="db", rich_help_panel="Upkeep")
-app.command(rich_help_panel="Upkeep")(database.prune)
-app.command(rich_help_panel="Upkeep")(database.forget)
 
 
 def _print_version(wanted: bool) -> None:

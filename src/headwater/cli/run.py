@@ -6,9 +6,6 @@ import typer
 
 from headwater.capture.submit import run
 
-# Arguments after the job's name are the job's, also those that look like options of headwater.
-JOB_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
-
 _Store = Annotated[str | None, typer.Option(help="The store for the lineage: a file, or a database URL.")]
 _Events = Annotated[str | None, typer.Option(help="Append the OpenLineage events to this file, one JSON a line.")]
 _Config = Annotated[str | None, typer.Option(help="Send the events as this openlineage.yml says.")]
