@@ -12,7 +12,7 @@ import typer
 
 from headwater.answers.saved_page import saved_page
 from headwater.answers.views import of_view
-from headwater.cli.options import StoreOption, TypeOption, reading
+from headwater.cli.options import NestedOption, StoreOption, TypeOption, reading
 from headwater.cli.output import note, print_lines
 from headwater.errors import SettingError
 from headwater.model.time import iso, now
@@ -36,6 +36,7 @@ def html(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     up: _Depth = None,
     down: _Depth = None,
     type_: TypeOption = None,
+    nested: NestedOption = False,
     as_of: Annotated[str | None, typer.Option(metavar="TIME", help="Of another moment: a time or a run's id.")] = None,
     store: StoreOption = None,
     server: Annotated[
@@ -50,10 +51,11 @@ def html(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
         raise typer.BadParameter("Either --store or --server: the view comes from one of them.")
     if server:
         edge_type = type_ and type_.value.upper()
-        view = _of_server(server, {"column": name, "up": up, "down": down, "type": edge_type, "as_of": as_of})
+        params = {"column": name, "up": up, "down": down, "type": edge_type, "as_of": as_of}
+        view = _of_server(server, params | ({"nested": "true"} if nested else {}))
     else:
         with reading(store) as opened:
-            bounds = Bounds(edge_type=type_, as_of=None if as_of is None else moment_of(opened, as_of))
+            bounds = Bounds(edge_type=type_, as_of=None if as_of is None else moment_of(opened, as_of), nested=nested)
             view = of_view(view_of(opened, name, bounds, up=up, down=down), bounds.as_of, up=up, down=down)
     page = saved_page(view, iso(now()))
     output.write_text(page, encoding="utf-8")

@@ -97,15 +97,19 @@ def test_a_view_of_a_server_is_that_of_its_key(offline: Visit, forker: Forker, f
 
 
 def test_a_server_view_is_the_same_as_the_stores(server: ServerProcess, filled: str, tmp_path: Path) -> None:
-    options = ("--up", "1", "--down", "0", "--type", "direct")
-    views = []
-    for place in (("--server", server.url), ("--store", filled)):
-        text = saved(tmp_path / "view.html", "gold/revenue.revenue", *options, *place)
-        block = re.search('id="saved">(.*?)</script>', text)
-        assert block is not None
-        views.append(json.loads(block[1])["view"])
-    assert views[0] == views[1]
-    assert sorted(views[0]["datasets"]["name"]) == ["gold/revenue", "silver/orders"]
+    for name, options, columns in (
+        ("gold/revenue.revenue", ("--up", "1", "--down", "0", "--type", "direct"), {"revenue", "amount"}),
+        ("raw/odd.c5", ("--nested",), {"c5", "items.`a.b`"}),
+        ("silver/odd.items.`a.b`", (), {"c5", "items.`a.b`"}),
+    ):
+        views = []
+        for place in (("--server", server.url), ("--store", filled)):
+            text = saved(tmp_path / "view.html", name, *options, *place)
+            block = re.search('id="saved">(.*?)</script>', text)
+            assert block is not None
+            views.append(json.loads(block[1])["view"])
+        assert views[0] == views[1]
+        assert set(views[0]["columns"]["field"]) == columns
 
 
 def test_names_that_are_programs_are_text_in_the_file(offline: Visit, tmp_path: Path) -> None:
