@@ -7,7 +7,8 @@
     ├── DryRunError           a job asks for what a dry run refuses, or cannot be run dry
     ├── EventError            an OpenLineage event that cannot be read
     ├── ArchiveError          an archive of events, or the tables made of it, cannot be used
-    │   └── ArchiveTooNew         tables written by a newer headwater
+    │   ├── ArchiveTooNew         tables written by a newer headwater
+    │   └── ArchiveTooOld         tables that lack what questions and updates need now
     ├── ExtensionError        an extension that cannot be used, or that broke
     ├── PolicyError           a file of tags or of a policy that cannot be read
     ├── StoreError            the lineage store cannot be used
@@ -55,6 +56,10 @@ class ArchiveError(HeadwaterError):
 
 class ArchiveTooNew(ArchiveError):
     """The tables were written by a newer headwater than this one."""
+
+
+class ArchiveTooOld(ArchiveError):
+    """The tables were written by an older headwater, without what questions and updates need: build them anew."""
 
 
 class ExtensionError(HeadwaterError):

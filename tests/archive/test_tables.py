@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from headwater.archive import build, read
+from headwater.archive import build, find_fields, read, roots, update
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import FORMATS, Lake, lake
 from headwater.archive.formats.manifest import Manifest
-from headwater.archive.tables import TABLES
+from headwater.archive.tables import TABLES, VERSION
 from headwater.cli.main import app
-from headwater.errors import ArchiveError, ArchiveTooNew
+from headwater.errors import ArchiveError, ArchiveTooNew, ArchiveTooOld
 from tests.connectors import SPARK
 from tests.store.conftest import run_event, written
 
@@ -251,18 +251,43 @@ def leaves(plan: Any) -> Iterator[Any]:
 def test_tables_of_a_newer_version_are_refused(spark: Any, tmp_path: Path, monkeypatch: Any, format: str) -> None:
     lake, into = place(spark, tmp_path, format)
     with monkeypatch.context() as newer:
-        newer.setattr("headwater.archive.tables.VERSION", 2)
+        newer.setattr("headwater.archive.tables.VERSION", VERSION + 1)
         rows = edges(spark, "out")
     lake.publish(Manifest(), {"column_edges": lake.write("column_edges", rows, TABLES["column_edges"])})
-    with pytest.raises(ArchiveTooNew, match=r"The table .*column_edges has version 2: expected 1 at most"):
+    with pytest.raises(ArchiveTooNew, match=r"The table .*column_edges has version 3: expected 2 at most"):
         read(spark, into, format=format)
 
 
 def test_a_place_of_a_newer_version_is_refused(spark: Any, tmp_path: Path) -> None:
-    (tmp_path / "headwater.json").write_text('{"version": 2, "format": "new", "tables": {"a": "b"}}')
+    (tmp_path / "headwater.json").write_text('{"version": 3, "format": "new", "tables": {"a": "b"}}')
     for use in (lambda: read(spark, str(tmp_path)), lambda: build(spark, "nothing", str(tmp_path))):
-        with pytest.raises(ArchiveTooNew, match="have version 2: expected 1 at most"):
+        with pytest.raises(ArchiveTooNew, match="have version 3: expected 2 at most"):
             use()
+
+
+def test_tables_of_an_older_version_are_refused_and_built_anew_from_their_events(spark: Any, tmp_path: Path) -> None:
+    """As they were before roots led into the past: without replacements, and without the last moments of edges."""
+    into, manifest = str(tmp_path / "lineage"), tmp_path / "lineage" / "headwater.json"
+    build(spark, events(tmp_path, "raw"), into, format="parquet")
+    older = {**json.loads(manifest.read_text()), "version": 1}
+    present = older["tables"].pop("replacements")
+    assert present
+    for name in ("column_edges", "dataset_edges"):
+        schema = older["tables"][name]["schema"]
+        schema["fields"] = [one for one in schema["fields"] if one["name"] != "last_at"]
+    manifest.write_text(json.dumps(older))
+    expected = r"have version 1: expected 2\. An older headwater wrote them.*[Bb]uild the archive anew"
+    for use in (lambda: read(spark, into), lambda: update(spark, str(tmp_path / "events.ndjson"), into)):
+        with pytest.raises(ArchiveTooOld, match=expected):
+            use()
+    for question in ("roots", "impact"):
+        result = CliRunner().invoke(app, ["archive", question, "out.x", "--into", into])
+        assert result.exit_code == 1
+        assert "have version 1: expected 2" in result.stderr
+    assert json.loads(manifest.read_text()) == older
+    (tmp_path / "events.ndjson").unlink()
+    archive = build(spark, f"{into}/{older['tables']['events']['path']}", into)
+    assert [row.dataset for row in roots(archive, find_fields(archive, "out.x")).collect()] == ["/raw"]
 
 
 def test_places_that_cannot_be_used_are_errors(spark: Any, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from headwater.archive.fold.summaries import SUMMARIES, Summaries
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
 from headwater.archive.formats.differences import differences, without
 from headwater.archive.formats.lake import Lake
-from headwater.archive.formats.manifest import Marks, StreamProgress, UpdateState
+from headwater.archive.formats.manifest import Manifest, Marks, StreamProgress, UpdateState
 from headwater.archive.names.resolver import MEANING, Resolver, name_resolver
 from headwater.archive.tables import EDGES, TABLES, Table
 
@@ -89,9 +89,8 @@ def _of_this_version(place: Lake, updates: UpdateState) -> UpdateState:
     return updates if same else replace(updates, staged={})
 
 
-def restore(place: Lake) -> None:
-    """Revert what an interrupted update or build wrote: the tables are then as they were published."""
-    found = place.manifest()
+def restore(place: Lake, found: Manifest) -> None:
+    """Revert what an interrupted update or build wrote: the tables are then as they were published in a manifest."""
     marks, updates = found.tables, found.updates
     restored = {name: place.restore(name, mark) for name, mark in marks.items()}
     staged = {name: place.restore(name, mark) for name, mark in updates.staged.items()}

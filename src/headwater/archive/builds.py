@@ -13,6 +13,7 @@ from headwater.archive.events.parser import parse
 from headwater.archive.events.sources import lines
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
 from headwater.archive.formats.lake import Lake, lake
+from headwater.archive.formats.manifest import require_present_version
 from headwater.archive.names.resolver import name_resolver
 from headwater.archive.questions.lineage import column_roots
 from headwater.archive.tables import ROOTS, TABLES, Table, require_version, version_of
@@ -135,7 +136,7 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
 
     Raises:
         ArchiveError: there are none.
-        ArchiveTooNew: a newer headwater wrote them.
+        ArchiveTooNew, ArchiveTooOld: another headwater wrote them.
     """
     return _opened(lake(spark, into, format), into)
 
@@ -162,10 +163,11 @@ def _cached_and_written(place: Lake, name: str, rows: DataFrame, table: Table) -
 
 
 def _opened(place: Lake, into: str) -> Archive:
-    marks = place.manifest().tables
-    if not marks:
+    manifest = place.manifest()
+    if not manifest.tables:
         raise ArchiveError(f"There are no tables in {into}: expected what `headwater archive build` wrote.")
-    tables = {name: place.read(name, mark) for name, mark in marks.items()}
+    require_present_version(manifest, into)
+    tables = {name: place.read(name, mark) for name, mark in manifest.tables.items()}
     for name, frame in tables.items():
         require_version(f"{into}/{name}", version_of(frame.schema))
     return Archive(tables)

@@ -25,8 +25,11 @@ from pyspark.sql.types import (
 
 from headwater.errors import ArchiveTooNew
 
-VERSION = 1
-"""The version of the tables. It is in the metadata of every column, and in Iceberg a property of each table."""
+VERSION = 2
+"""The version of the tables, the second since there are ``replacements`` and ``last_at`` of edges.
+
+It is in the metadata of every column, and in Iceberg a property of each table.
+"""
 
 PROPERTY = "headwater.version"
 _TIME = TimestampType()

@@ -16,7 +16,7 @@ from headwater.archive.builds import Archive, Progress, read
 from headwater.archive.events.sources import spark_reason, stream_source
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.formats.lake import lake
-from headwater.archive.formats.manifest import StreamProgress
+from headwater.archive.formats.manifest import StreamProgress, require_present_version
 from headwater.errors import ArchiveError
 from headwater.model.name_keys import key_of
 from headwater.store.ingest.replacements import believes_overwrite
@@ -61,14 +61,17 @@ def update(  # noqa: PLR0913 - each choice by its name
 
     Raises:
         ArchiveError: the source cannot be read, or the place not be written; or there is nothing yet.
+        ArchiveTooNew, ArchiveTooOld: another headwater wrote the tables.
         SettingError: the environment's setting is neither yes nor no.
     """
     believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
     place = lake(spark, into, format)
-    restore(place)
+    found = place.manifest()
+    require_present_version(found, into)
+    restore(place, found)
     key = key_of(source.partition("?")[0].rstrip("/")).hex()
     folder = _checkpoints(spark, into, format, checkpoints)
-    streams = place.manifest().updates.streams
+    streams = found.updates.streams
     last = streams.get(key)
     if last is None or not folder.names(last.checkpoint):
         last = StreamProgress(f"{key}-{secrets.token_hex(8)}")

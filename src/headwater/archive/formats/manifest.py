@@ -10,7 +10,7 @@ from typing import Any
 
 from headwater.archive.formats.filesystem import Folder
 from headwater.archive.tables import VERSION
-from headwater.errors import ArchiveError, ArchiveTooNew
+from headwater.errors import ArchiveError, ArchiveTooNew, ArchiveTooOld
 
 _FILE = "headwater.json"
 Marks = Mapping[str, Any]
@@ -43,11 +43,12 @@ class UpdateState:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The format and the marks of the current tables, and the state of updates."""
+    """The format, the marks and the version of the current tables, and the state of updates."""
 
     format: str = ""
     tables: Marks = field(default_factory=dict)
     updates: UpdateState = field(default_factory=UpdateState)
+    version: int = VERSION
 
     def text(self) -> str:
         """The document."""
@@ -77,7 +78,17 @@ def read_manifest(text: str, place: str) -> Manifest:
             "upgrade this one, or build elsewhere."
         )
     state = UpdateState(updates.get("staged", {}), streams, updates.get("names", ""))
-    return Manifest(found.get("format", ""), found.get("tables", {}), state)
+    return Manifest(found.get("format", ""), found.get("tables", {}), state, version)
+
+
+def require_present_version(manifest: Manifest, place: str) -> None:
+    """Raise ArchiveTooOld where an older headwater wrote the tables of a place; only a build may replace them."""
+    if manifest.version < VERSION:
+        raise ArchiveTooOld(
+            f"The tables in {place} have version {manifest.version}: expected {VERSION}. An older headwater wrote "
+            "them, without what questions and updates need now. Build the archive anew from its events with "
+            "`headwater archive build`, into the same place or another."
+        )
 
 
 def manifest_of(folder: Folder) -> Manifest:
