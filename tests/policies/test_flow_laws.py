@@ -3,22 +3,30 @@
 import tempfile
 from collections.abc import Callable
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 from tests.policies.conftest import EVENTS
+from tests.policies.test_held_flows import RUN, lineage_event
 from tests.store.conftest import new_database, postgres, run_event, url, written
 
+from headwater.policies import masking
 from headwater.policies.assignments import add_tag
 from headwater.policies.check import check
 from headwater.policies.flows import Flows
 from headwater.policies.policy_file import read_policy
 from headwater.policies.tag_file import read_tag_file, tag_name
-from headwater.store import Store, open_store
+from headwater.store import Store, open_store, schema
+from headwater.store.questions import Bounds, Direction, EdgeType, names
 from headwater.store.questions.walk import tag_flow
-from headwater.store.questions.walk.tag_walk import Arriving
+from headwater.store.questions.walk.closure import walk
+from headwater.store.questions.walk.tag_flow import flow_from
+from headwater.store.questions.walk.tag_walk import NO_BARRIERS, Arriving
 
 __all__ = ["new_database", "postgres", "url"]  # fixtures
 
@@ -122,6 +130,33 @@ def test_breakers_cut_the_same_links_in_memory_and_in_the_database(graph: Graph,
             found.append((arrived, lengths, set(flow.cut_links())))
             store.keep_edges().wait()
         assert found[0] == found[1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(RUN, min_size=3, max_size=9), st.booleans())
+def test_a_tag_arrives_where_roots_lead_back_to_its_column(runs: list[dict[str, Any]], direct: bool) -> None:
+    """After any history of replaced datasets: what a column has read when is the same downward and upward."""
+    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/lineage.db") as store:
+        store.ingest(map(lineage_event, runs))
+        bounds = Bounds(EdgeType.DIRECT if direct else None)
+        with store.read() as connection:
+
+            def effect(transformation: int) -> Arriving | None:
+                found = masking.arriving(
+                    names.transformations(connection, [transformation])[transformation], frozenset()
+                )
+                return found if found is not Arriving.INFLUENCE or not direct else None
+
+            fields = set(connection.execute(select(schema.field.c.id)).scalars())
+            above = {one: walk(connection, [one], Direction.UP, bounds).distance.keys() for one in fields}
+            for column in fields:
+                flow = flow_from(connection, {column}, effect, NO_BARRIERS, bounds)
+                found = {node for one in flow.arrived.values() for node in one.now if node > 0}
+                assert found - {column} == {one for one in fields if column in above[one]} - {column}
+                for kind in Arriving:
+                    for links in flow.paths([node for node in flow.reached(kind) if node > 0], kind).values():
+                        assert links[0][0] == column
+                        assert all(one[1] == next_[0] or one[1] < 0 for one, next_ in pairwise(links))
 
 
 RULES = """\

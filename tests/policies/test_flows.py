@@ -163,6 +163,33 @@ def test_a_tag_flows_through_a_stage_that_is_emptied_after_it_was_read(tagged: S
     assert "value stage.e" not in found  # nothing is in it any more
 
 
+def test_a_tag_flows_only_to_those_who_read_a_stage_while_it_was_there(tagged: Store) -> None:
+    tagged.ingest(
+        [
+            run_event("fill", written("stage", {"e": ["shop.name"]}, write="ALL_ROWS"), minute=10),
+            run_event("names", written("names", {"e": ["stage.e"]}, write="ALL_ROWS"), minute=11),
+            run_event("refill", written("stage", {"e": ["lake/customers.email"]}, write="ALL_ROWS"), minute=12),
+            run_event("use", written("mart", {"e": ["stage.e"]}, write="ALL_ROWS"), minute=13),
+            run_event("empty", written("stage", write="TRUNCATE"), minute=14),
+        ]
+    )
+    found = arrivals(tagged, "pii.email")
+    assert "value mart.e" in found
+    assert "value names.e" not in found
+
+
+def test_influence_is_followed_through_a_stage_that_is_emptied_after_it_was_read(tagged: Store) -> None:
+    tagged.ingest(
+        [
+            run_event("pick", written("picked", {"*": ["lake/customers.email FILTER"], "n": ["shop.n"]}), minute=9),
+            run_event("fill", written("stage", {"n": ["picked.n"]}, write="ALL_ROWS"), minute=10),
+            run_event("use", written("mart", {"n": ["stage.n"]}, write="ALL_ROWS"), minute=11),
+            run_event("empty", written("stage", write="TRUNCATE"), minute=12),
+        ]
+    )
+    assert "influence mart.n" in arrivals(tagged, "pii.email", influence=True)
+
+
 def test_the_path_of_an_arrival_names_each_step(tagged: Store) -> None:
     with tagged.read() as connection:
         paths = Flows(connection).paths(tag_name("pii.email"), [Arriving.VALUE])

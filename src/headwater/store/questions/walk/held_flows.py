@@ -199,10 +199,10 @@ class HeldFlows:
 
 def _held(start: frozenset[int], flow: Flow, barriers: Barriers, links: LinksNear) -> TagReach:
     """Return a flow as it is held; one over links of the past as it is, with who reads where it arrived by them."""
-    past = {node for one in flow.arrived.values() for node in getattr(one, "past", ())}
+    past = flow.past_columns()
     if not past:
         return TagReach.of(start, flow, barriers)
-    readers = frozenset(row[1] for row in links.out_of({node for node in past if node > 0}))
+    readers = frozenset(row[1] for row in links.out_of(past))
     return TagReach.walked_over_past(start, flow, barriers, readers)
 
 
@@ -227,11 +227,11 @@ def _past_near(links: LinksNear, near: Collection[int], bounds: Bounds) -> Past:
     rows = [*links.edges.of_fields(down, fields).links, *links.edges.of_datasets(down, fields).links]
     rows += links.edges.of_fields(up, fields).links
     rows += links.edges.of_datasets(up, {-node for node in near if node < 0}).links
-    own = list(links_before(links.connection, bounds, rows))
+    own = links_before(links.connection, bounds, rows).links
 
     def past(new: Collection[int]) -> Iterable[Row]:
         behind = ended_links_from(links.connection, links.edges, new)
-        return chain(own, links_before(links.connection, bounds, behind))
+        return chain(own, links_before(links.connection, bounds, behind).links)
 
     return past
 

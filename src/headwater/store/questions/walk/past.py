@@ -6,7 +6,8 @@ over the links that held at that time: a table that is filled, read and emptied 
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any
+from itertools import chain, islice, takewhile
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, FromClause, Select, and_, func, select
 
@@ -48,6 +49,27 @@ def overlap(start: Any, end: Any, other_start: Any, other_end: Any) -> Any:
     return (start < other_end) & (end > other_start)
 
 
+class Reading(NamedTuple):
+    """A link that has read a field, in a span: one of now, or one of the past that ``held`` in another.
+
+    ``inside`` is the link within a dataset by which it did.
+    """
+
+    span: Span
+    link: Row
+    held: Span | None = None
+    inside: Row | None = None
+
+
+class ReadLink(NamedTuple):
+    """A past link into a field or its dataset, the span that it held, and a reading of the field then."""
+
+    link: Row
+    held: Span
+    field: int
+    reading: Reading
+
+
 class PastLinks:
     """Finds the past links that links of a walk up have read from; each is given once for each span that it held.
 
@@ -62,7 +84,25 @@ class PastLinks:
         self._ends: dict[int, RunEnd | None] = {}
         self._read: dict[int, list[Span]] = {}
         self._past: dict[Row, set[Span]] = {}
-        self._inside: dict[int, set[int]] = {}
+        self._inside: dict[int, set[Row]] = {}
+        self._readings: dict[int, dict[Reading, None]] = {}
+        self._dataset_of: dict[int, int] = {}
+
+    @property
+    def links(self) -> Collection[Row]:
+        """All past links that were found."""
+        return self._past.keys()
+
+    def read_links(self) -> Iterator[ReadLink]:
+        """Yield them with each link that has read what they had made."""
+        into: dict[int, list[Row]] = {}
+        for row in self._past:
+            into.setdefault(row[1], []).append(row)
+        for field, readings in self._readings.items():
+            for row in chain.from_iterable(into.get(end, ()) for end in (field, -self._dataset_of[field])):
+                spans = sorted(self._past[row])
+                for one in readings:
+                    yield from (ReadLink(row, held, field, one) for held in _read_spans(spans, one.span))
 
     def behind(self, rows: Iterable[Row]) -> list[Row]:
         """The past links behind some links of now, or behind past ones that this gave before."""
@@ -77,15 +117,22 @@ class PastLinks:
         wanted: dict[int, list[Span]] = {}
         for row in links:
             if row[2] in STEPS_INSIDE:  # read when what is made of it is read
-                self._inside.setdefault(row[1], set()).add(row[0])
+                self._inside.setdefault(row[1], set()).add(row)
                 wanted.setdefault(row[0], []).extend(self._read.get(row[1], ()))
-        for row, span in self._spans([row for row in links if row[2] not in STEPS_INSIDE], owners):
+                self._note(row[0], owners[row[0]], (one._replace(inside=row) for one in self._readings.get(row[1], ())))
+        for row, held, span in self._spans([row for row in links if row[2] not in STEPS_INSIDE], owners):
             end = self._ends[owners[row[0]]]
             if end is not None and end.at > span.start:
-                for column in (row[0], *self._inside.get(row[0], ())):
+                for inside in (None, *self._inside.get(row[0], ())):
+                    column = row[0] if inside is None else inside[0]
                     owners[column] = owners[row[0]]
                     wanted.setdefault(column, []).append(span)
+                    self._note(column, owners[column], [Reading(span, row, held, inside)])
         return self._found({one: read for one, some in wanted.items() if (read := self._unread(one, some))}, owners)
+
+    def _note(self, field: int, dataset: int, readings: Iterable[Reading]) -> None:
+        self._dataset_of[field] = dataset
+        self._readings.setdefault(field, {}).update(dict.fromkeys(readings))
 
     def _unread(self, field: int, spans: list[Span]) -> list[Span]:
         """Note when a field was read; gives these spans in order if there are moments among them that are new."""
@@ -93,8 +140,11 @@ class PastLinks:
         self._read[field] = joined_spans(sorted([*before, *spans]))
         return joined_spans(sorted(spans)) if self._read[field] != before else []
 
-    def _spans(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Span]]:
-        """When the input of each link was read: by the last run where it replaced all rows, else by all of them."""
+    def _spans(self, links: list[Row], owners: Mapping[int, int]) -> Iterator[tuple[Row, Span | None, Span]]:
+        """When the input of each link was read: by the last run where it replaced all rows, else by all of them.
+
+        A link of the past was in each span that it held, which is between the two.
+        """
         pairs = {(row[3], _dataset(row, owners)) for row in links}
         last: dict[Pair, Any] = {}
         for run in sorted(pairs_for(self._connection, pairs, _last), key=lambda one: (one.at, one.uuid)):
@@ -105,9 +155,9 @@ class PastLinks:
             run = last.get((row[3], _dataset(row, owners)))
             if run is not None and (row in since or row not in self._past):
                 begin = run.at if self._anew(row, owners, last, runs) else min(since.get(row, run.at), run.at)
-                yield row, Span(*read_until(begin, run.at))
+                yield row, None, Span(*read_until(begin, run.at))
             for held in self._past.get(row, ()):
-                yield row, Span(*read_during(*held))
+                yield row, held, Span(*read_during(*held))
 
     def _anew(self, row: Row, owners: Mapping[int, int], last: Mapping[Pair, Any], runs: Collection[Pair]) -> bool:
         """Whether all rows of a link's output are of its last run, and none of what was there before."""
@@ -139,7 +189,7 @@ class PastLinks:
         for tables, outputs, sign in ((FIELD_EDGES, wanted, 1), (DATASET_EDGES, joined, -1)):
             for source, output, way, job, start, end in self._history(tables, outputs) if outputs else ():
                 row, held = (source, sign * output, way, job), Span(start, end)
-                if held not in self._past.get(row, ()) and _reads(outputs[output], held):
+                if held not in self._past.get(row, ()) and any(_read_spans(outputs[output], held)):
                     self._past.setdefault(row, set()).add(held)
                     found[row] = None
         return list(found)
@@ -155,10 +205,10 @@ class PastLinks:
         return (tuple(row) for row in rows if not self._jobs or row.job_id in self._jobs)
 
 
-def _reads(spans: list[Span], held: Span) -> bool:
-    """Whether one of the spans, which are in order and apart, has a moment in common with another."""
-    at = bisect_right(spans, held.start, key=lambda one: one.end)
-    return at < len(spans) and bool(overlap(*held, *spans[at]))
+def _read_spans(spans: list[Span], other: Span) -> Iterator[Span]:
+    """Return those of the spans, which are in order and apart, that have a moment in common with another."""
+    begin = bisect_right(spans, other.start, key=lambda one: one.end)
+    return takewhile(lambda one: overlap(*other, *one), islice(spans, begin, None))
 
 
 def _dataset(row: Row, owners: Mapping[int, int]) -> int:

@@ -8,11 +8,11 @@ from sqlalchemy import Connection
 
 from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds
-from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, Row, edges_within
+from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, edges_within
+from headwater.store.questions.walk.past_steps import PastSteps, past_steps
 from headwater.store.questions.walk.steps_inside import has_whole_sources
 from headwater.store.questions.walk.tag_walk import (
     NO_BARRIERS,
-    Arriving,
     Barriers,
     Effect,
     Flow,
@@ -39,16 +39,13 @@ def flow_from(
     if bounds.as_of is not None or not any_replacement(connection):
         return flow
     past = past_of(connection, edges, flow, bounds)
-    return Walker(connection, edges, effect, barriers, lambda node: past.get(node, ())).flow(start) if past else flow
+    return Walker(connection, edges, effect, barriers.before(past), past).flow(start) if past else flow
 
 
-def past_of(connection: Connection, edges: AnyEdges, flow: Flow, bounds: Bounds) -> dict[int, list[Row]]:
-    """Return the links that no longer hold behind where a tag arrives, by the columns that they lead out of."""
-    near = {*flow.arrived[Arriving.VALUE].now, *flow.arrived[Arriving.MASKED].now}
-    past: dict[int, list[Row]] = {}
-    for row in links_before(connection, bounds, ended_links_from(connection, edges, near)):
-        past.setdefault(row[0], []).append(row)
-    return past
+def past_of(connection: Connection, edges: AnyEdges, flow: Flow, bounds: Bounds) -> PastSteps:
+    """Return the steps over links that no longer hold behind where a tag arrives."""
+    near = {node for one in flow.arrived.values() for node in one.now}
+    return past_steps(links_before(connection, bounds, ended_links_from(connection, edges, near)).read_links())
 
 
 def _flow(  # noqa: PLR0913, PLR0917 - all that a walk needs

@@ -17,6 +17,7 @@ from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Found, Row, edges_within
 from headwater.store.questions.walk.leaf_steps import LeafSteps
+from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.questions.walk.tag_flow import past_of
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Effect, Flow, Walker
 from headwater.store.read_model.presence import presence
@@ -45,9 +46,9 @@ def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
     begins = any(path for _, path in (*leaves.start, *leaves.barriers))
     if not (begins or presence(connection).nested_lineage) or sum(len(one.now) for one in flow.arrived.values()) > MOST:
         return None
-    columns = {node for one in flow.arrived.values() for node in (*one.now, *getattr(one, "past", ())) if node > 0}
     past = _past(connection, flow, bounds)
-    walked = _links_between(connection, columns, bounds, past)
+    columns = {node for one in flow.arrived.values() for node in one.now if node > 0}.union(past.columns.values())
+    walked = _links_between(connection, columns, bounds)
     owners = {*walked.dataset_of.values(), *(-row[1] for row in walked.rows if row[1] < 0)}
     known = rows_for(connection, owners, lambda some: _NESTED.where(_FACET.dataset_id.in_(some)).limit(1))
     if not (begins or any(known)):
@@ -58,25 +59,21 @@ def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
         made = steps.made.get(transformation)
         return leaves.effect(made) if made is not None else effect(transformation)
 
-    def past_by_leaf(node: int) -> list[Row]:
-        return [(node, *row[1:]) for row in past.get(steps.place(node)[0], ())]
-
-    cuts = _LeafBarriers(barriers.jobs, barriers.fields, steps=steps, leaves=leaves.barriers)
-    walker = Walker(connection, _LeafEdges(steps), effect_by_leaf, cuts, past_by_leaf if past else None)
+    cuts = _LeafBarriers(barriers.jobs, barriers.fields, steps=steps, leaves=leaves.barriers).before(past)
+    past_by_leaf = _LeafPast(past.columns, past.links, past.real, steps=steps) if past else None
+    walker = Walker(connection, _LeafEdges(steps), effect_by_leaf, cuts, past_by_leaf)
     found = walker.flow([steps.node(*one) for one in leaves.start])
     return replace(found, nodes=steps.nodes, transformations=steps.made)
 
 
-def _past(connection: Connection, flow: Flow, bounds: Bounds) -> dict[int, list[Row]]:
+def _past(connection: Connection, flow: Flow, bounds: Bounds) -> PastSteps:
     if bounds.as_of is not None or not any_replacement(connection):
-        return {}
+        return PastSteps()
     return past_of(connection, edges_within(connection, bounds), flow, bounds)
 
 
-def _links_between(
-    connection: Connection, columns: Collection[int], bounds: Bounds, past: dict[int, list[Row]]
-) -> Closure:
-    """Return the links out of columns as those of a walk; what no longer holds is followed by column."""
+def _links_between(connection: Connection, columns: Collection[int], bounds: Bounds) -> Closure:
+    """Return the links of now out of columns as those of a walk."""
     edges, down = edges_within(connection, bounds), Direction.DOWN
     rows = edges.of_fields(down, columns).links
     rows = [*rows, *edges.of_datasets(down, columns).links] if edges.whole else rows
@@ -84,8 +81,7 @@ def _links_between(
     dataset_of, name_of = {}, {}
     for id_, dataset, name in _FIELDS.bare(connection, fields):
         dataset_of[id_], name_of[id_] = dataset, name
-    ended = frozenset(row for some in past.values() for row in some)
-    return Closure(dict.fromkeys(fields, 0), dataset_of, name_of, tuple(rows), frozenset(), (), past=ended)
+    return Closure(dict.fromkeys(fields, 0), dataset_of, name_of, tuple(rows), frozenset(), ())
 
 
 @dataclass(frozen=True)
@@ -100,6 +96,33 @@ class _LeafEdges:
 
     def of_datasets(self, direction: Direction, _: Collection[int]) -> Found:
         return Found.of([], direction)
+
+
+@dataclass(slots=True)
+class _LeafPast(PastSteps):
+    """Steps over past links by column; out of them leaf by leaf, over the links of now that read what they had made."""
+
+    steps: LeafSteps = field(kw_only=True)
+
+    def out_of(self, node: int) -> list[Row]:
+        column = self.columns.get(node)
+        found = []
+        for step in self.links.get(node if column is not None else self.steps.place(node)[0], ()):
+            real, end = self.real[step], step[1]
+            if column is None:
+                found.append(self._step((node, *step[1:]), (node, *real[0][1:])))
+            elif end >= FIRST_NODE or len(real) > 1:
+                found.append(step)
+            else:
+                for _, row in self.steps.follow(column, node, ()):
+                    far = row[1] if row[1] < 0 else self.steps.place(row[1])[0]
+                    if (far, row[3]) == (end, step[3]):
+                        found.append(self._step(row, (column, *row[1:])))
+        return list(dict.fromkeys(found))
+
+    def _step(self, step: Row, real: Row) -> Row:
+        self.real[step] = (real,)
+        return step
 
 
 @dataclass(frozen=True)

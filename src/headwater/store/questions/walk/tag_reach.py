@@ -120,7 +120,7 @@ class TagReach(NamedTuple):
         cls, start: frozenset[int], flow: Flow, barriers: Barriers, readers: frozenset[int]
     ) -> "TagReach":
         """Return a flow of `Walker` that has arrived by links of the past too."""
-        nodes = {node for one in flow.arrived.values() for node in (*one.now, *_past(one))}
+        nodes = {node for one in flow.arrived.values() for node in one.now} | flow.past_columns()
         arrived = Distances(np.empty(0, np.int32)).after(dict.fromkeys(nodes, 1))
         return cls(start, {Arriving.VALUE: arrived}, barriers, flow, readers)
 
@@ -353,12 +353,6 @@ def _is_cut(reach: TagReach, row: Row, links: LinksNear) -> bool:
         passing for kind in kinds for passing in (set(Arriving) if kind is Arriving.VALUE else PASSING[kind])
     }
     return flows and not reach.barriers.fields.isdisjoint(links.columns((-row[1],)))
-
-
-def _past(arrived: Any) -> Collection[int]:
-    """The columns at which something arrived when they were read, and no longer does."""
-    found: Collection[int] = getattr(arrived, "past", ())
-    return found
 
 
 def _traced(

@@ -3,8 +3,8 @@
 A walk in ids, level by level; each column is visited once for each of the three, however many paths there are.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from headwater.store.graph.timeline import DATASET_EDGES, FIELD_EDGES
 from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.edges import AnyEdges, Found, Row
 from headwater.store.questions.walk.past import PastLinks
+from headwater.store.questions.walk.past_steps import FIRST_NODE, PastSteps
 from headwater.store.sql.rows import Lookup, rows_for
 
 _FIELD = schema.field
@@ -47,6 +48,10 @@ class Barriers:
         """Whether nothing flows over a link."""
         return link[3] in self.jobs or link[1] in self.fields
 
+    def before(self, past: PastSteps) -> "Barriers":
+        """Return them with the nodes of past links into their fields."""
+        return replace(self, fields=self.fields | {node for node, one in past.columns.items() if one in self.fields})
+
     def __bool__(self) -> bool:
         return bool(self.jobs or self.fields)
 
@@ -62,7 +67,10 @@ A dataset of which no column is known stands among them, by its id with a minus 
 
 @dataclass(slots=True)
 class Arrived:
-    """The columns at which something arrives, and those at which it did when somebody read them, and no longer does."""
+    """The columns at which something arrives, and the past links by which it did when somebody read their outputs.
+
+    The latter are nodes of `headwater.store.questions.walk.past_steps`.
+    """
 
     now: Arrivals = field(default_factory=dict)
     past: Arrivals = field(default_factory=dict)
@@ -97,7 +105,7 @@ class Flow:
 
     ``trace`` finds the links to columns where the flow has none, ``cut`` those that barriers cut. Where fields within
     columns were followed (`headwater.store.questions.walk.tag_leaves`), ``nodes`` are these by their ids, and
-    ``transformations`` those of the links between them.
+    ``transformations`` those of the links between them. ``past`` are the steps over past links.
     """
 
     arrived: Mapping[Arriving, ArrivedColumns]
@@ -106,6 +114,12 @@ class Flow:
     cut: Callable[[], tuple[Row, ...]] | None = None
     nodes: Mapping[int, Node] = field(default_factory=dict)
     transformations: Mapping[int, Transformation] = field(default_factory=dict)
+    past: PastSteps | None = None
+
+    def past_columns(self) -> set[int]:
+        """Return the columns at which it arrived when somebody read them, by past links."""
+        nodes = chain.from_iterable(getattr(one, "past", ()) for one in self.arrived.values())
+        return set() if self.past is None else {self.past.columns[node] for node in nodes}
 
     def place(self, id_: int) -> Node:
         """Return the column of an id, and the path of the field within it."""
@@ -151,7 +165,7 @@ class Flow:
         values, own = self.arrived[Arriving.VALUE], self.arrived[arriving]
         row = own[node]
         while row is not None:
-            links.append(row)
+            links += reversed(self.past.real.get(row, (row,)) if self.past is not None else (row,))
             row = values[row[0]] if row[0] in values else own[row[0]]
         return links[::-1]
 
@@ -189,7 +203,7 @@ class Walker:
     edges: DownEdges
     effect: Effect
     barriers: Barriers
-    past: Callable[[int], Collection[Row]] | None = None
+    past: PastSteps | None = None
     most: int | None = None
     _effects: dict[int, Arriving | None] = field(default_factory=dict)
     _blocked: list[Row] = field(default_factory=list)
@@ -202,7 +216,8 @@ class Walker:
         masked = self._beyond(values, rest, Arriving.MASKED, {Arriving.VALUE, Arriving.MASKED})
         influenced = self._beyond(values, rest, Arriving.INFLUENCE, set(Arriving))
         arrived = {Arriving.VALUE: values, Arriving.MASKED: masked, Arriving.INFLUENCE: influenced}
-        return Flow(arrived, tuple(self._blocked))
+        real = {} if self.past is None else self.past.real
+        return Flow(arrived, tuple(real[row][-1] if row in real else row for row in self._blocked), past=self.past)
 
     def _beyond(self, values: Arrived, rows: Iterable[Row], first: Arriving, passing: set[Arriving]) -> Arrived:
         """Return what is behind links out of the columns with the value, over which less than the value flows."""
@@ -232,11 +247,12 @@ class Walker:
 
     def _rows(self, frontier: Collection[int]) -> list[Row]:
         """Return the links out of columns that no barrier cuts."""
-        rows = self.edges.of_fields(Direction.DOWN, frontier).links
+        columns = frontier if self.past is None else [node for node in frontier if node < FIRST_NODE]
+        rows = self.edges.of_fields(Direction.DOWN, columns).links
         if self.edges.whole:
-            rows = [*rows, *self.edges.of_datasets(Direction.DOWN, frontier).links]
+            rows = [*rows, *self.edges.of_datasets(Direction.DOWN, columns).links]
         if self.past is not None:
-            rows = [*rows, *chain.from_iterable(map(self.past, frontier))]
+            rows = [*rows, *chain.from_iterable(map(self.past.out_of, frontier))]
         for way in {row[2] for row in rows} - self._effects.keys():
             self._effects[way] = self.effect(way)
         if not self.barriers:
@@ -249,10 +265,8 @@ class Walker:
         """Add the ends of links, those of whole datasets as their columns; return the new ones."""
         if self.past is None:
             return self._join(found.now, rows, without.now)
-        ended = [row for row in rows if row in self.past(row[0])]
-        gone = set(ended)
-        new = self._join(found.now, [row for row in rows if row not in gone], without.now)
-        return [*new, *self._join(found.past, ended, {**without.now, **found.now})]
+        new = self._join(found.now, [row for row in rows if row[1] < FIRST_NODE], without.now)
+        return [*new, *self._join(found.past, [row for row in rows if row[1] >= FIRST_NODE], without.past)]
 
     def _join(self, into: Arrivals, rows: Iterable[Row], without: Arrivals) -> Collection[int]:
         # Large walks spend their time here: what is done once for each link is left to dict and set.
@@ -283,12 +297,12 @@ def ended_links_from(connection: Connection, edges: AnyEdges, near: Collection[i
     return [*edges.of_fields(down, behind).links, *edges.of_datasets(down, behind).links] if behind else []
 
 
-def links_before(connection: Connection, bounds: Bounds, rows: list[Row]) -> Iterator[Row]:
-    """Yield links that no longer hold, and that made what links of now have read (`PastLinks`)."""
+def links_before(connection: Connection, bounds: Bounds, rows: list[Row]) -> PastLinks:
+    """Return the links that no longer hold, and that made what links of now have read."""
     past = PastLinks(connection, bounds, lambda fields: dict(_OWNER_OF.bare(connection, fields)))
     while rows:
         rows = past.behind(rows)
-        yield from rows
+    return past
 
 
 def _behind(connection: Connection, edges: AnyEdges, near: Collection[int]) -> set[int]:
