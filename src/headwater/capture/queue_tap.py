@@ -14,6 +14,8 @@ class QueueTap:
     Of RDDs nothing is followed: what ``toJSON`` and a remote server say of one does not lead to its origins.
     """
 
+    outlives_program = False
+
     def __init__(self, settings: CaptureSettings) -> None:
         self._settings = settings
         self._ended: queue.Queue[Callable[[], list[ExecutionRow]] | None] = queue.Queue()
@@ -58,7 +60,7 @@ class QueueTap:
         """How many executions wait to be polled."""
         return self._ended.qsize()
 
-    def leave(self, command: Sequence[str], last_words: str) -> None:
+    def leave(self, command: Sequence[str], last_words: str, status_file: str = "") -> None:
         """Nobody would deliver it here."""
 
     def wake(self) -> None:

@@ -12,12 +12,13 @@ from openlineage.client.event_v2 import RunEvent
 
 from headwater.capture.application.last_words import COMMAND, ENDED
 from headwater.capture.guard import guarded, warn_once
+from headwater.capture.hooks.endings import EXITED, exit_status_file
 from headwater.capture.rows import ExecutionRow, RddAction
 from headwater.capture.runs.executions import Executions, lost, refused
 from headwater.ext.additions import extended_event
 from headwater.ext.transports import transport_targets
 from headwater.extract import ExtractSettings, Origins
-from headwater.model import Gap, RunMoment, RunState, Statement, endings_apart
+from headwater.model import Gap, Run, RunMoment, RunState, Statement, endings_apart
 from headwater.openlineage.delivery import Target
 from headwater.openlineage.writing.events import end_event, run_event, to_json
 from headwater.openlineage.writing.facets import FacetSettings
@@ -36,6 +37,10 @@ class Tap(Protocol):
     def gaps(self) -> tuple[Gap, ...]:
         """The things that this tap cannot see of any execution."""
 
+    @property
+    def outlives_program(self) -> bool:
+        """True when leave() is heeded."""
+
     def rows(self, milliseconds: int) -> list[ExecutionRow] | None:
         """The next starts and ends of executions; None when there were none for that long."""
 
@@ -48,8 +53,11 @@ class Tap(Protocol):
     def pending(self) -> int:
         """How many rows wait to be polled."""
 
-    def leave(self, command: Sequence[str], last_words: str) -> None:
-        """Have ``last_words`` read by ``command`` should the program end without a word."""
+    def leave(self, command: Sequence[str], last_words: str, status_file: str = "") -> None:
+        """Have ``last_words`` read by ``command`` should the program end without a word.
+
+        With a ``status_file``, which has the status of its exit then, that is when it is not 0.
+        """
 
     def wake(self) -> None:
         """End a call of rows() that waits."""
@@ -221,6 +229,12 @@ class Agent:
         self._ending = _Ending(state, error, deliver_until=time.monotonic() + seconds)
         self._end_application()
 
+    def fail_after_exit(self) -> None:
+        """Have the application reported as failed when its process has exited by a status that is not 0."""
+        if not self._gone and self._tap.outlives_program and (file := exit_status_file()):
+            failure = self._failure(self._executions.application, None, EXITED)
+            self._tap.leave(COMMAND, self._last_words([failure]), file)
+
     def _run(self) -> None:
         with guarded("loading extensions"):
             self._sink.add(transport_targets(self.settings.extensions))
@@ -247,14 +261,14 @@ class Agent:
         ids = tuple(run.id for run in runs)
         if self._gone or self._stopping.is_set() or ids == self._left:
             return
-        now = datetime.now(UTC)
         statements = (None, *(Statement() for _ in runs[1:]))
-        moments = (
-            RunMoment(run, RunState.FAIL, now, executions.engine, one, error=ENDED)
-            for run, one in zip(runs, statements, strict=True)
-        )
-        self._tap.leave(COMMAND, self._last_words([to_json(run_event(moment, self._facets)) for moment in moments]))
+        failures = [self._failure(run, one, ENDED) for run, one in zip(runs, statements, strict=True)]
+        self._tap.leave(COMMAND, self._last_words(failures))
         self._left = ids
+
+    def _failure(self, run: Run, statement: Statement | None, error: str) -> str:
+        now, engine = datetime.now(UTC), self._executions.engine
+        return to_json(run_event(RunMoment(run, RunState.FAIL, now, engine, statement, error=error), self._facets))
 
     def _end_application(self) -> None:
         state, error = self._outcome()

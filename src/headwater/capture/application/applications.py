@@ -133,8 +133,9 @@ def end(context: Any, state: RunState = RunState.COMPLETE, error: str = "", *, h
             _say(agent, sink, settings)
 
 
-def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
-    """Stop watching everything."""
+def end_all(state: RunState = RunState.COMPLETE, error: str = "", *, status_unseen: bool = False) -> None:
+    """Stop watching everything; with ``status_unseen`` the program exits by a status that is known after it only."""
+    agents = [agent for _, agent, *_ in _agents.values()]
     for context, *_ in list(_agents.values()):
         end(context, state, error)
     while _held:
@@ -142,6 +143,9 @@ def end_all(state: RunState = RunState.COMPLETE, error: str = "") -> None:
         with guarded("ending the capture"):
             agent.finish(state, settings.flush_seconds, error)
             _say(agent, sink, settings)
+    for agent in agents if status_unseen else ():
+        with guarded("leaving the exit status to the JVM"):
+            agent.fail_after_exit()
     while _undo:
         _undo.pop()()
 

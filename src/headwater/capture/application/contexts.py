@@ -163,10 +163,11 @@ _frames_left_out = _FramesLeftOut()
 def _at_exit() -> None:
     if os.getpid() != _hooked.get("process"):
         return
-    error = str(_hooked["ending"].error)
+    ending: Ending = _hooked["ending"]
     with guarded("ending the capture"):
         _remote.begun()
-        applications.end_all(RunState.FAIL if error else RunState.COMPLETE, error)
+        state = RunState.FAIL if ending.error else RunState.COMPLETE
+        applications.end_all(state, ending.error, status_unseen=ending.unseen)
 
 
 def context_of(session: Any) -> Any:

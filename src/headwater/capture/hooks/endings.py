@@ -1,9 +1,11 @@
 """The exception or the exit status that ends a program: noted for the run of its application, shown as without us."""
 
 import builtins
+import ctypes
 import functools
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dis import Instruction, get_instructions
@@ -14,7 +16,11 @@ from headwater.capture.guard import guarded
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
+EXITED = "The program exited with status {status}."
+
 _PREPARING = {"CACHE", "PRECALL", "PUSH_NULL", "RESUME"}
+_UNSEEN = object()
+"""The status of an exit that nothing has shown."""
 
 
 class Ending:
@@ -28,7 +34,7 @@ class Ending:
         self._process = os.getpid()
         self._earlier = _last_exception()
         self._outermost = _outermost_frame()
-        self._status: object = None
+        self._status: object = _UNSEEN
         self._exit = sys.exit
         self._hook: Hook | None = None
         self._original_hook: Hook = sys.excepthook
@@ -40,14 +46,18 @@ class Ending:
     @property
     def error(self) -> str:
         """The uncaught exception or the exit status of a program that ends now; empty for a success."""
-        last = _last_exception()
-        if last is not None and last is not self._earlier and not hasattr(sys, "ps1"):  # an interpreter goes on
+        last = self._uncaught()
+        if last is not None:
             return f"{type(last).__name__}: {last}"
-        codes = _last_codes(self._outermost)
-        status = _raised_status(codes, self._outermost, self._status)
-        if status is None or status == 0 or _has_returned(codes):
+        status = self._last_status()
+        if status is None or status == 0 or status is _UNSEEN:
             return ""
-        return f"The program exited with status {status}." if isinstance(status, int) else f"SystemExit: {status}"
+        return EXITED.format(status=status) if isinstance(status, int) else f"SystemExit: {status}"
+
+    @property
+    def unseen(self) -> bool:
+        """True when an exit ends the program whose status nothing has shown: see `exit_status_file`."""
+        return self._uncaught() is None and self._last_status() is _UNSEEN and self._outermost is not None
 
     def let_go(self) -> None:
         """Put ``sys.exit`` and ``sys.excepthook`` back, unless the program has put its own there."""
@@ -69,6 +79,14 @@ class Ending:
         """Note the status of an exit that is on its way, should nobody catch it."""
         if isinstance(error, SystemExit):
             self._status = _printed(error.code)
+
+    def _uncaught(self) -> BaseException | None:
+        last = _last_exception()
+        return None if last is self._earlier or hasattr(sys, "ps1") else last  # an interpreter goes on
+
+    def _last_status(self) -> object:
+        codes = _last_codes(self._outermost)
+        return None if _has_returned(codes) else _raised_status(codes, self._outermost, self._status)
 
     def _exit_noted(self, status: Any = None, /) -> Any:
         self._note_exit(status)
@@ -93,6 +111,21 @@ class Ending:
             for one in _chain(error):
                 _leave_out(one.__traceback__, self._own_files)
         return self._original_hook(kind, error, trace)
+
+
+def exit_status_file() -> str:
+    """Make a file that gets the exit status of this process, as one byte, when it exits; empty where libc cannot.
+
+    Python is gone by then. The C library writes it: its ``on_exit`` calls ``fputc(status, file)``.
+    """
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "on_exit"):
+        return ""
+    number, path = tempfile.mkstemp(prefix="headwater-exit-status-")
+    os.close(number)
+    libc.fopen.restype = ctypes.c_void_p
+    libc.on_exit(ctypes.cast(libc.fputc, ctypes.c_void_p), ctypes.c_void_p(libc.fopen(os.fsencode(path), b"w")))
+    return path
 
 
 def _last_exception() -> BaseException | None:
@@ -133,7 +166,7 @@ def _raised_status(codes: list[Instruction], frame: FrameType | None, noted: obj
     """The status of a ``raise SystemExit(3)`` by which a frame ended, where it is a constant or a variable; else noted.
 
     Before Python 3.12 nothing shows the status of another one (`_monitor_exits`): the exception is gone when the
-    program's last calls are made.
+    program's last calls are made. `exit_status_file` has it later.
     """
     raised = [(one.opname, one.argval) for one in codes]
     if raised[-1:] == [("RAISE_VARARGS", 2)] and raised[-2][0] in {"LOAD_NAME", "LOAD_CONST"}:  # raise … from …

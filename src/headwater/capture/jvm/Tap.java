@@ -284,8 +284,8 @@ public class Tap extends SparkListener {
     return true;
   }
 
-  /** The program to be started when this JVM ends before close(), and what it reads. */
-  public void lastWords(String command, String text) { lastWords.set(command.split("\n"), text); }
+  /** The program to be started when this JVM ends before close(), and what it reads; see LastWords for the file. */
+  public void lastWords(String command, String text, String statusFile) { lastWords.set(command.split("\n"), text, statusFile); }
 
   /** Ends a poll that waits. */
   public void wake() { queue.add(WAKE); }
@@ -299,7 +299,7 @@ public class Tap extends SparkListener {
 
   public long pending() { return queue.size(); }
 
-  public void close() { lastWords.set(null, null); queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); actions.clear(); }
+  public void close() { lastWords.set(null, null, ""); queue.clear(); roots.clear(); started.clear(); replies.clear(); streams.clear(); nested.clear(); statistics.clear(); actions.clear(); }
 
   /**
    * Up to 50 rows as JSON lines, or null after the wait.

@@ -17,6 +17,8 @@ class SparkTap:
         CaptureError: the tap cannot be made in this JVM.
     """
 
+    outlives_program = True
+
     gaps: tuple[Gap, ...] = ()
 
     def __init__(self, context: Any, settings: CaptureSettings) -> None:
@@ -100,9 +102,9 @@ class SparkTap:
         """How many rows wait to be polled."""
         return int(self._tap.pending())
 
-    def leave(self, command: Sequence[str], last_words: str) -> None:
+    def leave(self, command: Sequence[str], last_words: str, status_file: str = "") -> None:
         """Have ``last_words`` read by ``command`` should the JVM end before disconnect()."""
-        self._tap.lastWords("\n".join(command), last_words)
+        self._tap.lastWords("\n".join(command), last_words, status_file)
 
     def wake(self) -> None:
         """End a poll that waits."""
