@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.policies.conftest import Run
-from tests.store.conftest import run_event, written
+from tests.store.conftest import nested, run_event, written
 
 from headwater.answers.pictures import DrawnEdge, Look, picture
 from headwater.store import open_store
@@ -177,3 +177,94 @@ def test_what_cannot_be_compared_is_refused(
     refused = headwater("diff", *arguments)
     assert refused.exit_code in {1, 2}
     assert message in " ".join(refused.output.replace("│", "").split())
+
+
+ITEMS = "array<struct<sku:string,price:double,tax:struct<rate:double>>>"
+LEAVES = {
+    "items.sku": ["lake/customers.id"],
+    "items.price": ["lake/customers.n masked TRANSFORMATION"],
+    "items.tax.rate": ["lake/customers.rate"],
+    "id": ["lake/customers.id"],
+}
+
+
+def nested_store(path: Path, leaves: dict[str, list[str]], *, types: str = ITEMS, facet: bool = True) -> Path:
+    """A store of a job that packs columns into structs, and one that reads two of their leaves."""
+    events = [
+        run_event("pack", nested("lake/orders", leaves, {"items": types}, facet=facet), run="pack"),
+        run_event(
+            "use", nested("gold", {"sku": ["lake/orders.items.sku"], "tax": ["lake/orders.items.tax"]}), minute=2
+        ),
+    ]
+    raw = written("lake/customers", {name: [] for name in ("id", "n", "rate", "other")})
+    with open_store(str(path)) as store:
+        store.ingest([run_event("raw", raw, minute=0), *events])
+    return path
+
+
+@pytest.fixture
+def leafwise(tmp_path: Path, headwater: Run) -> Any:
+    """The document about a change of the job ``pack``, by leaf or by column."""
+    before = nested_store(tmp_path / "leaves.db", LEAVES)
+
+    def of(leaves: dict[str, list[str]], *options: str, **more: Any) -> Any:
+        after = nested_store(tmp_path / f"after{len(list(tmp_path.iterdir()))}.db", leaves, **more)
+        return json.loads(headwater("diff", before, after, "--format", "json", *options).output)
+
+    return of
+
+
+def test_fields_within_a_column_are_compared_one_by_one(leafwise: Any) -> None:
+    leaves = LEAVES | {"items.sku": ["lake/customers.other"], "items.price": ["lake/customers.n TRANSFORMATION"]}
+    found = leafwise(leaves, "--nested")
+    (sku,) = found["columns"]["rerouted"]
+    assert names([sku, *sku["before"], *sku["after"]]) == [
+        "lake/orders.items.sku",
+        "lake/customers.id",
+        "lake/customers.other",
+    ]
+    (price,) = found["edges"]
+    assert (price["note"], names([price["output"]])) == ("mask lost", ["lake/orders.items.price"])
+    assert [(names([one]), names(one["because"])) for one in found["broken"]] == [
+        (["gold.sku"], ["lake/orders.items.sku"])
+    ]
+    by_column = leafwise(leaves)
+    assert names(by_column["columns"]["rerouted"]) == ["lake/orders.items"]
+    assert names(by_column["broken"]) == ["gold.sku", "gold.tax"]
+
+
+def test_a_field_within_that_came_went_or_has_another_type_is_named(leafwise: Any) -> None:
+    types = "array<struct<price:decimal(10,2),tax:struct<rate:double,code:string>>>"
+    leaves = {name: inputs for name, inputs in LEAVES.items() if name != "items.sku"}
+    found = leafwise(leaves | {"items.tax.code": ["lake/customers.other"]}, "--nested", types=types)
+    columns = found["columns"]
+    assert names(columns["added"]) == ["lake/orders.items.tax.code"]
+    assert names(columns["removed"]) == ["lake/orders.items.sku"]
+    assert [(*names([one]), one["before"], one["after"]) for one in columns["retyped"]] == [
+        ("lake/orders.items.price", "double", "decimal(10,2)")
+    ]
+    assert columns["rerouted"] == found["edges"] == []
+    assert names(found["broken"]) == ["gold.sku"]
+    kind = leafwise(LEAVES, "--nested", types=ITEMS.removeprefix("array<")[:-1])["columns"]["retyped"]
+    assert [(*names([one]), one["before"], one["after"]) for one in kind] == [
+        ("lake/orders.items", "array<struct>", "struct")
+    ]
+
+
+def test_moments_are_compared_by_fields_within(tmp_path: Path, leafwise: Any, headwater: Run) -> None:
+    leaves = {name: inputs for name, inputs in LEAVES.items() if name != "items.price"}
+    stores = leafwise(leaves | {"items.sku": ["lake/customers.other"]}, "--nested")
+    with open_store(str(tmp_path / "leaves.db")) as store:
+        again = nested("lake/orders", leaves | {"items.sku": ["lake/customers.other"]}, {"items": ITEMS})
+        store.ingest([run_event("pack", again, minute=30, run="again")])
+    moments = ("--at", "2026-01-01T00:10:00Z", "--store", tmp_path / "leaves.db", "--format", "json")
+    assert json.loads(headwater("diff", *moments, "--nested").output) == stores
+    assert names(stores["columns"]["rerouted"]) == ["lake/orders.items.price", "lake/orders.items.sku"]
+
+
+def test_columns_are_compared_where_one_side_knows_no_fields_within(leafwise: Any) -> None:
+    assert leafwise(LEAVES, "--nested", facet=False)["columns"]["rerouted"] == []
+    moved = LEAVES | {"items.sku": ["lake/customers.other"]}
+    found = leafwise(moved, "--nested", facet=False)["columns"]
+    assert found == leafwise(moved)["columns"]
+    assert names(found["rerouted"]) == ["lake/orders.items"]

@@ -1,10 +1,11 @@
 """``headwater diff``: what a change does to lineage."""
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
@@ -28,6 +29,13 @@ DiffFormat = Literal["markdown", "json", "html"]
 
 _REPORTS = {"markdown": markdown, "json": as_json, "html": html}
 
+_Keep = Annotated[
+    Path | None, typer.Option("--keep", metavar="FOLDER", help="Leave the stores of both revisions there.")
+]
+_Nested = Annotated[
+    bool, typer.Option("--nested", help="Compare fields within columns one by one, where both sides know them.")
+]
+
 
 def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the command
     before: Annotated[
@@ -44,10 +52,8 @@ def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
         typer.Option("--job", metavar="'JOB ARGS'", help="A job to plan at both revisions; one after the other."),
     ] = None,
     tags: Annotated[Path | None, typer.Option("--tags", metavar="FILE", help="A file of tags and breakers.")] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option("--keep", metavar="FOLDER", help="Leave the stores of both revisions there."),
-    ] = None,
+    keep: _Keep = None,
+    nested: _Nested = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when something changes.")] = False,
     store: StoreOption = None,
     answers: AnswersOption = None,
@@ -61,23 +67,25 @@ def diff(  # noqa: PLR0913, PLR0917 - one parameter for each option of the comma
     Of revisions (main..HEAD) the jobs are planned in worktrees, without data, each side in a copy of the store.
     """
     file, failed = read_tag_file(tags) if tags is not None else TagFile(), False
+    compare = partial(change_between, file=file, today=datetime.now(UTC).date(), nested=nested)
     if jobs and (at or after is not None):
         raise typer.BadParameter("Jobs are planned at two revisions: expected one range, as main..HEAD.")
     if jobs:
         with TemporaryDirectory(prefix="headwater-diff-") as name:
             stores = [(keep or Path(name)) / one for one in ("before.db", "after.db")]
             failed, notes = _plan(before, jobs, stores, store, options_of(answers, schemas, timeout))
-            change = replace(_change(str(stores[0]), str(stores[1]), file, None, at=False), notes=notes)
+            change = replace(_change(compare, str(stores[0]), str(stores[1]), None, at=False), notes=notes)
     elif not at and is_range(before) and not Path(before).exists():
         raise SettingError(f"{before} is a range of revisions: name the jobs to plan at both, as --job jobs/daily.py.")
     else:
-        change = _change(before, after, file, store, at=at)
+        change = _change(compare, before, after, store, at=at)
     typer.echo(_REPORTS[format_](change))
     raise typer.Exit(INCOMPLETE if failed else int(exit_code and bool(change)))
 
 
-def _change(before: str, after: str | None, file: TagFile, url: str | None, *, at: bool) -> Change:
-    today = datetime.now(UTC).date()
+def _change(
+    compare: Callable[[Side, Side], Change], before: str, after: str | None, url: str | None, *, at: bool
+) -> Change:
     with ExitStack() as stack:
         if at:
             own = stack.enter_context(reading(url))
@@ -88,7 +96,7 @@ def _change(before: str, after: str | None, file: TagFile, url: str | None, *, a
         else:
             first, second = (stack.enter_context(reading(one)) for one in (before, after if after is not None else url))
             sides = (Side(first), Side(second))
-        return change_between(*sides, file, today)
+        return compare(*sides)
 
 
 def _plan(

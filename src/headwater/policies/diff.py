@@ -14,6 +14,7 @@ from headwater.policies.selectors import Names
 from headwater.policies.tag_file import TagFile
 from headwater.store import Store
 from headwater.store.questions import Column
+from headwater.store.questions.leaf_snapshots import by_leaf
 from headwater.store.questions.snapshots import ColumnName, NamedEdge, Snapshot, SnapshotDifference, compared, snapshot
 from headwater.store.questions.walk.tag_walk import Arriving
 
@@ -53,21 +54,22 @@ class Side:
     at: int | None = None
 
 
-def change_between(before: Side, after: Side, file: TagFile, today: date) -> Change:
+def change_between(before: Side, after: Side, file: TagFile, today: date, *, nested: bool = False) -> Change:
     """Return what is different in the second of two stores, or of two moments of one.
 
     Args:
         before, after: the sides.
         file: tags and breakers beside those of the stores.
         today: the day by which breakers expire.
+        nested: whether fields within columns are compared one by one, where both sides know them.
 
     Raises:
         StoreError: a store cannot be read.
     """
     with before.store.read() as earlier, after.store.read() as later:
-        was = snapshot(earlier, before.at)
-        now = snapshot(later, after.at, was.known)
-        found = compared(was, now)
+        was = snapshot(earlier, before.at, nested=nested)
+        now = snapshot(later, after.at, was.known, nested=nested)
+        found = compared(*by_leaf(was, now)) if nested else compared(was, now)
         owners = _owners(earlier, was) | _owners(later, now)
         flows = _new_flows((earlier, before.at, was.known), (later, after.at, now.known), file, today)
     return Change(found, {one.dataset: owners.get(one.dataset, ()) for one in found.broken}, tuple(flows))

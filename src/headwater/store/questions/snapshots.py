@@ -1,7 +1,8 @@
 """The lineage of a whole store at a moment as names, and how two of them differ: of two stores, or of two moments."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import NamedTuple
 
 from sqlalchemy import Connection, select
@@ -9,11 +10,15 @@ from sqlalchemy import Connection, select
 from headwater.graph import reachable
 from headwater.model import Dataset, Transformation
 from headwater.model.field_names import name_before_drop
+from headwater.openlineage.writing.nested_fields import Path
 from headwater.store import schema
 from headwater.store.questions import names
 from headwater.store.questions.answers import Bounds, Direction, KnownDataset
 from headwater.store.questions.lists.versions import columns_then
-from headwater.store.questions.walk.edges import edges_within
+from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.edges import Row, edges_within
+from headwater.store.questions.walk.leaf_steps import UNDETAILED, related
+from headwater.store.questions.walk.nested_events import NestedEvents
 
 WHOLE = "*"
 """The column of edges that act on a whole dataset."""
@@ -40,46 +45,77 @@ Kinds = frozenset[Transformation]
 """The transformations of an edge, without descriptions."""
 
 
+class Leaf(NamedTuple):
+    """A column, or a field within it by the path from the column inwards."""
+
+    column: ColumnName
+    path: Path = ()
+
+
+class LeafEdge(NamedTuple):
+    """A part of an edge, between fields within its columns."""
+
+    input: Leaf
+    output: Leaf
+
+
+LeafEdges = Mapping[LeafEdge, Kinds]
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """Columns with their types where these are known, edges, and the jobs that make each dataset.
 
-    ``known`` are the names of each dataset, by which those of another store are recognized.
+    ``known`` are the names of each dataset, by which those of another store are recognized. ``leaves`` are the parts of
+    edges of which these are known, ``within`` the fields within columns that are among the columns.
     """
 
     columns: Mapping[ColumnName, str]
     edges: Mapping[NamedEdge, Kinds]
     jobs: Mapping[str, frozenset[str]]
     known: Mapping[Dataset, str]
+    leaves: Mapping[NamedEdge, LeafEdges] = field(default_factory=dict)
+    within: Mapping[ColumnName, Leaf] = field(default_factory=dict)
 
     def downstream(self, columns: Collection[ColumnName]) -> set[ColumnName]:
         """Return the columns that depend on some columns, without those."""
-        outputs: dict[ColumnName, list[ColumnName]] = {}
+        outputs: dict[ColumnName, list[tuple[Path, ColumnName]]] = {}
         for source, output in self.edges:
-            outputs.setdefault(source, []).append(output)
+            column, path = self._leaf(source)
+            outputs.setdefault(column, []).append((path, output))
         of_dataset: dict[str, list[ColumnName]] = {}
-        for one in self.columns:
+        for one in self.columns.keys() - self.within.keys():
             of_dataset.setdefault(one.dataset, []).append(one)
 
         def after(one: ColumnName) -> Iterable[ColumnName]:
-            return of_dataset.get(one.dataset, ()) if one.column == WHOLE else outputs.get(one, ())
+            if one.column == WHOLE:
+                return of_dataset.get(one.dataset, ())
+            column, path = self._leaf(one)
+            return [output for other, output in outputs.get(column, ()) if related(path, other)]
 
         return reachable(columns, after) - {*columns}
 
+    def _leaf(self, name: ColumnName) -> Leaf:
+        return self.within.get(name, Leaf(name))
 
-def snapshot(connection: Connection, at: int | None = None, same: Mapping[Dataset, str] | None = None) -> Snapshot:
+
+def snapshot(
+    connection: Connection, at: int | None = None, same: Mapping[Dataset, str] | None = None, *, nested: bool = False
+) -> Snapshot:
     """Return the lineage of a store.
 
     Args:
         connection: of the store.
         at: a moment in microseconds since 1970; None for now.
         same: the names of datasets in another snapshot: those that this store has too are called as there.
+        nested: whether the parts of edges are read from events, some milliseconds for each output with nested fields.
     """
     listed = connection.execute(names.listed(connection, select(schema.dataset.c.id))).scalars()
     datasets = names.datasets(connection, list(listed), at)
     shown = {id_: _shown(dataset, same or {}) for id_, dataset in datasets.items()}
     fields = _fields(connection, at, shown)
-    edges, jobs = _edges(connection, at, fields, shown)
+    rows = _rows(connection, at, fields, shown)
+    edges, jobs = _edges(connection, rows, fields, shown)
     described = columns_then(connection, datasets, at)
     columns = {ColumnName(shown[id_], one.name): one.type for id_, own in described.items() for one in own}
     # An edge from a column that a schema no longer has is that of a reader which has not run since.
@@ -87,7 +123,9 @@ def snapshot(connection: Connection, at: int | None = None, same: Mapping[Datase
     ends = {name for edge in edges for name in edge if name.column != WHOLE and name.dataset not in with_schema}
     columns |= dict.fromkeys(ends, "")
     known = {one: shown[id_] for id_, dataset in datasets.items() for one in dataset.names}
-    return Snapshot(columns, edges, jobs, known)
+    within = [row for row in rows if not all(is_flat(columns.get(fields[end], "")) for end in row[:2] if end > 0)]
+    leaves = _leaf_edges(connection, at, within if nested else [], fields, shown)
+    return Snapshot(columns, edges, jobs, known, leaves)
 
 
 def _shown(dataset: KnownDataset, same: Mapping[Dataset, str]) -> str:
@@ -105,11 +143,17 @@ def _fields(connection: Connection, at: int | None, shown: Mapping[int, str]) ->
     return {id_: found[id_] if one in taken else one for id_, one in former.items()}
 
 
-def _edges(
+def _rows(
     connection: Connection, at: int | None, fields: Mapping[int, ColumnName], shown: Mapping[int, str]
-) -> tuple[dict[NamedEdge, Kinds], dict[str, frozenset[str]]]:
+) -> list[Row]:
     edges, up = edges_within(connection, Bounds(as_of=at)), Direction.UP
     rows = [*edges.of_fields(up, fields).links, *edges.of_datasets(up, shown).links]
+    return [row for row in rows if row[0] in fields]
+
+
+def _edges(
+    connection: Connection, rows: Sequence[Row], fields: Mapping[int, ColumnName], shown: Mapping[int, str]
+) -> tuple[dict[NamedEdge, Kinds], dict[str, frozenset[str]]]:
     kinds = {
         id_: replace(one, description="")
         for id_, one in names.transformations(connection, {row[2] for row in rows}).items()
@@ -117,13 +161,53 @@ def _edges(
     found: dict[NamedEdge, set[Transformation]] = {}
     writers: dict[str, set[int]] = {}
     for source, output, how, job in rows:
-        end = ColumnName(shown[-output], WHOLE) if output < 0 else fields[output]
-        if source in fields:
-            found.setdefault(NamedEdge(fields[source], end), set()).add(kinds[how])
-            writers.setdefault(end.dataset, set()).add(job)
+        end = _end(output, fields, shown)
+        found.setdefault(NamedEdge(fields[source], end), set()).add(kinds[how])
+        writers.setdefault(end.dataset, set()).add(job)
     called = names.jobs(connection, {job for some in writers.values() for job in some})
     jobs = {dataset: frozenset(called[job].name for job in some) for dataset, some in writers.items()}
     return {edge: frozenset(some) for edge, some in found.items()}, jobs
+
+
+def _end(output: int, fields: Mapping[int, ColumnName], shown: Mapping[int, str]) -> ColumnName:
+    return fields[output] if output > 0 else ColumnName(shown[-output], WHOLE)
+
+
+def is_flat(kind: str) -> bool:
+    """Whether a type is known to have no fields within.
+
+    >>> is_flat("decimal(10,2)"), is_flat("array<int>"), is_flat("")
+    (True, False, False)
+    """
+    return "<" not in kind and kind not in UNDETAILED
+
+
+def _leaf_edges(
+    connection: Connection,
+    at: int | None,
+    rows: Sequence[Row],
+    fields: Mapping[int, ColumnName],
+    shown: Mapping[int, str],
+) -> dict[NamedEdge, LeafEdges]:
+    """The parts of edges, where the events of all their jobs have them."""
+    owned = connection.execute(select(schema.field.c.id, schema.field.c.dataset_id, schema.field.c.name)).all()
+    owners, called = {row.id: row.dataset_id for row in owned}, {row.id: row.name for row in owned}
+    links = Closure({}, owners, called, tuple(rows), frozenset(), ())
+    events = NestedEvents(connection, links, Bounds(as_of=at, seconds=inf), len(rows))
+    found: dict[NamedEdge, dict[LeafEdge, Kinds]] = {}
+    unknown: set[NamedEdge] = set()
+    for source, output, job in dict.fromkeys((row[0], row[1], row[3]) for row in rows):
+        edge = NamedEdge(fields[source], _end(output, fields, shown))
+        known = events.links(source, output, job)
+        if known is None:
+            unknown.add(edge)
+            continue
+        parts = found.setdefault(edge, {})
+        for link in known.links:
+            part = LeafEdge(Leaf(edge.input, link.input), Leaf(edge.output, link.output))
+            kinds = {replace(one, description="") for one in link.transformations}
+            parts[part] = parts.get(part, frozenset()) | kinds
+    return {edge: parts for edge, parts in found.items() if edge not in unknown}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +268,7 @@ def compared(before: Snapshot, after: Snapshot) -> SnapshotDifference:
     ]
     rerouted = _rerouted(before, after)
     edges = tuple(_changed(before, after))
-    causes = [*sorted(removed), *(one.column for one in retyped), *(one.column for one in rerouted)]
+    causes = dict.fromkeys([*sorted(removed), *(one.column for one in retyped), *(one.column for one in rerouted)])
     broken: dict[ColumnName, list[ColumnName]] = {}
     for cause in causes:
         for column in before.downstream([cause]):

@@ -31,7 +31,7 @@ _FIRST_ID = 1 << 52
 """Ids of nested fields, and of transformations of links between them, begin here; a double can hold them."""
 
 _LONGEST = 50  # parts; a column that is made of a field within itself would have ever longer ones
-_UNDETAILED = ("", "struct", "array", "map", "row")
+UNDETAILED = ("", "struct", "array", "map", "row")
 """Types of which it is not known what is within."""
 
 
@@ -122,7 +122,7 @@ class LeafSteps:
     def _within(self, column: int, path: Path) -> Path:
         """As much of a path as the type of a column has: a field within may have another name by now."""
         type_ = self._types.get(column) or ""
-        if not path or type_ in _UNDETAILED:
+        if not path or type_ in UNDETAILED:
             return path
         if (column, path) not in self._paths:
             found = (field_within(type_, path[:end]) for end in range(len(path), -1, -1))

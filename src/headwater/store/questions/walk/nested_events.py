@@ -59,9 +59,16 @@ class _EventLineage(NamedTuple):
 
 
 class NestedEvents:
-    """The nested lineage behind the links of a walk; ``limited`` says that not all events were looked at."""
+    """The nested lineage behind the links of a walk; ``limited`` says that not all events were looked at.
 
-    def __init__(self, connection: Connection, walked: Closure, bounds: Bounds) -> None:
+    Args:
+        connection: of the store.
+        walked: the walk, or some links as one.
+        bounds: the moment, and how long events may be read.
+        most: the largest number of outputs whose events are read.
+    """
+
+    def __init__(self, connection: Connection, walked: Closure, bounds: Bounds, most: int = _MOST_OUTPUTS) -> None:
         self._walked = walked
         datasets = {*walked.dataset_of.values(), *(-row[1] for row in walked.rows if row[1] < 0)}
         self._names = _names(connection, datasets)
@@ -72,9 +79,9 @@ class NestedEvents:
         # The nearest first: so links stand in a walk.
         pairs = list(dict.fromkeys((row[3], self._owner(row)) for row in walked.rows if row[2] > 0))
         self._of_pair: dict[Pair, _EventLineage] = {}
-        self.limited = len(pairs) > _MOST_OUTPUTS
+        self.limited = len(pairs) > most
         ends = time.monotonic() + bounds.seconds
-        for begin in range(0, min(len(pairs), _MOST_OUTPUTS), _AT_ONCE):
+        for begin in range(0, min(len(pairs), most), _AT_ONCE):
             if time.monotonic() > ends:
                 self.limited = True
                 break
