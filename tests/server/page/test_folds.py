@@ -17,7 +17,7 @@ READERS = 89
 HUB_WRITTEN = output("silver/hub", {"amount": ("int", [step("raw/hub", "amount")])})
 EVENTS = [run_event("hub", HUB_WRITTEN, minute=1, run="hub")] + [
     run_event(f"reader{number}", output(
-        f"{('bi', 'ml', 'exports')[number % 3]}/table_{number}", {"total": ("int", [step("silver/hub", "amount")])}
+        f"{('bi.db', 'ml', 'exports')[number % 3]}/table_{number}", {"total": ("int", [step("silver/hub", "amount")])}
     ), minute=2, run=f"reader{number}")
     for number in range(READERS)
 ]  # fmt: skip
@@ -33,7 +33,7 @@ def test_many_readers_are_one_card_by_schema_until_all_are_wanted(
         page = opened.go(HUB)
         fold = page.locator(".hw-fold")
         expect(fold).to_contain_text(f"{READERS} readers of hub")
-        expect(fold.locator(".hw-field")).to_have_text(["bi · 30", "ml · 30", "exports · 29"])
+        expect(fold.locator(".hw-field")).to_have_text(["bi.db · 30", "ml · 30", "exports · 29"])
         expect(page.locator(".hw-card")).to_have_count(3)
         expect(page.get_by_text(f"2 of 91 datasets, 2 of 91 columns; {READERS} folded")).to_be_visible()
         assert breaches(page) == []

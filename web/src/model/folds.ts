@@ -37,7 +37,7 @@ export function foldedGraph(graph: LineageGraph, drawn: Uint8Array, unfolded: re
   const ends = (near: Neighbours, far: Neighbours, side: number) =>
     crowds(view, near, far).flatMap(([dataset, members]) => {
       const id = 2 * view.datasets.id[dataset] + side;
-      const title = `${members.length} ${side ? "sources" : "readers"} of ${lastPart(view.datasets.name[dataset])}`;
+      const title = `${members.length} ${side ? "sources" : "readers"} of ${partsOf(view.datasets.name[dataset]).at(-1)}`;
       return unfolded.includes(id) ? [] : [{ id, title, members }];
     });
   const folds = [...ends(before, after, 0), ...ends(after, before, 1)];
@@ -134,15 +134,13 @@ function standIn(view: View, crowds: readonly Crowd[]): View {
 function bySchema(view: View, members: readonly number[]): Map<string, number[]> {
   const schemas = new Map<string, number[]>();
   for (const member of members) {
-    const name = view.datasets.name[member];
-    const schema =
-      lastPart(name.slice(0, -lastPart(name).length).replace(/[/.]+$/, "")) || view.datasets.namespace[member];
+    const schema = partsOf(view.datasets.name[member]).at(-2) ?? view.datasets.namespace[member];
     schemas.set(schema, [...(schemas.get(schema) ?? []), member]);
   }
   return schemas;
 }
 
-/** Return the last part of a path or of a name with dots. */
-function lastPart(name: string): string {
-  return name.split(/[/.]/).filter(Boolean).pop() ?? name;
+/** Return the parts of a path, or of a name with dots. */
+function partsOf(name: string): string[] {
+  return name.split(name.includes("/") ? "/" : ".").filter(Boolean);
 }
