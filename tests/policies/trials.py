@@ -10,11 +10,15 @@ from tests.connectors import DELTA, LAKE
 from tests.policies import job_trials
 
 CONFIGURATION = {
+    "spark.master": "local[1]",
     "spark.ui.enabled": "false",
     "spark.jars.packages": DELTA,
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": LAKE["spark.sql.catalog.spark_catalog"],
     "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.stats.collect": "false",
+    "spark.databricks.delta.merge.materializeSource": "none",
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
 }
 
