@@ -84,6 +84,13 @@ def test_a_path_is_as_short_as_the_store_says(both: Both) -> None:
         assert len(steps) == len(store.steps) > 0
         assert [steps[0][0], steps[-1][1]] == [source, target]
         assert all(before[1] == after[0] for before, after in pairwise(steps))
+    stage = next(name for name in both.fields.values() if name[1:] == ("/two", "z"))
+    for source in (1, 5):  # what two was made of had read the stage while the source was in it
+        start = (stage[0], f"/source{source}", "a")
+        (path,) = paths_between(both.store, Exact(*start), Exact(*stage), most=1).paths
+        assert [end[1] for _, end in _steps(both.archive, start, stage)] == [
+            one.dataset.dataset.name for one in path.columns[1:]
+        ]
     first, *others = sorted(both.fields)
     reached = _down(both, first)
     apart = next(both.fields[key] for key in others if both.fields[key] not in reached)

@@ -28,6 +28,7 @@ from headwater.store.questions import (
     roots_of,
     walk_from,
 )
+from headwater.store.questions.paths import paths_between
 
 MINUTES = 6
 SUCCESSFUL = "COMPLETE"
@@ -387,6 +388,33 @@ def test_what_nobody_read_leads_nowhere(words: Any, store: Store) -> None:
     both = words.written("both", {"y": ["first.y", "third.y"]}, (), "ALL_ROWS")
     store.ingest([words.run_event("join", both, minute=8)])
     assert _roots(store, "both.y") == ["raw1.a", "raw5.a", "raw7.a"]
+
+
+def test_paths_lead_only_through_who_read_a_stage_while_a_source_was_in_it(words: Any, store: Store) -> None:
+    """One reader copies the first source of a stage, another hides the second: neither has what the other has."""
+    hidden = "stage.x TRANSFORMATION masked"
+    store.ingest(
+        [
+            words.run_event("fill 1", words.written("stage", {"x": ["shop.name"]}, (), "ALL_ROWS"), minute=1),
+            words.run_event("copy", words.written("copy", {"y": ["stage.x"]}, (), "ALL_ROWS"), minute=2),
+            words.run_event("fill 3", words.written("stage", {"x": ["people.email"]}, (), "ALL_ROWS"), minute=3),
+            words.run_event("hash", words.written("hash", {"y": [hidden]}, (), "ALL_ROWS"), minute=4),
+            words.run_event("more", words.written("more", {"y": ["hash.y"]}, (), "ALL_ROWS"), minute=5),
+            words.run_event("empty", words.written("stage", None, (), "ALL_ROWS"), minute=6),
+            words.run_event("join", words.written("both", {"y": ["copy.y", "more.y"]}, (), "ALL_ROWS"), minute=7),
+        ]
+    )
+    (path,) = paths_between(store, "people.email", "both.y").paths
+    assert [str(one).rpartition("/")[2] for one in path.columns] == [
+        "people.email", "stage.x", "hash.y", "more.y", "both.y",
+    ]  # fmt: skip
+    assert [hop.job.name for step in path.steps for hop in step] == ["fill 3", "hash", "more", "join"]
+    (path,) = paths_between(store, "shop.name", "both.y").paths
+    assert len(path.steps) == 3
+    root = next(one for one in roots_of(store, "both.y").roots if one.column.name == "email")
+    assert root.distance == 4
+    assert [one.transformation.masking for one in root.transformations] == [True]
+    assert "copy" not in {job.name for job in root.jobs}
 
 
 def test_a_source_that_was_read_as_a_whole_leads_to_who_filled_it(words: Any, store: Store) -> None:

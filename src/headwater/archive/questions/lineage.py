@@ -142,8 +142,7 @@ def _roots(reached: DataFrame, edges: Edges) -> DataFrame:
 
 def _roots_of_each(start: DataFrame, edges: Edges, past: PastEdges) -> DataFrame:
     """The roots of fields with what was read before it was replaced, each by `START` and ``field_id``."""
-    each, of_each = past.edges_of_each(start, edges)
-    found = _roots(reach(each, of_each, Direction.UP), of_each)
+    found = _roots(*past.edges_of_each(start, edges))
     both = sf.split("field_id", SEPARATOR)
     return found.withColumns({START: both[0], "field_id": both[1]})
 

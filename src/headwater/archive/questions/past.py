@@ -1,12 +1,13 @@
-"""Roots through lineage that is no longer current, and that made what current lineage has read.
+"""Walks through lineage that is no longer current, and that made what current lineage has read.
 
-The rules are those of `headwater.store.questions.walk.past`. What is behind an edge depends on that edge alone: so the
-spans that any edge has read are found at once, by joins over time, and a walk goes over edges and spans alike.
+The rules are those of `headwater.store.questions.walk.past`. What is behind an edge depends on that edge alone: so all
+spans that edges have read are found at once, by joins over time, and walks up and down go over edges and spans alike.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -35,10 +36,12 @@ class PastEdges:
     Args:
         spans: their ends, by ``span_id``; ``output_field_id`` is NULL of an edge to all fields of a dataset.
         behind: the spans that were read, by the ids of an edge's output, or by ``near_id`` of a span.
+        carried: further columns of edges, of both: those of a span, and of the edge that read it.
     """
 
     spans: DataFrame
     behind: DataFrame
+    carried: tuple[str, ...] = ()
 
     def readers(self, fields: DataFrame) -> DataFrame:
         """The fields that edges lead to which have read what is past."""
@@ -50,18 +53,23 @@ class PastEdges:
         return fields.join(of_fields, "field_id", "left_semi")
 
     def with_edges(self, edges: Edges) -> Edges:
-        """The edges of a walk up over fields and spans; these are fields without a dataset."""
-        span = sf.col("span_id"), sf.lit(None).cast("string")
-        to_spans = self.behind.select(*span, *_NEAR)
-        of_fields = edges.of_fields.select(*_INPUT, *_OUTPUT)
-        of_fields = of_fields.union(to_spans.where("near_id IS NOT NULL")).union(self.spans.select(*_INPUT, *span))
+        """The edges of a walk over fields and spans; these are fields without a dataset."""
+        span = sf.col("span_id"), _no_id()
+        to_spans = self.behind.select(*span, *_NEAR, *self.carried)
+        of_fields = edges.of_fields.select(*_INPUT, *_OUTPUT, *self.carried)
+        of_fields = of_fields.union(to_spans.where("near_id IS NOT NULL"))
+        of_fields = of_fields.union(self.spans.select(*_INPUT, *span, *self.carried))
         whole = to_spans.where("near_id IS NULL").drop("near_id")
-        return Edges(of_fields, edges.of_datasets.select(*_INPUT, "output_dataset_id").union(whole), edges.fields)
+        of_datasets = edges.of_datasets.select(*_INPUT, "output_dataset_id", *self.carried).union(whole)
+        return Edges(of_fields, of_datasets, edges.fields)
 
     def edges_of_each(self, start: DataFrame, edges: Edges) -> tuple[DataFrame, Edges]:
-        """For fields a graph of each: those fields in it, and all edges; its ids are texts of two, as `START` first."""
+        """For fields a graph of each: all fields in it with their distance, and the edges.
+
+        Its ids are texts of two, that of `START` first.
+        """
         each = start.select(sf.col("field_id").alias(START), "field_id", "dataset_id").distinct()
-        reached = reach(each, self.with_edges(edges), Direction.UP, carried=(START,)).drop("distance")
+        reached = reach(each, self.with_edges(edges), Direction.UP, carried=(START,))
         fields = materialized(reached.where("dataset_id IS NOT NULL"))
         held = reached.where("dataset_id IS NULL").withColumnRenamed("field_id", "span_id").select(START, "span_id")
         held = held.join(self.spans, "span_id")
@@ -81,57 +89,101 @@ class PastEdges:
         ]
         of_fields = materialized(reduce(DataFrame.union, of_start).distinct())
         return (
-            each.select(_id("field_id"), "dataset_id"),
+            fields.select(_id("field_id"), "dataset_id", "distance"),
             Edges(of_fields, edges.of_datasets.where("false"), fields.select(_id("field_id"), "dataset_id")),
         )
 
 
-def past_edges(tables: Mapping[str, DataFrame]) -> PastEdges | None:
-    """The spans of edges that were read before their datasets were replaced; None where there are none."""
+def past_edges(
+    tables: Mapping[str, DataFrame],
+    fitting: Callable[[DataFrame], DataFrame] = lambda edges: edges,
+    carried: Mapping[str, Column] = MappingProxyType({}),
+    closed: DataFrame | None = None,
+) -> PastEdges | None:
+    """The spans of edges that were read before their datasets were replaced; None where there are none.
+
+    Args:
+        tables: those of an archive.
+        fitting: returns the edges of one of its tables that count, with further columns.
+        carried: those of these columns that are needed, each with its value for a step inside a dataset, which leads
+            from the field ``column`` to the one that the edge has read.
+        closed: fields by ``field_id`` that nothing is read from and written to.
+    """
     replaced = tables["replacements"].where("certain")
     ends = replaced.groupBy("dataset_id").agg(sf.max(sf.unix_micros("at")).alias("ended"))
-    every = reduce(DataFrame.union, (_edges(tables[name]) for name in EDGES))
+    every = reduce(DataFrame.union, (_edges(fitting(tables[name]), carried) for name in EDGES))
     of_replaced = ends.select(sf.col("dataset_id").alias("output_dataset_id"))
     past = every.where("NOT current").join(of_replaced, "output_dataset_id", "left_semi")
     spans, many = counted(past.withColumn("span_id", sf.concat(sf.lit("span "), sf.monotonically_increasing_id())))
     if not many:
         return None
     read_then = read_during(sf.col("held_from"), sf.col("held_to"))
-    of_spans = spans.withColumns({"near_id": sf.col("span_id"), "near_dataset_id": sf.lit(None).cast("string")})
-    reads = _read_now(every.where("current"), replaced).union(of_spans.select(*_NEAR, *_INPUT, *read_then))
-    reads = reads.toDF(*_READ).join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
-    reads = materialized(reads.where("ended > read_from").select(*_READ))
-    inside = steps_inside(tables, None).select(sf.col("input_field_id").alias("column_id"), "output_field_id")
-    inside = inside.join(reads, inside.output_field_id == reads.input_field_id)
-    reads = reads.union(inside.withColumn("input_field_id", sf.col("column_id")).select(*_READ))
-    behind, many = counted(_behind(reads, spans))
-    return PastEdges(spans, behind) if many else None
+    of_spans = spans.withColumns({"near_id": sf.col("span_id"), "near_dataset_id": _no_id()})
+    reads = _read_now(every.where("current"), replaced, carried)
+    reads = reads.union(of_spans.select(*_NEAR, *_INPUT, *read_then, *carried)).toDF(*_READ, *carried)
+    reads = reads.join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
+    reads = materialized(_without(closed, reads.where("ended > read_from").select(*_READ, *carried)))
+    inside = _inside(tables, reads)
+    own = inside.withColumns(
+        {"near_id": sf.col("step_id"), "near_dataset_id": _no_id(), "input_field_id": sf.col("column_id")}
+    )
+    reads = reads.union(own.select(*_READ, *(one.alias(name) for name, one in carried.items())))
+    behind, many = counted(_behind(_without(closed, reads), spans, carried))
+    if not many:
+        return None
+    steps = inside.select(*_NEAR, sf.col("step_id").alias("span_id"), *carried)
+    steps = steps.join(behind.select(sf.col("near_id").alias("span_id")), "span_id", "left_semi")
+    return PastEdges(spans, behind.union(steps.select(*behind.columns)), tuple(carried))
 
 
-def _edges(table: DataFrame) -> DataFrame:
+def _without(closed: DataFrame | None, reads: DataFrame) -> DataFrame:
+    """The readings by which nothing comes out of or into closed fields."""
+    if closed is None:
+        return reads
+    for end in ("input_field_id", "near_id"):
+        reads = reads.join(closed.select(sf.col("field_id").alias(end)), end, "left_anti").select(*reads.columns)
+    return reads
+
+
+def _inside(tables: Mapping[str, DataFrame], reads: DataFrame) -> DataFrame:
+    """The readings of fields to which others of their datasets lead, each with ids of these and of the step."""
+    steps = steps_inside(tables, None).select(sf.col("input_field_id").alias("column_id"), "output_field_id")
+    names = tables["fields"].select(sf.col("field_id").alias("column_id"), sf.col("name").alias("column"))
+    found = steps.join(reads, steps.output_field_id == reads.input_field_id).join(names, "column_id")
+    return materialized(found.withColumn("step_id", sf.concat(sf.lit("step "), sf.monotonically_increasing_id())))
+
+
+def _edges(table: DataFrame, carried: Collection[str]) -> DataFrame:
     """The edges of a table with their times in microseconds."""
     field = "output_field_id" if "output_field_id" in table.columns else sf.lit(None).cast("string")
     moments = {"held_from": "valid_from", "held_to": "valid_to", "last": "last_at"}
     times = (sf.unix_micros(one).alias(name) for name, one in moments.items())
-    return table.select(field, "output_dataset_id", *_INPUT, "current", "last_run", *times)
+    return table.select(field, "output_dataset_id", *_INPUT, "current", "last_run", *times, *carried)
 
 
-def _read_now(edges: DataFrame, replaced: DataFrame) -> DataFrame:
+def _read_now(edges: DataFrame, replaced: DataFrame, carried: Collection[str]) -> DataFrame:
     """When the inputs of edges of now were read: by the last run where it replaced all rows, else by all of them."""
     anew = replaced.select(sf.col("run").alias("last_run"), sf.col("dataset_id").alias("output_dataset_id"))
     joined = edges.join(anew.withColumn("anew", sf.lit(True)), ["last_run", "output_dataset_id"], "left")
     by_last = sf.col("anew").isNotNull() & (sf.col("input_dataset_id") != sf.col("output_dataset_id"))
     since = sf.when(by_last, sf.col("last")).otherwise(sf.least("held_from", "last"))
-    return joined.select(*_OUTPUT, *_INPUT, *read_until(since, sf.col("last")))
+    return joined.select(*_OUTPUT, *_INPUT, *read_until(since, sf.col("last")), *carried)
 
 
-def _behind(reads: DataFrame, spans: DataFrame) -> DataFrame:
+def _behind(reads: DataFrame, spans: DataFrame, carried: Collection[str]) -> DataFrame:
     """The spans into fields, and into their datasets, that held when these were read."""
     then = overlap(spans.held_from, spans.held_to, reads.read_from, reads.read_to)
     of_field = reads.input_field_id == spans.output_field_id
     of_dataset = spans.output_field_id.isNull() & (reads.input_dataset_id == spans.output_dataset_id)
-    found = (reads.join(spans, one & then).select(*_NEAR, "span_id") for one in (of_field, of_dataset))
+    found = (
+        reads.join(spans, one & then).select(*_NEAR, "span_id", *(reads[name] for name in carried))
+        for one in (of_field, of_dataset)
+    )
     return reduce(DataFrame.union, found).distinct()
+
+
+def _no_id() -> Column:
+    return sf.lit(None).cast("string")
 
 
 def _id(field: str, name: str = "") -> Column:

@@ -1,15 +1,17 @@
 """A shortest path between fields, traced back from its end by the distances of a walk from its start."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from headwater.archive.questions.closure import Edges, edges_at, materialized, reach, steps_inside, valid_at
+from headwater.archive.questions.past import PastEdges, past_edges
 from headwater.archive.tables import EDGES
 from headwater.store.questions import Direction
 from headwater.store.questions.walk.steps_inside import ANY_COLUMN
@@ -32,7 +34,8 @@ def paths(archive: Mapping[str, DataFrame], one: DataFrame, other: DataFrame, at
     Rows are the edges of each step, in order: (step, input_namespace, input_dataset, input_field, output_namespace,
     output_dataset, output_field, job_namespace, job_name, type, subtype, masking, opaque, whole_dataset). ``step``
     counts from 1; one may have several edges, of several jobs. ``whole_dataset`` is true for an edge to all fields of
-    a dataset. There is no row where no path leads either way, or a field is in both.
+    a dataset. There is no row where no path leads either way, or a field is in both. Those of now also lead through the
+    lineage that a dataset had when it was read, where its rows were replaced since.
 
     Args:
         archive: tables as `headwater.archive.build` and `headwater.archive.read` return them.
@@ -41,8 +44,10 @@ def paths(archive: Mapping[str, DataFrame], one: DataFrame, other: DataFrame, at
         at: the lineage of that moment; of now without it.
     """
     with edges_at(archive, at) as edges:
-        path = _path(edges, one, other) or _path(edges, other, one) or []
-        return materialized(_named(archive, path, at))
+        past = past_edges(archive, _with_whole, _of_past_edges()) if at is None else None
+        graph = edges if past is None else replace(past, carried=()).with_edges(edges)
+        path = _path(graph, one, other) or _path(graph, other, one) or []
+        return materialized(_named(archive, path, at, past))
 
 
 def _path(edges: Edges, start: DataFrame, end: DataFrame) -> list[_Field]:
@@ -61,7 +66,9 @@ def _path(edges: Edges, start: DataFrame, end: DataFrame) -> list[_Field]:
     return path[::-1]
 
 
-def _named(archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | None) -> DataFrame:
+def _named(
+    archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | None, past: PastEdges | None
+) -> DataFrame:
     pairs = enumerate(pairwise(path), start=1)
     rows = [(step, source.field_id, *target) for step, (source, target) in pairs]
     steps = sf.broadcast(archive["fields"].sparkSession.createDataFrame(rows, _STEP))
@@ -72,7 +79,47 @@ def _named(archive: Mapping[str, DataFrame], path: list[_Field], at: datetime | 
     whole = archive["dataset_edges"].where(valid_at(at)).join(ends, ["input_field_id", "output_dataset_id"])
     every = over.select("step", *_EDGE).union(whole.withColumn("whole_dataset", sf.lit(True)).select("step", *_EDGE))
     every = every.union(_inside(archive, steps, at))
+    if past is not None:
+        every = every.union(_as_read(past, steps, ends))
     return every.distinct().orderBy("step", *_EDGE)
+
+
+def _as_read(past: PastEdges, steps: DataFrame, ends: DataFrame) -> DataFrame:
+    """The steps to spans and out of them; a span of a whole dataset leads to the field that was read then."""
+    into = steps.join(past.spans, steps.output_field_id == past.spans.span_id).select("step", *_EDGE)
+    of_field, of_dataset = (past.behind[f"near_{one}id"] for one in ("", "dataset_"))
+    near = sf.coalesce(of_field == steps.output_field_id, of_dataset == steps.output_dataset_id)
+    out = steps.join(past.behind, (steps.input_field_id == past.behind.span_id) & near).select("step", *_EDGE)
+    read = out.groupBy((sf.col("step") - 1).alias("step")).agg(sf.min("input_field").alias("read"))
+    read = read.union(ends.select("step", "output_field"))
+    named = into.union(out).join(read, "step", "left").withColumn("output_field", sf.coalesce("output_field", "read"))
+    return named.select("step", *_EDGE)
+
+
+def _with_whole(edges: DataFrame) -> DataFrame:
+    """The edges of a table with whether they are to all fields of a dataset; these have no output field."""
+    if "output_field" in edges.columns:
+        return edges.withColumn("whole_dataset", sf.lit(False))
+    return edges.withColumns({"whole_dataset": sf.lit(True), "output_field": sf.lit(None).cast("string")})
+
+
+def _of_past_edges() -> dict[str, Column]:
+    """The columns of edges of the past, with those of a step to the field that such an edge has read."""
+    own = {name: sf.col(name) for name in _EDGE}
+    return own | _step_inside() | {"input_field": sf.col("column"), "output_field": sf.col("input_field")}
+
+
+def _step_inside() -> dict[str, Column]:
+    """The columns of a step between fields of the dataset that is its input."""
+    return {
+        "output_namespace": sf.col("input_namespace"),
+        "output_dataset": sf.col("input_dataset"),
+        "type": sf.lit(ANY_COLUMN.subtype.type.value),
+        "subtype": sf.lit(ANY_COLUMN.subtype.value),
+        "masking": sf.lit(False),
+        "opaque": sf.lit(True),
+        "whole_dataset": sf.lit(False),
+    }
 
 
 def _inside(archive: Mapping[str, DataFrame], steps: DataFrame, at: datetime | None) -> DataFrame:
@@ -86,13 +133,7 @@ def _inside(archive: Mapping[str, DataFrame], steps: DataFrame, at: datetime | N
     found = found.join(read.withColumnRenamed("input_field_id", "output_field_id"), "output_field_id")
     named = found.withColumns(
         {
-            "output_namespace": sf.col("input_namespace"),
-            "output_dataset": sf.col("input_dataset"),
-            "type": sf.lit(ANY_COLUMN.subtype.type.value),
-            "subtype": sf.lit(ANY_COLUMN.subtype.value),
-            "masking": sf.lit(False),
-            "opaque": sf.lit(True),
-            "whole_dataset": sf.lit(False),
+            **_step_inside(),
         }
     )
     return named.select("step", *_EDGE)

@@ -1,9 +1,9 @@
 """Paths between two columns, the shortest first."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from sqlalchemy import Connection
 
@@ -12,9 +12,11 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import UNBOUNDED, Bounds, Column, Direction, Hop, Path, Paths
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.lookup.find import Name, find_column
-from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.closure import Closure, as_read
+from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.leaf_steps import related
 from headwater.store.questions.walk.nested import walk_nodes
+from headwater.store.questions.walk.past_steps import PastSteps
 from headwater.store.questions.walk.path_transformations import Steps
 from headwater.store.store import Store
 
@@ -28,7 +30,8 @@ Nodes = tuple[int, ...]
 def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bounds: Bounds = UNBOUNDED) -> Paths:
     """The paths between two columns in the direction of the data, shortest first; at most ``most``.
 
-    They lead from ``one`` to ``other``, or back when nothing flows that way. No path passes a column twice.
+    They lead from ``one`` to ``other``, or back when nothing flows that way. No path passes a column twice, unless as
+    it was at different times.
 
     Raises:
         UnknownName, AmbiguousName: a name fits no column, or several.
@@ -37,10 +40,16 @@ def paths_between(store: Store, one: Name, other: Name, *, most: int = 10, bound
         first, second = (find_column(connection, name, bounds.as_of, bounds.sees, nested=True) for name in (one, other))
         bounds = replace(bounds, nested=bounds.nested or bool(first.path or second.path))
         source, target, closure = _oriented(connection, first, second, bounds)
-        search = _Search(closure, _parts(closure, source), target.id)
-        found = list(islice(search.paths(), most))
+        walked, past = as_read(closure)
+        search = _Search(walked, _parts(closure, source), target.id)
+        found: dict[Nodes, list[Nodes]] = {}
+        for path in search.paths():
+            found.setdefault(tuple(past.columns.get(node, node) for node in path), []).append(path)
+            if len(found) == most:
+                break
         cut = ("paths",) if search.gave_up else ()
-        return Paths(source, target, _named(connection, closure, found, bounds.as_of), (*closure.truncated, *cut))
+        named = _named(connection, walked, past, found, bounds.as_of)
+        return Paths(source, target, named, (*closure.truncated, *cut))
 
 
 def _oriented(connection: Connection, one: Column, other: Column, bounds: Bounds) -> tuple[Column, Column, Closure]:
@@ -96,19 +105,27 @@ class _Search:
             heappush(self._queue, (far + self._ahead[node], -far, (*path, node)))
 
 
-def _named(connection: Connection, closure: Closure, found: list[Nodes], at: int | None) -> tuple[Path, ...]:
-    steps = {step for path in found for step in pairwise(path)}
-    columns = names.columns(connection, {node for path in found for node in path if node > 0}, at, closure.nodes)
-    links = [link for link in closure.links if (link.input, link.output) in steps]
-    ways = names.transformations(connection, {link.transformation for link in links}, closure.transformations)
-    hops: dict[tuple[int, int], list[Hop]] = {}
-    for hop in named_hops(connection, links, columns, ways, at):
-        output = hop.output.id if hop.output is not None else -hop.output_dataset.id
-        hops.setdefault((hop.input.id, output), []).append(hop)
+def _named(
+    connection: Connection, walked: Closure, past: PastSteps, found: Mapping[Nodes, list[Nodes]], at: int | None
+) -> tuple[Path, ...]:
+    steps = {step for some in found.values() for path in some for step in pairwise(path)}
+    links: dict[tuple[int, ...], list[Link]] = {}
+    for row in walked.rows:
+        if row[:2] in steps:
+            links.setdefault(row[:2], []).append(Link(*past.real.get(row, row)))
+    every = [link for some in links.values() for link in some]
+    columns = names.columns(connection, {node for path in found for node in path if node > 0}, at, walked.nodes)
+    ways = names.transformations(connection, {link.transformation for link in every}, walked.transformations)
+    ends = dict.fromkeys((one.input, one.output, one.job) for one in every)
+    hops = dict(zip(ends, named_hops(connection, every, columns, ways, at), strict=True))
+
+    def together(same: Iterable[tuple[int, ...]]) -> tuple[Hop, ...]:
+        return tuple(dict.fromkeys(hops[one.input, one.output, one.job] for step in same for one in links[step]))
+
     return tuple(
         Path(
             tuple(columns[node] for node in path if node > 0),
-            tuple(tuple(hops[step]) for step in pairwise(path) if step in hops),
+            tuple(together(one) for one in zip(*map(pairwise, same), strict=True) if one[0] in links),
         )
-        for path in found
+        for path, same in found.items()
     )

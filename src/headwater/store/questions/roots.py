@@ -22,7 +22,7 @@ from headwater.store.questions.answers import (
 from headwater.store.questions.ends import TO_GUESS, evidence_of_ends, near_columns
 from headwater.store.questions.hops import overwrites, pairs_of
 from headwater.store.questions.lookup.find import Name, find_column
-from headwater.store.questions.walk.closure import Closure
+from headwater.store.questions.walk.closure import Closure, as_read
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.nested import walk_nodes
 from headwater.store.questions.walk.path_transformations import Arrivals, Steps, rank
@@ -55,7 +55,8 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         steps = Steps(closure, Direction.UP)
         origins = evidence_of_ends(connection, closure, steps, bounds)
         transformations = names.transformations(connection, {row[2] for row in closure.rows}, closure.transformations)
-        found = Arrivals([column.id], steps, transformations, Direction.UP)
+        walked, past = as_read(closure)
+        found = Arrivals([column.id], Steps(walked, Direction.UP, past), transformations, Direction.UP)
         others = {key: one for key, one in origins.items() if key != column.id}
         itself = origins.get(column.id)
         near = near_columns(connection, column, bounds.sees) if itself in TO_GUESS else ()

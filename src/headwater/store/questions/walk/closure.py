@@ -6,7 +6,7 @@ of a dataset are joined to it by the dataset's own node, written as its id with 
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from headwater.store.ingest.replacements import any_replacement
 from headwater.store.questions.answers import Bounds, Direction, Node, Sides
 from headwater.store.questions.walk.edges import AnyEdges, EdgesSeen, Found, Link, Row, edges_within
 from headwater.store.questions.walk.past import PastLinks
+from headwater.store.questions.walk.past_steps import PastSteps, past_steps
 from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import Lookup
 
@@ -38,7 +39,7 @@ class Closure:
 
     ``rows`` are the links as plain tuples, which large answers have no time to name. ``unexplored`` are columns behind
     which a limit kept the walk from looking; ``sides`` are those of a walk both ways. ``past`` are the links that held
-    when what is now was read.
+    when what is now was read, ``ended`` those of them that hold no longer; ``history`` has who read them when.
 
     Of a walk over fields within columns (`headwater.store.questions.walk.nested`) ``nodes`` are these by their ids, and
     ``transformations`` those of the links between them.
@@ -52,6 +53,8 @@ class Closure:
     truncated: tuple[str, ...]
     sides: Sides | None = None
     past: frozenset[Row] = frozenset()
+    ended: frozenset[Row] = frozenset()
+    history: PastLinks | None = None
     nodes: Mapping[int, Node] = field(default_factory=dict)
     transformations: Mapping[int, Transformation] = field(default_factory=dict)
 
@@ -84,8 +87,17 @@ def walk(connection: Connection, start: Collection[int], direction: Direction, b
     # No link comes twice: it is asked for by its near end, and each column and dataset is met once.
     rows = tuple(walker.rows)
     owners, called = walker.owners(walker.distance), walker.names(walker.distance)
-    past = frozenset(walker.past)
-    return Closure(walker.distance, owners, called, rows, frozenset(unexplored), walker.limits, past=past)
+    return Closure(
+        walker.distance,
+        owners,
+        called,
+        rows,
+        frozenset(unexplored),
+        walker.limits,
+        past=frozenset(walker.past),
+        ended=frozenset(walker.ended),
+        history=walker.history,
+    )
 
 
 def reach(connection: Connection, start: Collection[int], direction: Direction, bounds: Bounds) -> Closure:
@@ -117,6 +129,18 @@ def joined(up: Closure, down: Closure) -> Closure:
     )
 
 
+def as_read(closure: Closure) -> tuple[Closure, PastSteps]:
+    """A closure whose past links lead only to who read them, and these as steps.
+
+    One without such links, or over fields within columns, is as it was.
+    """
+    if closure.history is None or not closure.ended:
+        return closure, PastSteps()
+    known = set(closure.rows)
+    past = past_steps(one for one in closure.history.read_links() if {one.link, one.reading.link} <= known)
+    return replace(closure, rows=(*(row for row in closure.rows if row not in closure.ended), *past.real)), past
+
+
 def bare_datasets(closure: Closure, direction: Direction) -> dict[int, int]:
     """The datasets that links lead to and of which no column was met: with their distances, 0 for that of the start."""
     with_columns = set(closure.dataset_of.values())
@@ -140,6 +164,8 @@ class _Walker:
     distance: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     past: set[Row] = field(default_factory=set)
+    ended: set[Row] = field(default_factory=set)
+    history: PastLinks | None = None
     _truncated: set[str] = field(default_factory=set)
     _columns: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     _datasets: set[int] = field(default_factory=set)
@@ -157,7 +183,7 @@ class _Walker:
 
     def go_back(self, unexplored: Collection[int]) -> Collection[int]:
         """Walks on over past links that made what the links of now have read; gives back what then stood open."""
-        past = PastLinks(self.connection, self.bounds, self.owners)
+        past = self.history = PastLinks(self.connection, self.bounds, self.owners)
         links = self.rows
         while links and not self._truncated:
             found = past.behind(links)
@@ -172,6 +198,7 @@ class _Walker:
                 self._truncated.add("depth")
                 break
             self.rows += new.links
+            self.ended.update(new.links)
             begun = len(self.rows)
             unexplored = self._walk(self._reach(set(new.ends), level), level)
             links = [*found, *self.rows[begun:]]

@@ -1,4 +1,4 @@
-"""Walks down over past links, each of which only leads to what has read its output while it held.
+"""Walks over past links, each of which is only connected with what has read its output while it held.
 
 A past link that was read, in a span that it held, is a node of a walk: from its input to it, and from it over the links
 that have read what it had made. So what arrived at a column on one day does not go on to who read it on another.
@@ -19,12 +19,12 @@ FIRST_NODE = 1 << 53
 class PastSteps:
     """Steps out of columns to nodes of past links, and out of these, as links.
 
-    ``columns`` are those at which nodes arrive; ``real`` has the links of the store for each step.
+    ``columns`` are those at which nodes arrive; ``real`` has the link of the store for each step.
     """
 
     columns: dict[int, int] = field(default_factory=dict)
     links: dict[int, list[Row]] = field(default_factory=dict)
-    real: dict[Row, tuple[Row, ...]] = field(default_factory=dict)
+    real: dict[Row, Row] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.links)
@@ -33,28 +33,34 @@ class PastSteps:
         """Return the steps out of a column or node."""
         return self.links.get(node, [])
 
-    def add(self, step: Row, *real: Row) -> None:
-        """Add a step with its links of the store."""
+    def add(self, source: int, output: int, real: Row) -> None:
+        """Add a step that stands for a link of the store."""
+        step = (source, output, *real[2:])
         if step not in self.real:
             self.real[step] = real
-            self.links.setdefault(step[0], []).append(step)
+            self.links.setdefault(source, []).append(step)
 
 
 def past_steps(read_links: Iterable[ReadLink]) -> PastSteps:
     """Return the steps over past links that were read."""
-    steps, nodes = PastSteps(), dict[tuple[Row, Span, int], int]()
-    every = list(read_links)
-    of: dict[tuple[Row, Span], list[int]] = {}
-    for link, held, column, _ in every:
-        if (link, held, column) not in nodes:
-            node = nodes[link, held, column] = FIRST_NODE + len(nodes)
-            of.setdefault((link, held), []).append(node)
-            steps.columns[node] = column
-            steps.add((link[0], node, *link[2:]), link)
-    for link, held, column, reading in every:
-        node, (_, output, *how) = nodes[link, held, column], reading.link
-        ends = [output] if reading.held is None else of.get((reading.link, reading.held), [])
-        real = [one for one in (reading.inside, reading.link) if one is not None]
-        for end in ends:
-            steps.add((node, end, *how), *real)
+    steps, nodes = PastSteps(), dict[object, int]()
+
+    def node(key: object, column: int) -> int:
+        found = nodes.setdefault(key, FIRST_NODE + len(nodes))
+        steps.columns[found] = column
+        return found
+
+    every = [(node((link, held, column), column), link, held, reading) for link, held, column, reading in read_links]
+    of_spans: dict[tuple[Row, Span | None], dict[int, None]] = {}
+    for near, link, held, _ in every:
+        of_spans.setdefault((link, held), {})[near] = None
+        steps.add(link[0], near, link)
+    for near, _, _, reading in every:
+        before = near
+        if reading.inside is not None:
+            before = node((near, reading.inside[1]), reading.inside[1])
+            steps.add(near, before, reading.inside)
+        now = {reading.link[1]: None} if reading.held is None else {}
+        for end in now or of_spans.get((reading.link, reading.held), {}):
+            steps.add(before, end, reading.link)
     return steps

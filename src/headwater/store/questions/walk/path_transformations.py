@@ -15,20 +15,25 @@ from headwater.model import IDENTITY, Subtype, Transformation, compose
 from headwater.store.questions.answers import Direction, PathTransformation
 from headwater.store.questions.walk.closure import Closure
 from headwater.store.questions.walk.edges import Link
+from headwater.store.questions.walk.past_steps import PastSteps
 
 Step = tuple[int, Link | None]
 """The next node and the link that leads there; no link between a column and its dataset's own node."""
 
 
 class Steps:
-    """The steps of a closure from a node onward; a dataset's own node stands between it and its columns."""
+    """The steps of a closure from a node onward; a dataset's own node stands between it and its columns.
 
-    def __init__(self, closure: Closure, direction: Direction) -> None:
+    Of steps over past links (`headwater.store.questions.walk.closure.as_read`) it has the links of the store.
+    """
+
+    def __init__(self, closure: Closure, direction: Direction, past: PastSteps | None = None) -> None:
+        real = {} if past is None else past.real
         self._next: dict[int, list[Step]] = {}
         up = direction is Direction.UP
         for link in closure.links:
             near, far = (link.output, link.input) if up else (link.input, link.output)
-            self._next.setdefault(near, []).append((far, link))
+            self._next.setdefault(near, []).append((far, Link(*real[link]) if link in real else link))
         whole = {link.output for link in closure.links if link.output < 0}
         for column, dataset in closure.dataset_of.items():
             if -dataset in whole:

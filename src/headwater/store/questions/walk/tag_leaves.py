@@ -106,22 +106,17 @@ class _LeafPast(PastSteps):
 
     def out_of(self, node: int) -> list[Row]:
         column = self.columns.get(node)
-        found = []
-        for step in self.links.get(node if column is not None else self.steps.place(node)[0], ()):
-            real, end = self.real[step], step[1]
-            if column is None:
-                found.append(self._step((node, *step[1:]), (node, *real[0][1:])))
-            elif end >= FIRST_NODE or len(real) > 1:
-                found.append(step)
-            else:
-                for _, row in self.steps.follow(column, node, ()):
-                    far = row[1] if row[1] < 0 else self.steps.place(row[1])[0]
-                    if (far, row[3]) == (end, step[3]):
-                        found.append(self._step(row, (column, *row[1:])))
+        own = self.links.get(self.steps.place(node)[0] if column is None else node, ())
+        if column is None:
+            return [self._step((node, *step[1:]), (node, *self.real[step][1:])) for step in own]
+        found, ends = [step for step in own if step[1] >= FIRST_NODE], {(step[1], step[3]) for step in own}
+        for _, row in self.steps.follow(column, node, ()):
+            if (row[1] if row[1] < 0 else self.steps.place(row[1])[0], row[3]) in ends:
+                found.append(self._step(row, (column, *row[1:])))
         return list(dict.fromkeys(found))
 
     def _step(self, step: Row, real: Row) -> Row:
-        self.real[step] = (real,)
+        self.real[step] = real
         return step
 
 

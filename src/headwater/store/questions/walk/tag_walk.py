@@ -165,7 +165,7 @@ class Flow:
         values, own = self.arrived[Arriving.VALUE], self.arrived[arriving]
         row = own[node]
         while row is not None:
-            links += reversed(self.past.real.get(row, (row,)) if self.past is not None else (row,))
+            links.append(row if self.past is None else self.past.real.get(row, row))
             row = values[row[0]] if row[0] in values else own[row[0]]
         return links[::-1]
 
@@ -217,7 +217,7 @@ class Walker:
         influenced = self._beyond(values, rest, Arriving.INFLUENCE, set(Arriving))
         arrived = {Arriving.VALUE: values, Arriving.MASKED: masked, Arriving.INFLUENCE: influenced}
         real = {} if self.past is None else self.past.real
-        return Flow(arrived, tuple(real[row][-1] if row in real else row for row in self._blocked), past=self.past)
+        return Flow(arrived, tuple(real.get(row, row) for row in self._blocked), past=self.past)
 
     def _beyond(self, values: Arrived, rows: Iterable[Row], first: Arriving, passing: set[Arriving]) -> Arrived:
         """Return what is behind links out of the columns with the value, over which less than the value flows."""
