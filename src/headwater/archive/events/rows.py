@@ -6,6 +6,7 @@ The store's own code reads the events, and a row has of datasets what `headwater
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import orjson
 
@@ -21,7 +22,7 @@ from headwater.store.ingest.name_changes import moment_of
 Row = dict[str, Any]
 _LONGEST_TEXT = 20_000  # of a statement or a description; the whole of it stays in the payload
 _MOST_DIGESTS = 20_000  # of one kind that a worker remembers
-_MOST_CONTENTS = 500  # of lineage or schemas, whose digests are remembered with all their edges or fields
+_MOST_SCHEMAS = 500  # whose digests are remembered with all their fields
 
 Content = TypeVar("Content")
 
@@ -58,8 +59,14 @@ class SeenDigests:
     def __init__(self) -> None:
         self.shapes: set[str] = set()
         self.schemas: set[str] = set()
-        self.of_lineage = DigestMemory(_digest, _MOST_CONTENTS)
-        self.of_schema = DigestMemory(_schema, _MOST_CONTENTS)
+        self.of_schema = DigestMemory(_schema, _MOST_SCHEMAS)
+        self._of_lineage: WeakKeyDictionary[EncodedLineage, str] = WeakKeyDictionary()
+
+    def of_lineage(self, lineage: EncodedLineage) -> str:
+        """The digest of lineage, which is remembered as long as the store's reader remembers the lineage."""
+        if lineage not in self._of_lineage:
+            self._of_lineage[lineage] = _digest(lineage)
+        return self._of_lineage[lineage]
 
     def forget(self) -> None:
         """Begin anew, because the row that had lineage or a schema for the first time was not put out."""
