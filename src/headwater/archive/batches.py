@@ -10,8 +10,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.builds import FEW, Progress, write_table
 from headwater.archive.cache import CachedFrames, build_settings
-from headwater.archive.events.parsed_events import STAGED, ParsedEvents, distinct_events, reparsed_events, staged_table
-from headwater.archive.events.parser import parse
+from headwater.archive.events.parsed_events import (
+    STAGED,
+    ParsedEvents,
+    ParsedLines,
+    distinct_events,
+    parsed_lines,
+    reparsed_events,
+    staged_table,
+)
 from headwater.archive.fold.affected_rows import Affected, Before, NewEvents
 from headwater.archive.fold.summaries import SUMMARIES, Summaries
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
@@ -70,8 +77,8 @@ def apply_batch(  # noqa: PLR0913 - each by its name
         before = place.manifest()
         updates = _of_this_version(place, before.updates)
         batch = Batch(spark, place, before.tables, updates, cache, progress, believe_overwrite)
-        parsed = cache(parse(lines).select("event.*", "rejected"))
-        cache.few = fit(parsed.count() + _events_in(place, before.tables))
+        parsed = parsed_lines(lines, cache)
+        cache.few = fit(parsed.lean.count() + _events_in(place, before.tables))
         marks, staged, names = _write(batch, parsed)
         place.publish(before, marks, UpdateState(staged, {**batch.before.streams, **stream}, names))
 
@@ -98,11 +105,11 @@ def restore(place: Lake, found: Manifest) -> None:
         place.publish(found, restored, replace(updates, staged=staged))
 
 
-def _write(batch: Batch, parsed: DataFrame) -> tuple[Marks, Marks, str]:
+def _write(batch: Batch, parsed: ParsedLines) -> tuple[Marks, Marks, str]:
     """Write lines that were parsed; returns the marks of the tables and of staged ones, and the digest of names."""
     before = _parsed_before(batch)
     new = distinct_events(parsed, batch.cache).new_to(before, batch.cache)
-    rejected = _new_rejected(batch, quarantine_table(parsed))
+    rejected = _new_rejected(batch, quarantine_table(parsed.lean))
     if batch.before.staged and new.events.isEmpty():
         marks = {**batch.marks, "quarantine": _added(batch, "quarantine", rejected)}
         return marks, batch.before.staged, batch.before.names
@@ -184,7 +191,7 @@ def _summarized(batch: Batch, summaries: Summaries, *, anew: bool) -> dict[str, 
 def _added(batch: Batch, name: str, rows: DataFrame) -> Any:
     """Add rows to a table, which is made where it is missing; returns its mark."""
     if name not in batch.marks:
-        return write_table(batch.place, name, rows, TABLES[name], batch.progress)
+        return write_table(batch.place, name, rows, TABLES[name], batch.progress, batch.cache)
     return _append(batch, name, batch.marks[name], batch.cache(rows), TABLES[name])
 
 
@@ -197,7 +204,7 @@ def _merged(batch: Batch, name: str, rows: DataFrame, keys: DataFrame | None) ->
     """Write the changes of a table, of the rows with some keys only; returns its mark."""
     table = TABLES[name]
     if name not in batch.marks:
-        return write_table(batch.place, name, rows, table, batch.progress)
+        return write_table(batch.place, name, rows, table, batch.progress, batch.cache)
     before = batch.place.read(name, batch.marks[name])
     if keys is not None:
         before, rows = (frame.join(keys, keys.columns, "left_semi") for frame in (before, rows))

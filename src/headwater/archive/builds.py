@@ -8,8 +8,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.archive.cache import CachedFrames, build_settings
-from headwater.archive.events.parsed_events import ParsedEvents, distinct_events
-from headwater.archive.events.parser import parse
+from headwater.archive.events.parsed_events import ParsedEvents, distinct_events, parsed_lines
 from headwater.archive.events.sources import lines
 from headwater.archive.fold.table_rows import events_table, folded_frames, folded_tables, quarantine_table
 from headwater.archive.formats.lake import Lake, lake
@@ -63,23 +62,27 @@ class Archive(Mapping[str, DataFrame]):
         self.close()
 
 
-def _fold(
-    spark: SparkSession, source: str, progress: Progress, fit: Callable[[int], bool], *, believe_overwrite: bool
+def _fold(  # noqa: PLR0913 - each by its name
+    spark: SparkSession,
+    source: str,
+    cache: CachedFrames,
+    progress: Progress,
+    fit: Callable[[int], bool],
+    *,
+    believe_overwrite: bool,
 ) -> Archive:
     """The tables of a source, made when they are read."""
     progress(f"Reading {source}")
-    cache = CachedFrames()
-    parsed = cache(parse(lines(spark, source)).select("event.*", "rejected"))
-    cache.few = fit(parsed.count())
+    parsed = parsed_lines(lines(spark, source), cache)
+    cache.few = fit(parsed.lean.count())
     distinct = distinct_events(parsed, cache)
     # Repeated events do not change the folded tables, and to drop them costs more than to fold them.
-    events = parsed.where("digest IS NOT NULL")
-    repeated = ParsedEvents(events, distinct.shapes, distinct.schemas).without_texts(cache)
+    repeated = ParsedEvents(parsed.events(), distinct.shapes, distinct.schemas).without_texts(cache)
     resolver = name_resolver(spark, repeated.events, cache)
     progress(f"Names that mean more than themselves: {resolver.count:,}")
     frames, _ = folded_frames(repeated, resolver, cache, believe_overwrite=believe_overwrite)
     tables = folded_tables(frames, repeated.shapes, resolver, cache)
-    tables |= {"events": events_table(distinct), "quarantine": quarantine_table(parsed)}
+    tables |= {"events": events_table(distinct), "quarantine": quarantine_table(parsed.lean)}
     return Archive({name: tables[name] for name in TABLES}, cache)
 
 
@@ -112,13 +115,14 @@ def build(  # noqa: PLR0913 - each choice by its name
         SettingError: the environment's setting is neither yes nor no.
     """
     believed = believes_overwrite() if believe_overwrite is None else believe_overwrite
+    cache = CachedFrames()
     if into is None:
         with build_settings(spark) as fit:
-            return _fold(spark, source, progress, fit, believe_overwrite=believed)
+            return _fold(spark, source, cache, progress, fit, believe_overwrite=believed)
     place = lake(spark, into, format)
     before = place.manifest()  # refuses tables of a newer version before the work is done
-    with build_settings(spark) as fit, _fold(spark, source, progress, fit, believe_overwrite=believed) as archive:
-        marks = {name: write_table(place, name, rows, TABLES[name], progress) for name, rows in archive.items()}
+    with build_settings(spark) as fit, _fold(spark, source, cache, progress, fit, believe_overwrite=believed) as tables:
+        marks = {name: write_table(place, name, tables[name], one, progress, cache) for name, one in TABLES.items()}
     if roots:
         of_fields = column_roots({name: place.read(name, mark) for name, mark in marks.items()})
         marks["column_roots"] = write_table(place, "column_roots", of_fields, ROOTS, progress)
@@ -141,11 +145,17 @@ def read(spark: SparkSession, into: str, *, format: str | None = None) -> Archiv
     return _opened(lake(spark, into, format), into)
 
 
-def write_table(place: Lake, name: str, rows: DataFrame, table: Table, progress: Progress) -> Any:
-    """Replace a table of a place, and report the number of its rows; returns its mark."""
-    if name == "events":  # whose rows are parsed lines, which are cached with their texts
-        count = rows.count()
-        mark = place.write(name, rows, table, few=count <= FEW)
+def write_table(  # noqa: PLR0913, PLR0917 - each by its name
+    place: Lake, name: str, rows: DataFrame, table: Table, progress: Progress, cache: CachedFrames | None = None
+) -> Any:
+    """Replace a table of a place, and report the number of its rows; returns its mark.
+
+    Rows of few events, by their ``cache``, are written by one task as they are made.
+    """
+    few = cache is not None and cache.few
+    if few or name == "events":  # whose rows are parsed lines, which are cached with their texts
+        mark = place.write(name, rows, table, few=few)
+        count = place.read(name, mark).count()  # which files say
     else:
         count, mark = _cached_and_written(place, name, rows, table)
     progress(f"{name}: {count:,} rows")

@@ -1,6 +1,6 @@
 """Frames that Spark caches on its disks while they are in use, and settings for that time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from pyspark import StorageLevel
@@ -12,7 +12,10 @@ Cache = Callable[[DataFrame], DataFrame]
 FEW_EVENTS = 25_000
 """The most events for which to compile and adapt plans costs more than it saves (decision 0141)."""
 
-_ADAPT = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+_FOR_ALL = {
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",  # else each text is copied and hashed, for a dictionary
+}
 _FOR_FEW = {
     "spark.sql.adaptive.enabled": "false",  # else each shuffle is a job of its own, and plans are optimized after each
     "spark.sql.shuffle.partitions": "1",
@@ -71,7 +74,7 @@ def build_settings(spark: SparkSession) -> Iterator[Callable[[int], bool]]:
     Few events get a plan without what Spark does for many: the function returns whether they are few, in one process.
     """
     with ExitStack() as stack:
-        stack.enter_context(session_setting(spark, _ADAPT, "true"))
+        stack.enter_context(_session_settings(spark, _FOR_ALL))
 
         def fit(events: int) -> bool:
             if events > FEW_EVENTS:
@@ -85,8 +88,14 @@ def build_settings(spark: SparkSession) -> Iterator[Callable[[int], bool]]:
 @contextmanager
 def settings_for_few(spark: SparkSession) -> Iterator[None]:
     """Plans of few rows are neither compiled nor adapted in this context."""
+    with _session_settings(spark, _FOR_FEW):
+        yield
+
+
+@contextmanager
+def _session_settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
     with ExitStack() as stack:
-        for key, value in _FOR_FEW.items():
+        for key, value in values.items():
             stack.enter_context(session_setting(spark, key, value))
         yield
 

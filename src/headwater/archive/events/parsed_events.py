@@ -22,6 +22,7 @@ from headwater.archive.tables import Table, TableColumn
 
 _APART = ("shapes", "schemas")
 _TEXT = "payload"
+_IS_EVENT = "digest IS NOT NULL"
 _MOST_BROADCAST = 1_000_000  # digests, of 32 characters each
 
 
@@ -93,35 +94,56 @@ class ParsedEvents:
         return ParsedEvents(*(other[name].unionByName(mine[name]) for name in STAGED))
 
 
-def distinct_events(parsed: DataFrame, cache: Cache) -> ParsedEvents:
-    """The distinct events, lineage and schemas in rows of `headwater.archive.events.schema.EVENT`.
+@dataclass(frozen=True, slots=True)
+class ParsedLines:
+    """Lines that were read, cached: ``whole`` ones, and ``lean`` ones without the texts of events.
+
+    Spark reads whole rows of cached frames, and texts are most of the bytes: only the table ``events`` needs them.
+    """
+
+    whole: DataFrame
+    lean: DataFrame
+
+    def events(self) -> DataFrame:
+        """The events among them without texts, as often as they are there."""
+        return self.lean.where(_IS_EVENT)
+
+
+def parsed_lines(lines: DataFrame, cache: Cache) -> ParsedLines:
+    """Read lines of sources, as `headwater.archive.events.parser.parse` does, and cache them."""
+    whole = cache(parse(lines).select("event.*", "rejected"))
+    return ParsedLines(whole, cache(whole.drop(_TEXT)))
+
+
+def distinct_events(parsed: ParsedLines, cache: Cache) -> ParsedEvents:
+    """The distinct events, lineage and schemas in lines.
 
     Lineage is in the first row of its partition that refers to it. So of two equal rows the one that is dropped may be
     the one that has it, and lineage is looked for in all rows.
     """
-    events = parsed.where("digest IS NOT NULL")
     apart = {
-        name: cache(events.select(sf.explode(name).alias("one")).select("one.*").dropDuplicates([key]))
+        name: cache(parsed.events().select(sf.explode(name).alias("one")).select("one.*").dropDuplicates([key]))
         for name, key in zip(_APART, ("shape", "schema"), strict=True)
     }
-    return ParsedEvents(_each_once(events.drop(*_APART), cache), **apart)
+    events = parsed.whole.where(_IS_EVENT).drop(*_APART, "rejected")
+    return ParsedEvents(_each_once(events, parsed.events(), cache), **apart)
 
 
-def _each_once(events: DataFrame, cache: Cache) -> DataFrame:
+def _each_once(events: DataFrame, lean: DataFrame, cache: Cache) -> DataFrame:
     """Rows with distinct digests.
 
     Nearly all have one that no other row has: only the digests of all rows are shuffled, and not their texts.
     """
-    repeated = cache(events.groupBy("digest").count().where("count > 1").select("digest"))
+    repeated = cache(lean.groupBy("digest").count().where("count > 1").select("digest"))
     count = repeated.count()
     if not count:
         return events
     repeated = sf.broadcast(repeated) if count <= _MOST_BROADCAST else repeated
-    others = events.join(repeated, "digest", "left_semi").dropDuplicates(["digest"])
+    others = cache(events.join(repeated, "digest", "left_semi").dropDuplicates(["digest"]))
     return events.join(repeated, "digest", "left_anti").unionByName(others)
 
 
 def reparsed_events(events: DataFrame, cache: Cache) -> ParsedEvents:
     """The events of the table ``events``, whose texts are parsed again."""
     lines = as_lines(events, sf.lit("events"), place=sf.col("digest"), value=sf.col(_TEXT))
-    return distinct_events(cache(parse(lines).select("event.*")), cache)
+    return distinct_events(parsed_lines(lines, cache), cache)
