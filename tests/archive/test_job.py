@@ -54,7 +54,7 @@ def test_spark_submit_builds(tmp_path: Path) -> None:
 
 def test_java_does_not_optimize_itself_for_little(tmp_path: Path) -> None:
     """Of a packed file each byte counts for twenty; what is not on this machine may be large."""
-    for name, size, few in (("a.ndjson", 1, True), ("b.gz", 9 << 20, True), ("c.gz", 9 << 20, False)):
+    for name, size, few in (("a.ndjson", 1, True), ("b.gz", 40 << 20, True), ("c.gz", 40 << 20, False)):
         with (tmp_path / name).open("wb") as file:
             file.truncate(size)
         assert has_few_bytes(str(tmp_path)) is few

@@ -42,7 +42,7 @@ Conf = Annotated[
 
 _QUICK = "-XX:TieredStopAtLevel=1"
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
-_FEW_BYTES = 250 << 20
+_FEW_BYTES = 1 << 30
 _PLAIN = {".json", ".jsonl", ".ndjson"}
 _PACKED = 20  # bytes of events in one of a packed file, or of a table
 
