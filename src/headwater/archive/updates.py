@@ -6,8 +6,9 @@ manifest of the tables has the number of the last batch: that one is not applied
 
 import re
 import secrets
-import time
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -24,7 +25,6 @@ from headwater.store.ingest.replacements import believes_overwrite
 FILES_AT_ONCE = 100_000
 """The number of files in a batch at most: the driver holds their names."""
 
-_POLL = 0.1  # seconds between two looks whether a stream has ended
 _NAME = r"[0-9a-f]{32}-[0-9a-f]{16}"
 
 
@@ -120,10 +120,17 @@ def _run(stream: DataFrame, apply: Callable[[DataFrame, int], None], checkpoint:
 
     writer = stream.writeStream.foreachBatch(guarded).option("checkpointLocation", checkpoint)
     query = (writer.trigger(processingTime=follow) if follow else writer.trigger(availableNow=True)).start()
+    ended = threading.Event()
+
+    def wait() -> None:
+        with suppress(Exception):  # the main thread sees it too
+            query.awaitTermination()
+        ended.set()
+
     try:
-        # Wait for the end of a stream in Python: a signal during a call of Py4J would break the connection
-        while query.isActive:
-            time.sleep(_POLL)
+        # A signal during a call of Py4J would break the connection of its thread: signals come to the main one.
+        threading.Thread(target=wait, daemon=True).start()
+        ended.wait()
         query.awaitTermination()
     except KeyboardInterrupt:
         if follow is None:
