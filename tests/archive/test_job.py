@@ -112,8 +112,8 @@ def arguments() -> Iterator[Any]:
 @pytest.mark.parametrize("words", list(arguments()))
 def test_the_arguments_in_the_files_are_those_of_the_command(words: list[str]) -> None:
     """The vendors' names of settings were checked by hand: see docs/archive-clusters.md."""
-    archive: Any = vars(get_command(app))["commands"]["archive"]
-    command = archive.commands[words[0]]
+    group: Any = get_command(app)
+    command = group.get_command(None, "archive").commands[words[0]]
     context = command.make_context("archive", list(words[1:]), resilient_parsing=False)
     assert set(context.params) >= {"source", "into"}
 

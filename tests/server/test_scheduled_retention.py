@@ -47,7 +47,7 @@ def removals(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_one_of_several_processes_removes_what_is_old(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     past(store, 5)
     settings = ServerSettings(store.url, keep=duration("1h"))
-    with caplog.at_level(logging.INFO), ExitStack() as servers:
+    with caplog.at_level(logging.INFO, logger="headwater"), ExitStack() as servers:
         for _ in range(3):
             servers.enter_context(TestClient(create_app(settings)))
         assert eventually(lambda: count(store, "run") == 1 and len(removals(caplog)) == 1)

@@ -106,7 +106,8 @@ def test_the_page_about_the_server_has_a_row_for_each_setting() -> None:
 
 
 def test_each_option_has_its_variable() -> None:
-    command: Any = vars(typer.main.get_command(app))["commands"]["serve"]
+    group: Any = typer.main.get_command(app)
+    command = group.get_command(None, "serve")
     assert {one.envvar for one in command.params} - {None} == {one.variable for one in SETTINGS}
 
 

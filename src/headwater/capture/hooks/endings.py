@@ -1,11 +1,9 @@
 """The exception or the exit status that ends a program: noted for the run of its application, shown as without us."""
 
 import builtins
-import ctypes
 import functools
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dis import Instruction, get_instructions
@@ -118,6 +116,9 @@ def exit_status_file() -> str:
 
     Python is gone by then. The C library writes it: its ``on_exit`` calls ``fputc(status, file)``.
     """
+    import ctypes  # which changes copyreg's registry: no job has it but one that ends so
+    import tempfile
+
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "on_exit"):
         return ""

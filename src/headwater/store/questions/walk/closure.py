@@ -54,7 +54,7 @@ class Closure:
     sides: Sides | None = None
     past: frozenset[Row] = frozenset()
     ended: frozenset[Row] = frozenset()
-    history: PastLinks | None = None
+    history: PastLinks | None = field(default=None, compare=False)
     nodes: Mapping[int, Node] = field(default_factory=dict)
     transformations: Mapping[int, Transformation] = field(default_factory=dict)
 
