@@ -163,9 +163,9 @@ def _columns(every: Names, selector: str) -> set[Target]:
     columns = every.matching([selector])
     leaves = {field: paths for field, paths in every.matching_within([selector]).items() if field not in columns}
     of_leaves = {
-        (every.fields[field][0], field, nested_name(path)) for field, paths in leaves.items() for path in paths
+        (every.nested[field][0], field, nested_name(path)) for field, paths in leaves.items() for path in paths
     }
-    return {(every.fields[field][0], field, "") for field in columns} | of_leaves
+    return {(dataset, field, "") for field, dataset in columns.items()} | of_leaves
 
 
 def _target(found: Column | KnownDataset) -> Target:

@@ -170,10 +170,10 @@ class Flows:
                 cuts[one] = not jobs.isdisjoint(self._jobs(one))
             elif one.kind == "column":
                 fields_of = self.every.matching([one.pattern])
-                owners = {-self.every.fields[id_][0] for id_ in fields_of}
+                owners = {-dataset for dataset in fields_of.values()}
                 leaves = self._leaves_cut_by([one])
                 nodes = {(column, path[:end]) for (column, path), _ in blocked for end in range(1, len(path) + 1)}
-                cuts[one] = not (fields.isdisjoint(fields_of | owners) and nodes.isdisjoint(leaves))
+                cuts[one] = not (fields.isdisjoint({*fields_of, *owners}) and nodes.isdisjoint(leaves))
             else:
                 cuts[one] = self._masks(one.pattern.lower())
         return [one for one, cut in cuts.items() if not cut and self.today <= one.expires]
@@ -235,7 +235,7 @@ class Flows:
         if breakers not in self._cut_by:
             jobs = {id_ for one in breakers if one.kind == "job" for id_ in self._jobs(one)}
             columns = [one.pattern for one in breakers if one.kind == "column"]
-            fields = self.every.matching(columns) if columns else set()
+            fields = self.every.matching(columns) if columns else ()
             self._cut_by[breakers] = Barriers(frozenset(jobs), frozenset(fields))
         return self._cut_by[breakers]
 

@@ -44,7 +44,7 @@ class Lineage:
     def fields_of(self, rule: Rule, key: str) -> set[int]:
         """Return the columns that a rule selects, without those that it excepts."""
         excepted = rule.texts("except")
-        return self.every.matching(rule.texts(key)) - (self.every.matching(excepted) if excepted else set())
+        return self.every.matching(rule.texts(key)).keys() - (self.every.matching(excepted) if excepted else ())
 
     def column(self, field: int, path: Path = ()) -> str:
         """Return the full name of a column, or of a field within it.

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from headwater.model import Job
 from headwater.model.name_keys import folded
@@ -18,8 +19,10 @@ from headwater.store.questions import names
 from headwater.store.questions.answers import KnownDataset, Node
 from headwater.store.questions.walk.leaf_steps import related
 from headwater.store.read_model.visibility import described_fields
+from headwater.store.sql.rows import rows_for
 
-_FIELD = schema.field
+_FIELD, _CALLED = schema.field, schema.field_name
+_BEFORE_ENDING = re.compile(r"[.*?\]]")
 
 
 def plain(name: str) -> str:
@@ -60,17 +63,25 @@ def fits_job(selectors: Collection[str], job: Job) -> bool:
     return any(own.fullmatch(plain(name)) for name in (job.name, f"{job.namespace}/{job.name}"))
 
 
+def ending_of(selector: str) -> str:
+    """Return what the name of every column ends with that a selector fits: its text behind separators and wildcards.
+
+    >>> ending_of("gold.*.E_Mail"), ending_of("*mail"), ending_of("gold.e[mn]*")
+    ('e_mail', 'mail', '')
+    """
+    return _BEFORE_ENDING.split(plain(selector))[-1]
+
+
 @dataclass(frozen=True)
 class Names:
-    """The names of all columns of a store, read once."""
+    """The names of all columns of a store, each read once."""
 
     connection: Connection
 
     @cached_property
     def fields(self) -> Mapping[int, tuple[int, str]]:
         """The dataset and the name of each field."""
-        question = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name).where(described_fields(self.connection))
-        return {id_: (dataset, name) for id_, dataset, name in self.connection.execute(question)}
+        return {id_: (dataset, name) for id_, dataset, name in self.connection.execute(self._described)}
 
     @cached_property
     def datasets(self) -> Mapping[int, KnownDataset]:
@@ -78,26 +89,47 @@ class Names:
         listed = names.listed(self.connection, select(schema.dataset.c.id))
         return names.datasets(self.connection, list(self.connection.execute(listed).scalars()))
 
-    def matching(self, selectors: Collection[str]) -> set[int]:
-        """Return the fields that one of the selectors fits, by any name of their datasets."""
-        own = pattern_of(selectors)
-        found = {id_: _texts(dataset) for id_, dataset in self.datasets.items()}
+    def matching(self, selectors: Collection[str]) -> dict[int, int]:
+        """Return the fields that one of the selectors fits, by any name of their datasets, with these datasets."""
+        own, fields = pattern_of(selectors), self._ending(tuple(map(ending_of, selectors)))
+        found = {id_: _texts(one) for id_, one in self._known({dataset for dataset, _ in fields.values()}).items()}
         return {
-            field
-            for field, (dataset, name) in self.fields.items()
+            field: dataset
+            for field, (dataset, name) in fields.items()
             if dataset in found and any(own.fullmatch(f"{text}.{plain(name)}") for text in found[dataset])
         }
 
     @cached_property
-    def nested(self) -> Mapping[int, str]:
-        """The types of the fields that have others within."""
-        question = select(_FIELD.c.id, _FIELD.c.type).where(_FIELD.c.type.like("%<%"))
-        rows = self.connection.execute(question.where(described_fields(self.connection)))
-        return {row.id: row.type for row in rows}
+    def _described(self) -> Select[Any]:
+        question = select(_FIELD.c.id, _FIELD.c.dataset_id, _FIELD.c.name)
+        return question.where(described_fields(self.connection))
+
+    def _ending(self, endings: tuple[str, ...]) -> Mapping[int, tuple[int, str]]:
+        """Return the fields whose names have one of some endings: found by the names, of which there are far fewer."""
+        if "" in endings or "fields" in self.__dict__:
+            return self.fields
+        every = self.connection.execute(select(_CALLED.c.folded_key, _CALLED.c.name))
+        keys = {key for key, name in every if plain(name).endswith(endings)}
+        rows = rows_for(self.connection, keys, lambda some: self._described.where(_FIELD.c.folded_key.in_(some)))
+        return {id_: (dataset, name) for id_, dataset, name in rows}
+
+    def _known(self, ids: Collection[int]) -> Mapping[int, KnownDataset]:
+        """Return datasets by id, those of some ids at least where they are neither hidden nor gone."""
+        if "datasets" in self.__dict__:
+            return self.datasets
+        listed = names.listed(self.connection, select(schema.dataset.c.id))
+        rows = rows_for(self.connection, ids, lambda some: listed.where(schema.dataset.c.id.in_(some)))
+        return names.datasets(self.connection, [row.id for row in rows])
+
+    @cached_property
+    def nested(self) -> Mapping[int, tuple[int, str, str]]:
+        """The dataset, the name and the type of each field that has others within."""
+        question = self._described.add_columns(_FIELD.c.type).where(_FIELD.c.type.like("%<%"))
+        return {id_: (dataset, name, type_) for id_, dataset, name, type_ in self.connection.execute(question)}
 
     def selected(self, selectors: Collection[str], without: Collection[str] = ()) -> "Selected":
         """Return the columns, and fields within columns, that one of some selectors fits, and none of others."""
-        columns, excepted = self.matching(selectors), self.matching(without) if without else set()
+        columns, excepted = ({*self.matching(some)} if some else set() for some in (selectors, without))
         within, around = (self.matching_within(some) if some else {} for some in (selectors, without))
         return Selected(frozenset(columns - excepted), within, around, frozenset(excepted))
 
@@ -105,9 +137,9 @@ class Names:
         """Return by column the paths of the outermost fields within that one of the selectors fits."""
         own = pattern_of(selectors)
         found: dict[int, tuple[Path, ...]] = {}
-        for id_, type_ in self.nested.items():
-            dataset, name = self.fields[id_]
-            texts = _texts(self.datasets[dataset]) if dataset in self.datasets else []
+        datasets = self._known({dataset for dataset, *_ in self.nested.values()})
+        for id_, (dataset, name, type_) in self.nested.items():
+            texts = _texts(datasets[dataset]) if dataset in datasets else []
             paths: list[Path] = []
             for path in paths_within(type_):
                 inner = any(path[: len(outer)] == outer for outer in paths)
