@@ -9,30 +9,38 @@ from typing import Any
 from headwater.dryrun.schemas import Schema, Schemas
 
 CATALOG = "spark.sql.catalogImplementation"
-_URL = "javax.jdo.option.ConnectionURL"
+_URL, _SERVICE = "javax.jdo.option.ConnectionURL", "hive.metastore.uris"
+_OWN_METASTORE = {
+    _SERVICE: "",
+    "javax.jdo.option.ConnectionDriverName": "org.apache.derby.jdbc.EmbeddedDriver",
+    "datanucleus.schema.autoCreateAll": "true",
+    "hive.metastore.schema.verification": "false",
+}
 _DERBY = re.compile(r"jdbc:derby:(?:directory:)?(?:;?databaseName=)?([^;]+)")
 IN_MEMORY: Mapping[str, str] = {CATALOG: "in-memory"}
 
 
 def catalog(java: Any, conf: Any, folder: Path) -> Mapping[str, str]:
-    """The settings of the catalog: a copy of the Derby database that a job has Hive's in, else one in memory.
+    """The settings of the catalog: one in memory, or with Hive's support one in a Derby database of the dry run.
 
-    A metastore that is a service or in another database is not used, since nothing of it may change.
+    That is a copy of the one that the job has, where it has such a database. A metastore that is a service or in
+    another database is not used, since nothing of it may change.
     """
     java.java.lang.System.setProperty("derby.stream.error.file", str(folder / "derby.log"))
     if conf.get(CATALOG, "") != "hive":
         return IN_MEMORY
     hive = java.org.apache.hadoop.hive.conf.HiveConf()
-    uris = conf.get("spark.hadoop.hive.metastore.uris", hive.get("hive.metastore.uris") or "")
-    derby = _DERBY.match(conf.get(f"spark.hadoop.{_URL}", hive.get(_URL) or ""))
+
+    def setting(name: str) -> str:
+        return str(conf.get(f"spark.hadoop.{name}", conf.get(name, hive.get(name) or "")))
+
+    copy, derby = folder / "metastore", _DERBY.match(setting(_URL))
     home = Path(java.java.lang.System.getProperty("derby.system.home") or ".")
-    if uris or derby is None or not (home / derby[1]).is_dir():
-        return IN_MEMORY
-    copy = folder / "metastore"
-    if not copy.exists():
+    if not setting(_SERVICE) and derby and (home / derby[1]).is_dir() and not copy.exists():
         shutil.copytree(home / derby[1], copy, ignore=shutil.ignore_patterns("*.lck"))
-    scratch = {f"spark.hadoop.hive.exec.{name}": str(folder / "hive") for name in ("scratchdir", "local.scratchdir")}
-    return {**scratch, CATALOG: "hive", f"spark.hadoop.{_URL}": f"jdbc:derby:;databaseName={copy}"}
+    scratch = {f"hive.exec.{name}": str(folder / "hive") for name in ("scratchdir", "local.scratchdir")}
+    own = {**scratch, **_OWN_METASTORE, _URL: f"jdbc:derby:;databaseName={copy};create=true"}
+    return {CATALOG: "hive", **{f"spark.hadoop.{name}": value for name, value in own.items()}}
 
 
 def known_table(schemas: Schemas, name: str) -> Schema | None:

@@ -21,6 +21,7 @@ _PACKAGE = "headwater.dryrun.jvm"
 _OVERLAY, _LOCAL = "headwater.dryrun.Overlay", "headwater.dryrun.LocalOverlay"
 _SCHEMES = ("abfs", "abfss", "gs", "hdfs", "oss", "s3", "s3a", "s3n", "viewfs", "wasb", "wasbs")
 _EXTENSIONS = "spark.sql.extensions"
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 _SETTINGS: Mapping[str, str] = {
     "spark.master": "local[1]",
@@ -41,10 +42,12 @@ def sandbox(folder: Path, schemas: Schemas = MappingProxyType({})) -> Callable[[
     What is returned puts PySpark's classes back as they were; a Spark that runs stays what it is.
     """
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     folder.mkdir(parents=True, exist_ok=True)
     offer = JvmOffer(folder)
     ensure, initialize = SparkContext.__dict__["_ensure_initialized"], SparkContext._initialize_context
+    begin, own = SparkSession.__init__, dict[str, str]()
 
     def ensure_initialized(cls: Any, instance: Any = None, gateway: Any = None, conf: Any = None) -> None:
         if conf is not None and cls._gateway is None:
@@ -55,31 +58,46 @@ def sandbox(folder: Path, schemas: Schemas = MappingProxyType({})) -> Callable[[
 
     @functools.wraps(initialize)
     def initialize_context(self: Any, conf: Any) -> Any:
-        _install(self._gateway, conf, folder)
+        own.update(_install(self._gateway, conf, folder))
         offer.leave(self._jvm, reusable=conf.get(CATALOG) != "hive")
         for name, one in schemas.items():
             self._jvm.headwater.dryrun.MissingTables.add(name, one.lines, one.location or None)
         return initialize(self, conf)
 
+    @functools.wraps(begin)
+    def begin_session(self: Any, context: Any, java: Any = None, options: Mapping[str, Any] = _NONE) -> None:
+        begin(self, context, java, _overruled(options, own))
+
+    SparkSession.__init__ = begin_session
     SparkContext._ensure_initialized = classmethod(ensure_initialized)
     SparkContext._initialize_context = initialize_context
 
     def undo() -> None:
         SparkContext._ensure_initialized, SparkContext._initialize_context = ensure, initialize
+        SparkSession.__init__ = begin
 
     return undo
 
 
-def _install(gateway: Any, conf: Any, folder: Path) -> None:
-    """Compile the classes, and name them in a Spark conf that is about to be used."""
+def _overruled(options: Mapping[str, Any], own: Mapping[str, str]) -> dict[str, Any]:
+    """Options of a session with the settings of a dry run: Spark takes them before those of its SparkContext."""
+    return {name: own.get(name, own.get(f"spark.hadoop.{name}", value)) for name, value in options.items()}
+
+
+def _install(gateway: Any, conf: Any, folder: Path) -> Mapping[str, str]:
+    """Compile the classes, and name them in a Spark conf that is about to be used; the settings that this makes."""
     java = gateway.jvm
     loader = java.java.lang.Thread.currentThread().getContextClassLoader()
     if loader.getResource(f"{_OVERLAY.replace('.', '/')}.class") is None:
         loader.addURL(java.java.io.File(str(_compile(java, loader, folder))).toURI().toURL())
         loader.loadClass(_OVERLAY)  # so that the file is open, which may be gone when another job uses this JVM
-    for name, value in {**_settings(conf), **catalog(java, conf, folder), **_of_folder(folder)}.items():
+    own = {**_settings(conf), **catalog(java, conf, folder), **_of_folder(folder)}
+    for name, value in own.items():
         conf.set(name, value)
+        if conf.contains(name.removeprefix("spark.hadoop.")):
+            conf.set(name.removeprefix("spark.hadoop."), value)
     java.org.apache.hadoop.fs.FileSystem.closeAll()  # those of before are cached, and would be used
+    return own
 
 
 def _compile(java: Any, loader: Any, folder: Path) -> Path:
