@@ -95,8 +95,7 @@ def test_the_end_of_a_program_is_seen(jobs: Jobs, ending: str) -> None:
     assert ended.out == f"{ERRORS[ending]!r}\n"
     assert ended.code == plain.code
     assert len(ended.err.splitlines()) == len(plain.err.splitlines())
-    if ending in list(ERRORS)[::5]:
-        assert jobs.plain("-m", "job").out == ended.out
+    assert jobs.plain("-m", "job").out == ended.out
 
 
 def test_the_hook_of_exceptions_is_only_used_for_one_that_passed_a_wrapper(jobs: Jobs) -> None:

@@ -98,7 +98,6 @@ def past_edges(
     tables: Mapping[str, DataFrame],
     fitting: Callable[[DataFrame], DataFrame] = lambda edges: edges,
     carried: Mapping[str, Column] = MappingProxyType({}),
-    closed: DataFrame | None = None,
 ) -> PastEdges | None:
     """The spans of edges that were read before their datasets were replaced; None where there are none.
 
@@ -107,7 +106,6 @@ def past_edges(
         fitting: returns the edges of one of its tables that count, with further columns.
         carried: those of these columns that are needed, each with its value for a step inside a dataset, which leads
             from the field ``column`` to the one that the edge has read.
-        closed: fields by ``field_id`` that nothing is read from and written to.
     """
     replaced = tables["replacements"].where("certain")
     ends = replaced.groupBy("dataset_id").agg(sf.max(sf.unix_micros("at")).alias("ended"))
@@ -122,27 +120,18 @@ def past_edges(
     reads = _read_now(every.where("current"), replaced, carried)
     reads = reads.union(of_spans.select(*_NEAR, *_INPUT, *read_then, *carried)).toDF(*_READ, *carried)
     reads = reads.join(ends.withColumnRenamed("dataset_id", "input_dataset_id"), "input_dataset_id")
-    reads = materialized(_without(closed, reads.where("ended > read_from").select(*_READ, *carried)))
+    reads = materialized(reads.where("ended > read_from").select(*_READ, *carried))
     inside = _inside(tables, reads)
     own = inside.withColumns(
         {"near_id": sf.col("step_id"), "near_dataset_id": _no_id(), "input_field_id": sf.col("column_id")}
     )
     reads = reads.union(own.select(*_READ, *(one.alias(name) for name, one in carried.items())))
-    behind, many = counted(_behind(_without(closed, reads), spans, carried))
+    behind, many = counted(_behind(reads, spans, carried))
     if not many:
         return None
     steps = inside.select(*_NEAR, sf.col("step_id").alias("span_id"), *carried)
     steps = steps.join(behind.select(sf.col("near_id").alias("span_id")), "span_id", "left_semi")
     return PastEdges(spans, behind.union(steps.select(*behind.columns)), tuple(carried))
-
-
-def _without(closed: DataFrame | None, reads: DataFrame) -> DataFrame:
-    """The readings by which nothing comes out of or into closed fields."""
-    if closed is None:
-        return reads
-    for end in ("input_field_id", "near_id"):
-        reads = reads.join(closed.select(sf.col("field_id").alias(end)), end, "left_anti").select(*reads.columns)
-    return reads
 
 
 def _inside(tables: Mapping[str, DataFrame], reads: DataFrame) -> DataFrame:

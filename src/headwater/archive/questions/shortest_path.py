@@ -131,9 +131,4 @@ def _inside(archive: Mapping[str, DataFrame], steps: DataFrame, at: datetime | N
     for end in ("input", "output"):
         found = found.join(of.toDF(f"{end}_field_id", f"{end}_field"), f"{end}_field_id")
     found = found.join(read.withColumnRenamed("input_field_id", "output_field_id"), "output_field_id")
-    named = found.withColumns(
-        {
-            **_step_inside(),
-        }
-    )
-    return named.select("step", *_EDGE)
+    return found.withColumns(_step_inside()).select("step", *_EDGE)

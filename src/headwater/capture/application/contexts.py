@@ -166,8 +166,8 @@ def _at_exit() -> None:
     ending: Ending = _hooked["ending"]
     with guarded("ending the capture"):
         _remote.begun()
-        state = RunState.FAIL if ending.error else RunState.COMPLETE
-        applications.end_all(state, ending.error, status_unseen=ending.unseen)
+        error = ending.error
+        applications.end_all(RunState.FAIL if error else RunState.COMPLETE, error, status_unseen=ending.unseen)
 
 
 def context_of(session: Any) -> Any:

@@ -35,13 +35,14 @@ def pairs_of(links: Iterable[Link], dataset_of: Mapping[int, int]) -> set[Pair]:
     return {(one.job, dataset_of[one.output] if one.output > 0 else -one.output) for one in links}
 
 
-def overwrites(connection: Connection, pairs: Collection[Pair], at: int | None = None) -> dict[Pair, Overwrite]:
+def overwrites(connection: Connection, pairs: Iterable[Pair], at: int | None = None) -> dict[Pair, Overwrite]:
     """The last run that may have replaced what a job (first) wrote to a dataset (second), where there is one.
 
     None are given of another time than now.
     """
     if at is not None or not presence(connection).possible_replacements:
         return {}
+    pairs = set(pairs)
     last = _last(connection, {dataset for _, dataset in pairs})
     found: dict[Pair, tuple[int, str, int]] = {}
     written = [pair for pair in pairs if pair[1] in last]

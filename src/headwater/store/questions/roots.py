@@ -56,7 +56,8 @@ def roots_of(store: Store, name: Name, bounds: Bounds = UNBOUNDED) -> Roots:
         origins = evidence_of_ends(connection, closure, steps, bounds)
         transformations = names.transformations(connection, {row[2] for row in closure.rows}, closure.transformations)
         walked, past = as_read(closure)
-        found = Arrivals([column.id], Steps(walked, Direction.UP, past), transformations, Direction.UP)
+        steps = Steps(walked, Direction.UP, past) if past else steps
+        found = Arrivals([column.id], steps, transformations, Direction.UP)
         others = {key: one for key, one in origins.items() if key != column.id}
         itself = origins.get(column.id)
         near = near_columns(connection, column, bounds.sees) if itself in TO_GUESS else ()
@@ -78,8 +79,8 @@ def _named(
     columns = names.columns(connection, reached, bounds.as_of, closure.nodes)
     paths = {node: _shortest(found, node, wanted[node]) for node in columns}
     jobs = names.jobs(connection, {link.job for _, path in paths.values() for link in path})
-    steps = {node: pairs_of(path, closure.dataset_of) for node, (_, path) in paths.items()}
-    overwritten = overwrites(connection, set().union(*steps.values()), bounds.as_of)
+    pairs = (pair for _, path in paths.values() for pair in pairs_of(path, closure.dataset_of))
+    overwritten = overwrites(connection, pairs, bounds.as_of)
     applications = names.applications(connection, jobs)
     roots = []
     for node, column in columns.items():
@@ -87,11 +88,14 @@ def _named(
         on_path = [job for job, _ in groupby(link.job for link in path)]
         stages = tuple(application for application, _ in groupby(applications[job] for job in on_path))
         named, known = tuple(jobs[job] for job in on_path), origins[node]
-        runs = sorted(
-            {overwritten[pair] for pair in steps[node] & overwritten.keys()}, key=lambda one: (one.at, one.run)
+        replaced = (
+            {overwritten[pair] for pair in pairs_of(path, closure.dataset_of) & overwritten.keys()}
+            if overwritten
+            else ()
         )
-        root = Root(column, _ORIGINS[known], wanted[node], distance, named, stages, known)
-        roots.append(replace(root, possibly_replaced=tuple(runs)))
+        runs = tuple(sorted(replaced, key=lambda one: (one.at, one.run)))
+        root = Root(column, _ORIGINS[known], wanted[node], distance, named, stages, known, possibly_replaced=runs)
+        roots.append(root)
     return tuple(sorted(roots, key=_strongest_first))
 
 

@@ -28,12 +28,11 @@ class Steps:
     """
 
     def __init__(self, closure: Closure, direction: Direction, past: PastSteps | None = None) -> None:
-        real = {} if past is None else past.real
         self._next: dict[int, list[Step]] = {}
         up = direction is Direction.UP
         for link in closure.links:
             near, far = (link.output, link.input) if up else (link.input, link.output)
-            self._next.setdefault(near, []).append((far, Link(*real[link]) if link in real else link))
+            self._next.setdefault(near, []).append((far, Link(*past.real.get(link, link)) if past else link))
         whole = {link.output for link in closure.links if link.output < 0}
         for column, dataset in closure.dataset_of.items():
             if -dataset in whole:
