@@ -34,14 +34,32 @@ REPORT = Report(
 )
 
 
-def planned(report: Report) -> DryRun:
-    source, target = Dataset("file", "/lake/orders"), Dataset("file", "/lake/totals")
+TARGET = Dataset("file", "/lake/totals")
+
+
+def moment(output: Output, *inputs: Dataset) -> RunMoment:
+    statement = Statement(tuple(map(DatasetDescription, inputs)), (output,))
+    run = Run("01939a2c-0000-7000-8000-000000000000", Job("default", "shop.totals"))
+    return RunMoment(run, RunState.COMPLETE, datetime(2026, 11, 24, tzinfo=UTC), Engine("spark", "4.1.1"), statement)
+
+
+def written() -> RunMoment:
+    source = Dataset("file", "/lake/orders")
     step = Dependency(InputField(source, "amount"), Transformation(Subtype.AGGREGATION))
     lineage = ColumnLineage({"total": frozenset({step}), "n": frozenset()})
-    statement = Statement((DatasetDescription(source),), (Output(DatasetDescription(target), lineage),))
-    run = Run("01939a2c-0000-7000-8000-000000000000", Job("default", "shop.totals"))
-    moment = RunMoment(run, RunState.COMPLETE, datetime(2026, 11, 24, tzinfo=UTC), Engine("spark", "4.1.1"), statement)
-    return DryRun((job_event([run_event(moment)]),), report)
+    return moment(Output(DatasetDescription(TARGET), lineage), source)
+
+
+def planned(report: Report) -> DryRun:
+    return DryRun((job_event([run_event(written())]),), report)
+
+
+def test_a_job_that_drops_what_it_wrote_is_declared_with_the_lineage_of_that() -> None:
+    """Else others that have read it before would lead nowhere."""
+    dropped = moment(Output(DatasetDescription(TARGET, lifecycle="DROP"), ColumnLineage({})))
+    run = DryRun((job_event([run_event(written()), run_event(dropped)]),), Report())
+    assert list(documents.outputs(run)) == list(documents.outputs(planned(Report())))
+    assert next(documents.outputs(run)).edges
 
 
 def test_a_report_is_the_same_after_a_file() -> None:

@@ -120,17 +120,24 @@ def _as_written(begun: OutputDataset, output: Output | None, settings: FacetSett
 def job_event(runs: Sequence[RunEvent]) -> JobEvent:
     """The declaration of a job by runs of it, the last one last: what it reads and writes, without counts of rows.
 
-    OpenLineage 2-0-2, JobEvent: lineage that holds before anything has run. The last run has the lineage of the others.
+    OpenLineage 2-0-2, JobEvent: lineage that holds before anything has run. The last run has the lineage of the others,
+    but one that drops or empties a dataset: it counts as the last one left it that has lineage.
     """
     last = runs[-1]
-    inputs = {(one.namespace, one.name): one for run in runs for one in run.inputs or ()}
+    every = ((_name(one), one) for run in runs for one in run.outputs or ())
+    written = {name: one for name, one in every if "columnLineage" in (one.facets or {})}
+    inputs = {_name(one): one for run in runs for one in run.inputs or ()}
     return JobEvent(
         eventTime=last.eventTime,
         job=last.job,
         inputs=[InputDataset(one.namespace, one.name, facets=one.facets) for one in inputs.values()],
-        outputs=[_declared(one) for one in last.outputs or ()],
+        outputs=[_declared(written.get(_name(one), one)) for one in last.outputs or ()],
         producer=last.producer,
     )
+
+
+def _name(dataset: InputDataset | OutputDataset) -> tuple[str, str]:
+    return dataset.namespace, dataset.name
 
 
 def _declared(output: OutputDataset) -> OutputDataset:
