@@ -1,6 +1,7 @@
 """Jobs whose sources are out of reach, and jobs that are no Python file, under ``headwater plan``."""
 
 import json
+import re
 
 import pytest
 from tests.capture.conftest import SPARK
@@ -128,3 +129,37 @@ def test_sql_files_and_notebooks_are_jobs(lake: DryJobs) -> None:
     ]
     assert [one["place"] for one in report["answers"]] == ["cells.ipynb#3:2"]
     assert [(one["file"], one["first"]) for one in report["unexecuted"]] == [("cells.ipynb#3", 3)]
+
+
+FOREIGN = f"""{SPARK}
+url, drivers = "jdbc:derby:memory:shop;create=true", spark._jvm.java.sql.DriverManager
+database = drivers.getConnection(url)
+database.createStatement().execute("CREATE TABLE old (n INT)")
+spark.conf.set("spark.sql.catalog.shop", "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog")
+spark.conf.set("spark.sql.catalog.shop.url", url)
+spark.conf.set("spark.sql.catalog.shop.driver", "org.apache.derby.jdbc.EmbeddedDriver")
+n = items.selectExpr("int(price) AS m")
+n.createOrReplaceTempView("n")
+spark.sql("CREATE TABLE shop.APP.MADE AS SELECT m FROM n")
+n.writeTo("shop.APP.CREATED").create()
+n.writeTo("shop.APP.OLD").createOrReplace()
+spark.sql("CREATE OR REPLACE TABLE shop.APP.OLD AS SELECT m FROM n")
+columns = database.getMetaData().getColumns(None, "APP", None, None)
+while columns.next():
+    print("there is", columns.getString("TABLE_NAME"), columns.getString("COLUMN_NAME"))
+"""
+
+
+def test_tables_of_a_foreign_catalog_are_neither_made_nor_replaced(lake: DryJobs) -> None:
+    """Spark makes a table before it fills it, by commands that have no children once they are analyzed."""
+    lake.write(FOREIGN, "foreign.py")
+    plan = lake.planned("foreign.py")
+    assert plan["report"]["failure"] is None, plan["err"]
+    assert re.findall("there is .*", plan["err"]) == ["there is OLD N"]
+    commands = [one["reason"].split()[-2] for one in plan["report"]["refusals"]]
+    assert commands == [*["CreateTableAsSelect"] * 2, *["ReplaceTableAsSelect"] * 2]
+    assert {one["outputs"][0]["name"].rpartition(".")[2] for one in plan["events"]} == {
+        "MADE",
+        "CREATED",
+        "OLD",
+    }

@@ -43,12 +43,15 @@ public class Commands {
     if (command.getClass().getSimpleName().equals("SaveIntoDataSourceCommand")) return unlessKnown(call(command, "dataSource"), OF_FILES);
     Object table = call(call(command, "table"), "table");
     if (table != null && name.startsWith(COMMANDS[0]) && unlessKnown(table, OF_FILES) != null) return unlessKnown(table, OF_FILES);
+    String found = foreignCatalog(call(command, "name")); // of CREATE TABLE AS, which has no children once it is analyzed
     scala.collection.Iterator children = command.children().iterator();
-    while (children.hasNext()) {
-      Object catalog = call(children.next(), "catalog");
-      if (catalog != null && !isOfFolder(catalog) && unlessKnown(catalog, CATALOGS) != null) return unlessKnown(catalog, CATALOGS);
-    }
-    return null;
+    while (found == null && children.hasNext()) found = foreignCatalog(children.next());
+    return found;
+  }
+
+  private static String foreignCatalog(Object identifier) {
+    Object catalog = identifier instanceof LogicalPlan ? call(identifier, "catalog") : null; // of a view it is a mere name
+    return catalog == null || isOfFolder(catalog) ? null : unlessKnown(catalog, CATALOGS);
   }
 
   /** Whether an Iceberg catalog is a folder of tables, not a service. */
