@@ -116,7 +116,7 @@ def exit_status_file() -> str:
 
     Python is gone by then. The C library writes it: its ``on_exit`` calls ``fputc(status, file)``.
     """
-    import ctypes  # which changes copyreg's registry: no job has it but one that ends so
+    import ctypes  # here, since few programs end so
     import tempfile
 
     libc = ctypes.CDLL(None)
