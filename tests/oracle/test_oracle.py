@@ -21,7 +21,7 @@ from headwater.model import ColumnLineage, Subtype
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 PIPELINES = 15  # `make oracle` makes 2,000
-EVERY = 48  # of the cases; `make oracle` looks at all
+EVERY = 96  # of the cases; `make oracle` looks at all
 LATER = (
     "nested/with_field_in_lambda",
     "packed/greatest",
