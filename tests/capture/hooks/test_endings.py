@@ -178,11 +178,16 @@ def test_a_process_that_is_killed_together_with_its_jvm_has_begun_only(jobs: Job
 
 
 @pytest.mark.spark
-def test_an_exception_that_is_handled_is_no_failure_and_an_exit_after_the_end_of_the_application_is_not_its_own(
-    jobs: Jobs,
-) -> None:
-    jobs.write(WRITE + "try:\n    raise ValueError\nexcept ValueError:\n    spark.stop()\nsys.exit(3)\n")
+def test_an_exit_after_the_end_of_the_application_is_not_its_own(jobs: Jobs) -> None:
+    jobs.write(WRITE + "spark.stop()\nsys.exit(3)\n")
     assert jobs.watched("job.py").code == 3
+    assert last(jobs)["eventType"] == "COMPLETE"
+
+
+@pytest.mark.spark
+def test_an_exception_that_is_handled_is_no_failure(jobs: Jobs) -> None:
+    jobs.write(WRITE + "try:\n    raise ValueError\nexcept ValueError:\n    spark.stop()\n")
+    assert jobs.watched("job.py").code == 0
     assert last(jobs)["eventType"] == "COMPLETE"
 
 
