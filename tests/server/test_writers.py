@@ -29,6 +29,7 @@ from tests.server.attacks import (
     lineage,
     mine,
     named,
+    people,
     schema,
     world,
 )
@@ -42,6 +43,7 @@ from headwater.server.columns.changes import event_of, stream_id
 from headwater.store import schema as tables
 from headwater.store.catalog.job_versions import job_version
 from headwater.store.maintenance.keyring import issue, revoke
+from headwater.store.questions import changes_after, latest_event
 from headwater.store.read_model.versions import dataset_version
 
 SPECIFICATION = Path(__file__).parents[1] / "openlineage" / "spec" / "facets"
@@ -178,7 +180,7 @@ def views(own: str, datasets: tuple[str, ...], jobs: tuple[str, ...], columns: t
         found += [
             f"/api/v2/{one}?column={column}" for one in ("upstream", "downstream", "roots", "impact", "view", "tags")
         ]
-        found += [f"/api/v2/paths?from={one}&to={column}" for one in columns]
+        found += [f"/api/v2/paths?source={one}&target={column}" for one in columns]
         found += [f"/api/v2/columns?q={column}", f"{v1}/search?q={column.partition('.')[0]}"]
     found += [
         f"/api/v2/{one}" for one in ("datasets", "datasets?q=e", "columns?q=e", "coverage", "coverage?run=0", "changes")
@@ -455,6 +457,69 @@ def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neig
     assert datasets("a", "upstream", "/copy", MINE) == {"/copy"}
     (end,) = here.ask("a", "GET", f"/api/v2/roots?namespace={MINE}&dataset=/copy&field=y").json()["roots"] or [None]
     assert end is None
+
+
+EXPRESSION = "sha2(salary, 256)"
+"""What somebody may guess to stand in a step of an owner's."""
+
+
+def described_steps(job: str, namespace: str, *texts: str) -> Any:
+    """An event by which a column is copied into several, each by a step of its own description and masking."""
+    fields = {f"c{place}": field("/source", "s", namespace) for place in range(len(texts))}
+    for text, one in zip(texts, fields.values(), strict=True):
+        one["transformations"][0] |= {"description": text, "masking": text != EXPRESSION}
+    return event(job, namespace, named("/made", namespace, columnLineage=lineage(**fields)), minute=1)
+
+
+@pytest.mark.parametrize("form", ["upstream?form=compact&", "lineage?form=compact&nested=true&", "view?"])
+def test_ids_of_steps_do_not_verify_a_guessed_description(neighbours: Callable[[str], Neighbours], form: str) -> None:
+    """A step that anybody described so before was known by its lower number, and one on a hidden edge by being it."""
+    question = f"/api/v2/{form}namespace={MINE}&dataset=/made"
+    seen = []
+    for others in ("other", EXPRESSION):
+        here = neighbours(f"{form[:4]} {form.count('nested')} {others[:4]}")
+        here.send("own", described_steps("load", OWN, others))
+        here.send("a", described_steps("guess", MINE, "fresh", EXPRESSION))
+        found = here.ask("a", "GET", question).json()
+        seen.append((found["transformations"], found["edges"]["transformation"]))
+    assert seen[0] == seen[1]
+
+
+def test_steps_of_hidden_edges_are_numbered_by_what_is_shown_of_them(
+    neighbours: Callable[[str], Neighbours],
+) -> None:
+    here = neighbours("numbers")
+    hidden = event("load", OWN, named("/people", columnLineage=lineage(x=field("/raw", "x"))), minute=1)
+    mine = event("copy", MINE, named("/copy", MINE, columnLineage=lineage(y=field("/people", "x"))), minute=2)
+    mine["outputs"][0]["facets"]["columnLineage"]["fields"]["y"]["inputFields"][0]["transformations"][0][
+        "description"
+    ] = "y"
+    for one in (hidden, mine):
+        here.send("root", one)
+    found = here.ask("a", "GET", f"/api/v2/upstream?namespace={MINE}&dataset=/copy&form=compact").json()
+    assert (found["transformations"]["id"], found["edges"]["transformation"]) == ([1], [1, 1])
+
+
+def test_changes_do_not_reveal_that_two_names_of_others_are_one_dataset(
+    neighbours: Callable[[str], Neighbours],
+) -> None:
+    """The numbers of edges did, and that nothing had changed where a column was read by its other name."""
+    columns = (field("/people", "salary"), field("db.people", "salary", HIVE))
+    seen: list[list[tuple[Any, ...]]] = []
+    for joined in (True, False):
+        here = neighbours(f"joined {joined}")
+        theirs = people()
+        if not joined:
+            del theirs["facets"]["symlinks"]
+        here.send("own", event("load", OWN, theirs, minute=1))
+        before = latest_event(here.store)
+        for minute, inputs in enumerate((columns[:1], columns[1:], columns, ()), 2):
+            facet = {"fields": {"y": {"inputFields": [*inputs, field("/mine", "m", MINE)]}}}
+            here.send("a", event("copy", MINE, named("/copy", MINE, columnLineage=facet), minute=minute))
+        _, changes = changes_after(here.store.seen_by(lambda namespace: namespace == MINE), before)
+        seen.append([(one.first, one.edges, one.added, one.removed) for one in changes])
+        assert len(changes_after(here.store, before)[1]) == (2 if joined else 4)
+    assert seen == [[(True, 1, 1, 0)]] * 2
 
 
 def reads_whole(job: str, output: str, source: str, owner: str) -> Any:

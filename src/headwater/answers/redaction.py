@@ -4,7 +4,7 @@ The rest keeps its place in graphs, so that they stay connected, under tokens th
 store. Whoever may see one name of a dataset may see the dataset, under that name.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from hashlib import blake2b
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from uuid import UUID
 from headwater.model import Dataset, Job, Transformation
 from headwater.openlineage.reading.json_values import record
 from headwater.store.questions import Column, CompactGraph, KnownDataset, KnownJob, Overwrite, View
+from headwater.store.questions.walk.closure import Closure
 from headwater.store.read_model.visibility import Sees
 
 HIDDEN = "hidden"
@@ -66,6 +67,11 @@ class Redaction:
             return None if version is None else str(version)
         return str(UUID(bytes=blake2b(version.bytes, digest_size=16, key=self.secret).digest()))
 
+    def run(self, of: Job, run: str) -> str:
+        """Return the id of a run; of that of a hidden job another UUID."""
+        digest = blake2b(run.encode("utf-8", "replace"), digest_size=16, key=self.secret).digest
+        return str(UUID(bytes=digest())) if self.hides(of) else run
+
     def description(self, text: str) -> str:
         """Return the description of a step, or nothing: the text of an expression may name what is hidden."""
         return text if self.sees is None else ""
@@ -118,6 +124,10 @@ class Redaction:
         return f"{HIDDEN}-{blake2b(text, digest_size=6, key=self.secret).hexdigest()}"
 
 
+def _by_looks(one: Transformation) -> tuple[str, bool, bool, bool]:
+    return one.subtype.value, one.masking, one.opaque, one.guess
+
+
 class _Answers:
     """Redacts the values that answers of `headwater.store.questions` are made of."""
 
@@ -128,7 +138,7 @@ class _Answers:
             Column: self._column,
             Job: self._job,
             Overwrite: self._overwrite,
-            Transformation: lambda one: replace(one, description=""),
+            Transformation: lambda one: replace(one, description="", reference=False),
             CompactGraph: self._compact,
             View: self._view,
             tuple: lambda several: tuple(map(self, several)),
@@ -171,8 +181,23 @@ class _Answers:
             id_: self._redaction.field(hidden[owner[id_]], name) if owner[id_] in hidden else name
             for id_, name in graph.fields.items()
         }
-        datasets, transformations, jobs = self(graph.datasets), self(graph.transformations), self(graph.jobs)
-        return CompactGraph(self(graph.start), graph.direction, graph.closure, names, datasets, transformations, jobs)
+        closure, transformations = self._renumbered(graph.closure, self(graph.transformations))
+        datasets, jobs = self(graph.datasets), self(graph.jobs)
+        return CompactGraph(self(graph.start), graph.direction, closure, names, datasets, transformations, jobs)
+
+    @staticmethod
+    def _renumbered(closure: Closure, shown: Mapping[int, Transformation]) -> tuple[Closure, dict[int, Transformation]]:
+        """Return links with transformations numbered by what is shown of them.
+
+        Whoever sends events could otherwise find out by the ids of a store whether others have a description.
+        """
+        every = dict(enumerate(sorted(set(shown.values()), key=_by_looks), 1))
+        numbers = {one: number for number, one in every.items()}
+        together: dict[tuple[int, int, int], set[int]] = {}
+        for source, output, transformation, job in closure.rows:
+            together.setdefault((source, output, job), set()).add(numbers[shown[transformation]])
+        rows = ((*ends, one, job) for (*ends, job), how in together.items() for one in sorted(how))
+        return replace(closure, rows=tuple(rows)), every
 
     def _view(self, view: View) -> View:
         """Return a view without types and numbers of hidden columns, as if only those of the walk were there."""

@@ -102,7 +102,7 @@ def test_a_caller_with_limits_gets_the_changes_of_visible_namespaces(serve: Any,
         ({"namespace": "sales", "name": "/out", "symlinks": []}, "hidden"),
         ({"namespace": "sales", "name": "/used", "symlinks": []}, "sales"),
     ]
-    assert second["data"]["edges"]["now"] == 2
+    assert (first["data"]["run"], second["data"]["edges"]["now"]) == ("", 2)
     assert [line for line in received if "zzhush" in line] == []
     again = some | {"Last-Event-ID": "0"}
     with httpx2.stream("GET", address + CHANGES, headers=again, timeout=PATIENCE) as stream:

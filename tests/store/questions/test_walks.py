@@ -106,6 +106,23 @@ def test_direct_roots_leave_out_what_only_influences(shop: Store) -> None:
     assert set(described(indirect)) == {"orders.void", "orders.id", "customers.id", "customers.name"}
 
 
+@pytest.mark.parametrize("facet", ["a transformation", "none", "explicit lineage"])
+def test_a_value_that_comes_to_all_columns_is_a_direct_root(store: Store, words: Any, facet: str) -> None:
+    """Such a step was found by who asked for direct ones where any other event, of anybody, had an opaque one."""
+    output = words.written("b", {"x": [], "*": ["a.v TRANSFORMATION"]})
+    (source,) = output["facets"]["columnLineage"]["dataset"]
+    if facet != "a transformation":
+        del source["transformations"]
+    if facet == "explicit lineage":
+        output["facets"]["lineage"] = {"inputs": [source | {"type": "DATASET"}]}
+        del output["facets"]["columnLineage"]
+    store.ingest([words.run_event("one", output), words.run_event("two", words.written("c", {"z": ["b.x"]}))])
+    direct = Bounds(edge_type=EdgeType.DIRECT)
+    assert set(described(roots_of(store, "c.z", direct))) == {"a.v"}
+    (hop,) = (one for one in walk_from(store, "c.z", Direction.UP, direct).hops if one.output is None)
+    assert [one.opaque for one in hop.transformations] == [True]
+
+
 def test_the_columns_of_a_source_are_roots_themselves(shop: Store) -> None:
     answer = roots_of(shop, "orders.price")
     assert (answer.roots, answer.origin) == ((), Origin.SOURCE)

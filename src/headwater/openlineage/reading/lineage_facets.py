@@ -1,5 +1,6 @@
 """The lineage of columns as values: columnLineage of all versions, and explicit lineage."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -125,8 +126,11 @@ class _Reading:
         self._edges += [(place, source, step) for source, step in self._pairs(inputs, field, self._lists)]
 
     def lineage(self, inputs: list[Record]) -> EncodedLineage:
-        """The lineage of the fields that were read, and of inputs that act on all of them."""
-        of_all = self._pairs(inputs, {}, _Lists(self._steps, "FILTER"))
+        """The lineage of the fields that were read, and of inputs that act on all of them.
+
+        A value that comes to all fields alike comes there by what nobody has seen into.
+        """
+        of_all = self._pairs(inputs, {}, _Lists(self._steps, "FILTER", opaque=True))
         return EncodedLineage(
             tuple(self._fields),
             self._inputs.sources,
@@ -196,11 +200,15 @@ class _Inputs:
 
 
 class _Lists:
-    """Lists of transformations that were read, each of which has a place; without a subtype they are ``unnamed``."""
+    """Lists of transformations that were read, each of which has a place.
 
-    def __init__(self, places: dict[Transformation, int], unnamed: str) -> None:
+    Without a subtype they are ``unnamed``; those that are direct are ``opaque``, whatever they say, where that is set.
+    """
+
+    def __init__(self, places: dict[Transformation, int], unnamed: str, *, opaque: bool = False) -> None:
         self._places = places
         self._unnamed = unnamed
+        self._opaque = opaque
         self._known: dict[bytes, list[int]] = {}
 
     def places(self, listed: object) -> list[int]:
@@ -223,6 +231,7 @@ class _Lists:
         return [self._place(transformation(one, self._unnamed)) for one in records(listed)]
 
     def _place(self, step: Transformation) -> int:
+        step = replace(step, opaque=True) if self._opaque and step.direct else step
         return self._places.setdefault(step, len(self._places))
 
 

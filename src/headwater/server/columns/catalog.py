@@ -161,8 +161,8 @@ def _forgiving(
 
 
 def _redacted_coverage(one: Coverage, question: Question) -> Coverage:
-    """Return coverage with only the kinds of gaps where the job is hidden: the rest is about what it reads and does."""
+    """Return coverage with only the kinds of gaps, and no run, where the job is hidden."""
     shown = question.redacted(one)
     if not question.redaction.hides(one.job):
         return shown
-    return replace(shown, gaps=tuple(replace(gap, what="", why="", output="") for gap in one.gaps))
+    return replace(shown, run="", gaps=tuple(replace(gap, what="", why="", output="") for gap in one.gaps))

@@ -6,6 +6,7 @@ Each server process polls the store, so that its streams have the events that ot
 import asyncio
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -90,8 +91,9 @@ def _admitted(question: Question) -> bool:
 
 def _events(question: Question, found: tuple[Change, ...], latest: int) -> list[ServerSentEvent]:
     """Return events of which only the last has an id: a client that is cut off before it gets all of them again."""
-    seen = [question.redacted(one) for one in found if not question.redaction.hides(one.output)]
-    texts = [orjson.dumps(of_change(one)).decode() for one in seen]
+    hides = question.redaction.hides
+    seen = (replace(one, run="") if hides(one.job) else one for one in found if not hides(one.output))
+    texts = [orjson.dumps(of_change(question.redacted(one))).decode() for one in seen]
     ids = [None] * (len(texts) - 1) + [stream_id(latest, question.caller)]
     return [ServerSentEvent(text, event="lineage", id=id_) for text, id_ in zip(texts, ids, strict=False)]
 

@@ -143,7 +143,7 @@ def run_document(stored: StoredRun, redaction: Redaction) -> Document:
         events = RunEvents(events.first_at, events.last_at)
     duration = None if None in (stored.started_at, stored.ended_at) else stored.ended_at - stored.started_at  # type: ignore[operator]
     return {
-        "id": stored.uuid,
+        "id": redaction.run(stored.job, stored.uuid),
         "createdAt": instant(events.first_at),
         "updatedAt": instant(events.last_at),
         "nominalStartTime": events.nominal_start or None,

@@ -5,6 +5,7 @@ which looks into facets too; here names, SQL, descriptions and tags are searched
 """
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Literal
 
@@ -20,11 +21,11 @@ from headwater.server.marquez.documents import Document, instant
 from headwater.server.marquez.query_params import MOST, redaction_of, sight
 from headwater.server.routes import GuardedRoute
 from headwater.server.server import Reader, TheStore
-from headwater.store.catalog import datasets, jobs, name_ids, name_search
+from headwater.store.catalog import datasets, jobs, name_ids, name_search, runs
 from headwater.store.catalog.datasets import StoredDataset
 from headwater.store.catalog.jobs import StoredJob
 from headwater.store.catalog.name_search import Hit, SearchQuery
-from headwater.store.catalog.runs import STATES
+from headwater.store.catalog.runs import STATES, StoredRun
 from headwater.store.read_model.pages import among
 
 router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=NamedRoute)
@@ -117,8 +118,9 @@ def of_datasets(q: Text, caller: Reader, store: TheStore) -> Json:
     with store.read() as connection:
         named = [Dataset(one.namespace, one.name) for one in name_search.search(connection, query, AT_ONCE)]
         ids = name_ids.dataset_ids(connection, named)
-        found = among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values())))
-    return _answer(q, [_dataset(one, redaction_of(caller)) for one in found])
+        found = list(among((ids[one] for one in named if one in ids), datasets.whole(connection, list(ids.values()))))
+        wrote = runs.outlines(connection, [one.version.run_id for one in found if one.version and one.version.run])
+    return _answer(q, [_dataset(one, wrote, redaction_of(caller)) for one in found])
 
 
 def _answer(query: str, found: list[Document]) -> Json:
@@ -143,9 +145,10 @@ def _job(stored: StoredJob, redaction: Redaction) -> Document:
     }
 
 
-def _dataset(stored: StoredDataset, redaction: Redaction) -> Document:
+def _dataset(stored: StoredDataset, wrote: Mapping[int, StoredRun], redaction: Redaction) -> Document:
+    run = None if stored.version is None else wrote.get(stored.version.run_id)
     return {
-        "run_id": stored.version.run or None if stored.version is not None else None,
+        "run_id": None if run is None else redaction.run(run.job, run.uuid),
         "eventType": "COMPLETE",
         "name": stored.dataset.name,
         "inputFacets": {},

@@ -26,7 +26,8 @@ _RUN = schema.run
 _JOB = schema.job
 _WAY = schema.transformation
 _NAMES_OF = Lookup(select(_NAME.c.dataset_id, _NAME.c.namespace), _NAME.c.dataset_id)
-_REFERENCES = select(_WAY.c.id).where(_WAY.c.reference)
+REFERENCES = select(_WAY.c.id).where(_WAY.c.reference)
+"""The transformations of edges that are references."""
 
 
 def sight_of(connection: Connection) -> Sees:
@@ -37,7 +38,7 @@ def sight_of(connection: Connection) -> Sees:
 
 def references(connection: Connection) -> frozenset[int]:
     """The transformations of edges that are references; none for whoever sees all."""
-    return frozenset() if sight_of(connection) is None else frozenset(connection.execute(_REFERENCES).scalars())
+    return frozenset() if sight_of(connection) is None else frozenset(connection.execute(REFERENCES).scalars())
 
 
 def unseen_datasets(connection: Connection, datasets: Collection[int]) -> set[int]:
