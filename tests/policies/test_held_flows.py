@@ -1,5 +1,6 @@
 """Flows that are brought up to date are those of a walk anew, after any history of events and tags."""
 
+import re
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, delete, event, select
 from tests.store.conftest import new_database, postgres, renamed, run_event, url, written
 
 from headwater.model.time import now
@@ -188,3 +189,37 @@ def test_a_tag_that_links_of_the_past_lead_on_is_held_until_something_comes_near
     store.ingest([run_event("read", written("v", {"x": ["stage.x"]}, write="ALL_ROWS"), minute=4)])
     with store.read() as connection:
         assert not Flows(connection).of(tag_name("p")).reached(Arriving.VALUE)
+
+
+@pytest.mark.parametrize("pattern", ["*.y", "none.*.y"])
+def test_no_table_of_columns_is_read_after_an_event(store: Store, pattern: str) -> None:
+    """Neither for a pattern of columns, nor for fields within some, nor for those that are new."""
+    file = TagFile(breakers=(breaker("column", pattern), breaker("job", "j2")))
+
+    def follow(connection: Connection) -> int:
+        flows = Flows(connection, file)
+        return sum(len(flows.of(tag).reached(Arriving.VALUE)) for tag in flows.tags)
+
+    store.ingest([run_event("make b", written("b", {"x": ["a.x"], "y": ["a.y"]}))])
+    for tag in ("p", "q"):
+        change_tag(store, tag, "a", whole=True)
+    with store.read() as connection:
+        before = follow(connection)
+    store.ingest([run_event("make c", written("c", {"x": ["b.x"], "z": ["b.x"]}))])
+    statements: list[Any] = []
+    with store.read() as connection:
+        explain = "EXPLAIN QUERY PLAN"
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+            explain = "EXPLAIN"
+        event.listen(connection, "before_cursor_execute", lambda *arguments: statements.append(arguments[2:4]))
+        assert follow(connection) == before + 4
+        states = [one for one, _ in statements if "ORDER BY edge_change.id DESC" in one]
+        plans = [
+            str(row[-1])
+            for one, values in [*statements]
+            for row in connection.exec_driver_sql(f"{explain} {one}", values)
+        ]
+    assert len(states) == 1  # for both tags
+    assert any("field_nested" in line for line in plans)
+    assert not [line for line in plans if re.search(r"Seq Scan on field\b|SCAN field\b(?!.*field_nested)", line)]

@@ -66,7 +66,7 @@ class Flows:
     sees: Sees = None
     _flows: dict[TagName, Flow] = field(default_factory=dict)
     _known: dict[int, Transformation] = field(default_factory=dict)
-    _cut_by: dict[tuple[Breaker, ...], Barriers] = field(default_factory=dict)
+    _cut_by: dict[tuple[Breaker, ...], tuple[Barriers, frozenset[Node]]] = field(default_factory=dict)
 
     @cached_property
     def every(self) -> Names:
@@ -102,15 +102,15 @@ class Flows:
         if tag not in self._flows:
             start = frozenset({*self.starts.get(tag, ()), *self._masked_into(tag)})
             columns = {column for column, _ in start}
-            breakers = [one for one in self.file.breakers if one.holds(tag.tag, self.today)]
+            breakers = tuple(one for one in self.file.breakers if one.holds(tag.tag, self.today))
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
-            barriers, held = self._barriers(tuple(breakers)), self._held(functions)
+            (barriers, leaves_cut), held = self._barriers(breakers), self._held(functions)
 
             def effect(transformation: int) -> Arriving | None:
                 return self._effect(transformation, functions)
 
             of_leaves = partial(self._arriving, functions=functions)
-            leaves = Leaves(start, of_leaves, self._leaves_cut_by(breakers))
+            leaves = Leaves(start, of_leaves, leaves_cut)
             if held is not None:
                 flow = held.of(self.connection, str(tag), columns, effect, barriers, leaves)
             else:
@@ -231,12 +231,13 @@ class Flows:
         effects = (arriving(one, own) for one in self._transformations.values() if one.direct)
         return Arriving.MASKED in effects
 
-    def _barriers(self, breakers: tuple[Breaker, ...]) -> Barriers:
+    def _barriers(self, breakers: tuple[Breaker, ...]) -> tuple[Barriers, frozenset[Node]]:
         if breakers not in self._cut_by:
             jobs = {id_ for one in breakers if one.kind == "job" for id_ in self._jobs(one)}
             columns = [one.pattern for one in breakers if one.kind == "column"]
             fields = self.every.matching(columns) if columns else ()
-            self._cut_by[breakers] = Barriers(frozenset(jobs), frozenset(fields))
+            leaves = self._leaves_cut_by(breakers)
+            self._cut_by[breakers] = Barriers(frozenset(jobs), frozenset(fields)), leaves
         return self._cut_by[breakers]
 
     def _leaves_cut_by(self, breakers: Collection[Breaker]) -> frozenset[Node]:

@@ -124,7 +124,7 @@ class Names:
     @cached_property
     def nested(self) -> Mapping[int, tuple[int, str, str]]:
         """The dataset, the name and the type of each field that has others within."""
-        question = self._described.add_columns(_FIELD.c.type).where(_FIELD.c.type.like("%<%"))
+        question = self._described.add_columns(_FIELD.c.type).where(schema.HAS_FIELDS_WITHIN)
         return {id_: (dataset, name, type_) for id_, dataset, name, type_ in self.connection.execute(question)}
 
     def selected(self, selectors: Collection[str], without: Collection[str] = ()) -> "Selected":
@@ -135,13 +135,15 @@ class Names:
 
     def matching_within(self, selectors: Collection[str]) -> Mapping[int, tuple[Path, ...]]:
         """Return by column the paths of the outermost fields within that one of the selectors fits."""
-        own = pattern_of(selectors)
+        own, endings = pattern_of(selectors), tuple(map(ending_of, selectors))
         found: dict[int, tuple[Path, ...]] = {}
-        datasets = self._known({dataset for dataset, *_ in self.nested.values()})
-        for id_, (dataset, name, type_) in self.nested.items():
+        ending = {type_: _paths_ending(type_, endings) for type_ in {one[2] for one in self.nested.values()}}
+        fields = {id_: one for id_, one in self.nested.items() if ending[one[2]]}
+        datasets = self._known({dataset for dataset, *_ in fields.values()})
+        for id_, (dataset, name, type_) in fields.items():
             texts = _texts(datasets[dataset]) if dataset in datasets else []
             paths: list[Path] = []
-            for path in paths_within(type_):
+            for path in ending[type_]:
                 inner = any(path[: len(outer)] == outer for outer in paths)
                 called = plain(nested_name((name, *path)))
                 if not inner and any(own.fullmatch(f"{text}.{called}") for text in texts):
@@ -203,6 +205,10 @@ class Selected:
 
 _SEPARATORS = re.compile(r"[./: ]")
 _WILD = frozenset("*?[")
+
+
+def _paths_ending(type_: str, endings: tuple[str, ...]) -> list[Path]:
+    return [path for path in paths_within(type_) if plain(path[-1]).endswith(endings)]
 
 
 def _texts(dataset: KnownDataset) -> list[str]:

@@ -18,7 +18,7 @@ from headwater.store.graph.index import OPTION, require_arrays
 from headwater.store.ingest.pipeline import ingest
 from headwater.store.ingest.replacements import believes_overwrite
 from headwater.store.migrations.upgrade import require_current, revision_of, upgrade
-from headwater.store.read_model.presence import OPTION as PRESENCE
+from headwater.store.read_model.presence import OPTION as STATE
 from headwater.store.read_model.visibility import OPTION as SIGHT
 from headwater.store.read_model.visibility import Sees
 from headwater.store.sql import connections
@@ -131,7 +131,7 @@ class Store:
             StoreError: the store cannot be read.
             StoreUnavailable: it took longer than `end_reads_after` says.
         """
-        with self._reading(self._longest_read, **{OPTION: self._index, SIGHT: self._sight, PRESENCE: []}) as connection:
+        with self._reading(self._longest_read, **{OPTION: self._index, SIGHT: self._sight, STATE: {}}) as connection:
             yield connection
 
     @contextmanager

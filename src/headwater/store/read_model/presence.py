@@ -3,7 +3,8 @@
 A statement takes a tenth of a millisecond even where it finds no row, and a walk has a dozen such questions.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Select, exists, or_, select, text
 
@@ -11,8 +12,9 @@ from headwater.model.name_keys import key_of, keys_of
 from headwater.openlineage.reading.explicit_lineage import WHOLE
 from headwater.store import schema
 
-OPTION = "headwater_presence"
-"""The execution option of a connection that reads one state of the store: a list for the `Presence` of that state."""
+T = TypeVar("T")
+OPTION = "headwater_state"
+"""The execution option of a connection that reads one state of the store: a dictionary for what was found of it."""
 
 WHOLE_KEY = keys_of(WHOLE)[1]
 """The folded key of fields that stand for all columns of a dataset."""
@@ -62,9 +64,18 @@ _ROWS: dict[str, Select[Any]] = {
 _PRESENCE = select(*(exists(rows).label(kind) for kind, rows in _ROWS.items()))
 
 
+def once(connection: Connection, question: Callable[[Connection], T]) -> T:
+    """Return the answer to a question: asked once of a connection that reads, each time of one that writes."""
+    answers: dict[Callable[[Connection], T], T] = connection.get_execution_options().get(OPTION, {})
+    if question not in answers:
+        answers[question] = question(connection)
+    return answers[question]
+
+
 def presence(connection: Connection) -> Presence:
-    """Return which kinds of rows there are: asked once of a connection that reads, each time of one that writes."""
-    cached: list[Presence] = connection.get_execution_options().get(OPTION, [])
-    if not cached:
-        cached.append(Presence(**connection.execute(_PRESENCE).one()._mapping))
-    return cached[0]
+    """Return which kinds of rows there are."""
+    return once(connection, _presence_now)
+
+
+def _presence_now(connection: Connection) -> Presence:
+    return Presence(**connection.execute(_PRESENCE).one()._mapping)

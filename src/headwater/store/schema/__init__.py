@@ -17,6 +17,7 @@ from headwater.store.schema.edges import edge_history as edge_history
 from headwater.store.schema.edges import lineage as lineage
 from headwater.store.schema.edges import replacement as replacement
 from headwater.store.schema.edges import transformation as transformation
+from headwater.store.schema.names import HAS_FIELDS_WITHIN as HAS_FIELDS_WITHIN
 from headwater.store.schema.names import dataset as dataset
 from headwater.store.schema.names import dataset_change as dataset_change
 from headwater.store.schema.names import dataset_name as dataset_name

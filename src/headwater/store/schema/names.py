@@ -16,6 +16,7 @@ from sqlalchemy import (
 
 from headwater.model.time import BEGINNING, FOREVER
 from headwater.store.schema.base import ID, metadata, of_the_few
+from headwater.store.sql.databases import where
 
 dataset = Table(
     "dataset",
@@ -76,6 +77,9 @@ symlink = Table(
     Index("symlink_other", "other_id"),
 )
 
+HAS_FIELDS_WITHIN = text("replace(type, '<', '') <> type")
+"""The condition of fields that may have others within, in the words of the index, which SQLite uses for no others."""
+
 # Without a foreign key, for the same reason as edges.
 field = Table(
     "field",
@@ -91,8 +95,8 @@ field = Table(
     Column("spelled_by", Integer, nullable=False, server_default="0"),
     UniqueConstraint("dataset_id", "key", name="field_key"),
     Index("field_folded", "folded_key"),
+    Index("field_nested", "id", **where(HAS_FIELDS_WITHIN.text)),
 )
-
 """``key`` is of the field's own name (`headwater.model.field_names.own_name`), ``name`` is shown; ``spelling`` and
 ``spelled_by`` decide how: `headwater.store.ingest.field_spelling`."""
 

@@ -30,6 +30,7 @@ from headwater.store.questions.walk.tag_walk import (
     ended_links_from,
     links_before,
 )
+from headwater.store.read_model.presence import once
 from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import rows_for
 
@@ -72,7 +73,8 @@ def datasets_changed_since(connection: Connection, state: State) -> set[int] | N
     touch = select(_TOUCH.c.dataset_id).distinct()
     runs = {row.run_id for row in rows if row.run_id is not None}
     of_runs = rows_for(connection, runs, lambda some: touch.where(_TOUCH.c.run_id.in_(some)))
-    new = connection.execute(select(_FIELD.c.dataset_id).distinct().where(_FIELD.c.id > state.field)).scalars()
+    # Not DISTINCT: SQLite reads all fields by their datasets for it.
+    new = connection.execute(select(_FIELD.c.dataset_id).where(_FIELD.c.id > state.field)).scalars()
     return {output for _, output in pairs} | {row.dataset_id for row in of_runs} | set(new)
 
 
@@ -171,7 +173,7 @@ class HeldFlows:
 
     def _at(self, connection: Connection, edges: AnyEdges, effect: Effect) -> _HeldState:
         """Return what is held of the state that a connection sees, without the tags that cannot be followed."""
-        state = state_of(connection)
+        state = once(connection, state_of)
         if state == self._state:
             return self._held
         if state in self._past:
