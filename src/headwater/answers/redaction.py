@@ -192,12 +192,10 @@ class _Answers:
         Whoever sends events could otherwise find out by the ids of a store whether others have a description.
         """
         every = dict(enumerate(sorted(set(shown.values()), key=_by_looks), 1))
-        numbers = {one: number for number, one in every.items()}
-        together: dict[tuple[int, int, int], set[int]] = {}
-        for source, output, transformation, job in closure.rows:
-            together.setdefault((source, output, job), set()).add(numbers[shown[transformation]])
-        rows = ((*ends, one, job) for (*ends, job), how in together.items() for one in sorted(how))
-        return replace(closure, rows=tuple(rows)), every
+        places = {one: number for number, one in every.items()}
+        number = {id_: places[one] for id_, one in shown.items()}
+        rows = {(source, output, number[how], job) for source, output, how, job in closure.rows}
+        return replace(closure, rows=tuple(sorted(rows))), every
 
     def _view(self, view: View) -> View:
         """Return a view without types and numbers of hidden columns, as if only those of the walk were there."""
