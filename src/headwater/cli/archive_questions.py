@@ -40,7 +40,8 @@ Conf = Annotated[
 ]
 
 
-_QUICK = "-XX:TieredStopAtLevel=1"
+# Without its second level Java has 48 MB for compiled code, which Spark fills: it is dropped and compiled again.
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 _FEW_BYTES = 1 << 30
 _PLAIN = {".json", ".jsonl", ".ndjson"}
