@@ -28,6 +28,7 @@ SMALL = {
     # Hundreds of small queries: to compile the expressions of each costs more than to run them, and so do more parts
     # than one, and texts of plans. The archive that questions are asked is built with two parts.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.maxPlanStringLength": "100",
 }

@@ -21,6 +21,7 @@ _FOR_FEW = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # else a side of each join is a job of its own
 }
 
 
