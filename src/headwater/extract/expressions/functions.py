@@ -1,9 +1,9 @@
 """Functions in general: every argument is a TRANSFORMATION; some functions hide the value."""
 
 from headwater.extract.scope import Scope, Visitors
-from headwater.extract.trace import OPAQUE, TRANSFORMED, Trace, flat, step, union
+from headwater.extract.trace import CONDITION, NOTHING, OPAQUE, TRANSFORMED, Paths, Trace, flat, step, union
 from headwater.model import Subtype, Transformation
-from headwater.plan import Expression
+from headwater.plan import Expression, Node
 
 _MASKED = Transformation(Subtype.TRANSFORMATION, masking=True)
 
@@ -36,6 +36,25 @@ def masking(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trac
     return step(_MASKED, union(map(flat, children)))
 
 
+def counted(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``count(x)``, which hides the values of x but not those of the column of a PIVOT."""
+    arguments = union(map(flat, children))
+    shown = arguments & union(_pivoted(child, scope) for child in node.children)
+    return union((step(_MASKED, arguments - shown), shown))
+
+
+def _pivoted(argument: Node, scope: Scope) -> Paths:
+    """How the columns of a PIVOT take part in ``IF(column <=> 'label', x, NULL)``.
+
+    Spark makes that of each argument where one of the aggregates is not of a simple type (Analyzer, ResolvePivot).
+    """
+    test = argument.children[0] if argument.name == "If" and argument.children[2].name == "Literal" else argument
+    if test is argument or test.name != "EqualNullSafe" or test.children[1].name not in ("Cast", "Literal"):
+        return NOTHING
+    columns = [one.values.get("id", -1) for one in (test.children[0], *test.children[0].children)]
+    return step(CONDITION, step(TRANSFORMED, union(flat(scope.columns.get(one, NOTHING)) for one in columns)))
+
+
 def _is_masking(node: Expression, scope: Scope) -> bool:
     known = scope.extraction.settings.masking_functions
     if not known:
@@ -50,4 +69,14 @@ def unreadable(node: Expression, children: tuple[Trace, ...], scope: Scope) -> T
     return step(OPAQUE, union(map(flat, children)))
 
 
-EXPRESSIONS: Visitors = {**dict.fromkeys(MASKING, masking), "Unreadable": unreadable}
+def of_type(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
+    """``typeof(x)``, ``collation(x)``: a constant, known before any value is."""
+    return NOTHING
+
+
+EXPRESSIONS: Visitors = {
+    **dict.fromkeys(MASKING, masking),
+    **dict.fromkeys(("Count", "CountIf", "HyperLogLogPlusPlus"), counted),
+    **dict.fromkeys(("Collation", "TypeOf"), of_type),
+    "Unreadable": unreadable,
+}

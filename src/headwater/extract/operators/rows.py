@@ -18,6 +18,7 @@ from headwater.extract.trace import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Paths
 from headwater.plan import Expression, Node, Operator
 
 _LEFT_ONLY = ("LeftSemi", "LeftAnti")
+_NEAREST = ("asOfCondition", "orderExpression", "rankingExpression")
 
 
 def project(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
@@ -130,10 +131,10 @@ def join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> 
 
 
 def as_of_join(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """The join behind ``merge_asof`` of the pandas API: nearest rows by ``asOfCondition``."""
+    """The join behind ``merge_asof`` of the pandas API, and ``a JOIN b EXACT NEAREST 1 BY DISTANCE x`` of Spark 4.2."""
     scope = scope_of(children, extraction)
     rows = _joined(node, children, scope)
-    nearest = union(predicate(node.expression(name), JOIN, scope) for name in ("asOfCondition", "orderExpression"))
+    nearest = union(predicate(node.expression(name), JOIN, scope) for name in _NEAREST)
     return Rows(rows.output, rows.columns, union((rows.deciding, nearest)))
 
 
@@ -166,7 +167,7 @@ OPERATORS: Visitors = {
     "Aggregate": aggregate,
     "Window": window,
     "Join": join,
-    "AsOfJoin": as_of_join,
+    **dict.fromkeys(("AsOfJoin", "NearestByJoin"), as_of_join),
     "LateralJoin": lateral_join,
     "AttachDistributedSequence": numbered,
     **dict.fromkeys(
