@@ -48,8 +48,10 @@ def _pivoted(argument: Node, scope: Scope) -> Paths:
 
     Spark makes that of each argument where one of the aggregates is not of a simple type (Analyzer, ResolvePivot).
     """
-    test = argument.children[0] if argument.name == "If" and argument.children[2].name == "Literal" else argument
-    if test is argument or test.name != "EqualNullSafe" or test.children[1].name not in ("Cast", "Literal"):
+    if argument.name != "If" or argument.children[2].name not in ("Cast", "Literal"):
+        return NOTHING
+    test = argument.children[0]
+    if test.name != "EqualNullSafe" or test.children[1].name not in ("Cast", "Literal"):
         return NOTHING
     columns = [one.values.get("id", -1) for one in (test.children[0], *test.children[0].children)]
     return step(CONDITION, step(TRANSFORMED, union(flat(scope.columns.get(one, NOTHING)) for one in columns)))

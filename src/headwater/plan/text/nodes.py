@@ -31,6 +31,7 @@ CLASSES: Mapping[str, str] = {
     "approx_count_distinct": "HyperLogLogPlusPlus",
     **dict.fromkeys(("array_agg", "collect_list", "collect_set"), "CollectSet"),  # any may be DISTINCT
     "coalesce": "Coalesce",
+    "collation": "Collation",
     "count": "Count",
     "count_if": "CountIf",
     "crc32": "Crc32",
@@ -50,8 +51,10 @@ CLASSES: Mapping[str, str] = {
     "sha": "Sha1",
     "sha1": "Sha1",
     "sha2": "Sha2",
+    "typeof": "TypeOf",
     "windowspecdefinition": "WindowSpecDefinition",
     "xxhash64": "XxHash64",
+    "zeroifnull": "Coalesce",
     **dict.fromkeys(RANKS, "RowNumber"),
     **dict.fromkeys(
         (
@@ -87,7 +90,7 @@ def combined(terms: list[Expression], words: list[str]) -> Expression:
         return _negated(_in_subquery(terms), "NOT" in loud)
     if len(terms) == 1 and (not loud or loud == ["NOT"]):
         return _negated(terms[0], bool(loud))
-    return Expression("Operation", tuple(terms))
+    return Expression("EqualNullSafe" if "".join(loud) == "<=>" and len(terms) == 2 else "Operation", tuple(terms))
 
 
 def literal(text: str) -> Expression:
@@ -151,6 +154,7 @@ _FORMS: Mapping[str, Callable[[tuple[Expression, ...]], Expression]] = {
     "decode": _decode,
     "map": _map,
     "nullif": lambda children: Expression("NullIfResult", (Expression("Operation", children), *children[:1])),
+    "nullifzero": lambda children: Expression("NullIfResult", (Expression("Operation", children), *children)),
     "nvl2": lambda children: Expression("If", children),
     "pivotfirst": lambda children: Expression("PivotFirst", children[:2]),
     UNREAD: lambda children: Expression("Unreadable", children, {}, {"text": "the body of a SQL function"}),
