@@ -4,11 +4,12 @@ import importlib.util
 import os
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import NullPool, create_engine, text
 
 from headwater.store import Store, open_store
 
@@ -258,18 +259,27 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def new_database(postgres: str) -> Callable[[], str]:
-    """Makes an empty PostgreSQL database and gives its URL."""
+def new_database(postgres: str) -> Callable[..., str]:
+    """Makes a PostgreSQL database and gives its URL: with the tables of an empty store, copied, or without any."""
+    driver = postgres.replace("postgresql://", "postgresql+psycopg://")
+    server = create_engine(driver, isolation_level="AUTOCOMMIT", poolclass=NullPool)
 
-    def make() -> str:
+    def make(template: str = "template1") -> str:
         name = f"t{uuid.uuid4().hex}"
-        engine = create_engine(postgres.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
-        engine.dispose()
+        with server.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
+        return name
+
+    def address(name: str) -> str:
         return postgres.replace("/postgres?", f"/{name}?")
 
-    return make
+    @cache
+    def of_a_store() -> str:
+        name = make()
+        open_store(address(name)).close()
+        return name
+
+    return lambda *, bare=False: address(make() if bare else make(of_a_store()))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -33,7 +33,7 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where to restore to."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'other' / 'lineage.db'}"
-    return str(request.getfixturevalue("new_database")())
+    return str(request.getfixturevalue("new_database")(bare=True))
 
 
 def test_a_restored_store_answers_as_the_first_and_goes_on(
