@@ -37,8 +37,17 @@ def filter_(node: Operator, children: tuple[Rows, ...], extraction: Extraction) 
 
 
 def sort(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
-    """``ORDER BY``, ``SORT BY``."""
-    return _decided(children[0], row_effects(SORT, node.expressions("order"), scope_of(children, extraction)))
+    """``ORDER BY``, ``SORT BY``; what a table argument is partitioned by, and sorted for, are grouping keys."""
+    scope, keys = scope_of(children, extraction), _partition_keys(node)
+    orders = node.expressions("order")
+    written = [one for one in orders if not any(child in keys for child in one.children)]
+    return _decided(children[0], union((row_effects(SORT, written, scope), row_effects(GROUP_BY, keys, scope))))
+
+
+def _partition_keys(node: Operator) -> tuple[Expression, ...]:
+    """The columns that Spark adds for ``f(TABLE(t) PARTITION BY k)`` (FunctionTableSubqueryArgumentExpression)."""
+    parts = [one for below in node.inputs for one in below.expressions("partitionExpressions")]
+    return tuple(one for one in parts if one.label.startswith("partition_by_"))
 
 
 def limited(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
