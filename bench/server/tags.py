@@ -83,7 +83,7 @@ def _print(store: Store, place: str) -> None:
             flow, seconds = _timed(lambda: flows.of(TAG))  # noqa: B023
         reached = len(flow.reached(Arriving.VALUE))
         print(
-            f"{place}: {len(starts):,} tagged, {reached:,} reached in {seconds:.2f} s (names {prepared:.2f} s)",
+            f"{place}: {len(starts.columns):,} tagged, {reached:,} reached in {seconds:.2f} s (names {prepared:.2f} s)",
             flush=True,
         )
 

@@ -21,7 +21,7 @@ from headwater.store.questions.answers import Node
 from headwater.store.questions.hops import named_hops
 from headwater.store.questions.walk.edges import Link
 from headwater.store.questions.walk.tag_flow import flow_from
-from headwater.store.questions.walk.tag_leaves import Leaves, flow_by_leaf
+from headwater.store.questions.walk.tag_leaves import Leaves, Start, flow_by_leaf
 from headwater.store.questions.walk.tag_walk import Arriving, Barriers, Flow
 from headwater.store.read_model.visibility import Sees, described_fields
 from headwater.store.sql.rows import rows_for
@@ -74,7 +74,7 @@ class Flows:
         return Names(self.connection)
 
     @cached_property
-    def starts(self) -> Mapping[TagName, frozenset[Node]]:
+    def starts(self) -> Mapping[TagName, Start]:
         """The columns with each tag, and fields within columns.
 
         Those of tagged datasets are among them; none where a dataset has no known column.
@@ -85,7 +85,11 @@ class Flows:
             owners = names.datasets(self.connection, {dataset for some in targets.values() for dataset, *_ in some})
             seen = {id_ for id_, one in owners.items() if any(self.sees(name.namespace) for name in one.names)}
             targets = {tag: {one for one in some if one[0] in seen} for tag, some in targets.items()}
-        return {tag: frozenset(self._columns(some)) for tag, some in targets.items() if some}
+        return {tag: self._start(some) for tag, some in targets.items() if some}
+
+    def tagged(self, tag: TagName) -> frozenset[Node]:
+        """Return the columns with a tag, and fields within columns."""
+        return self.starts[tag].nodes if tag in self.starts else frozenset()
 
     @cached_property
     def tags(self) -> tuple[TagName, ...]:
@@ -100,8 +104,9 @@ class Flows:
     def of(self, tag: TagName) -> Flow:
         """Return the flow of a tag, in ids."""
         if tag not in self._flows:
-            start = frozenset({*self.starts.get(tag, ()), *self._masked_into(tag)})
-            columns = {column for column, _ in start}
+            start, masked = self.starts.get(tag, Start()), Start.of({*self._masked_into(tag)})
+            start = Start(start.columns | masked.columns, start.within | masked.within)
+            columns = start.touched
             breakers = tuple(one for one in self.file.breakers if one.holds(tag.tag, self.today))
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
             (barriers, leaves_cut), held = self._barriers(breakers), self._held(functions)
@@ -188,9 +193,9 @@ class Flows:
         owners = {row.id: row.dataset_id for row in rows}
         return [one for one in nodes if owners.get(column_of[one], -one) in listed]
 
-    def _columns(self, targets: Collection[Target]) -> Iterator[Node]:
+    def _start(self, targets: Collection[Target]) -> Start:
         whole = {dataset for dataset, field_id, _ in targets if not field_id}
-        yield from ((field_id, name_parts(path)) for _, field_id, path in targets if field_id)
+        own = Start.of([(field_id, name_parts(path)) for _, field_id, path in targets if field_id])
         held = self._held(frozenset())
         if held is not None:
             columns = held.columns(self.connection, whole, lambda one: self._effect(one, frozenset()))
@@ -198,7 +203,7 @@ class Flows:
             question = self._described.where
             rows = rows_for(self.connection, whole, lambda some: question(schema.field.c.dataset_id.in_(some)))
             columns = {row.id for row in rows}
-        yield from ((one, ()) for one in columns)
+        return Start(own.columns | columns, own.within)
 
     @cached_property
     def _described(self) -> Select[Any]:

@@ -61,7 +61,8 @@ class Lineage:
 
     def tagged(self, tags: Collection[str]) -> set[int]:
         """Return the columns that have one of some tags, themselves or by their dataset."""
-        return {field for tag in self.flows.fitting(tags) for field, path in self.flows.starts.get(tag, ()) if not path}
+        starts = self.flows.starts
+        return {field for tag in self.flows.fitting(tags) if tag in starts for field in starts[tag].columns}
 
     def owners_of(self, field: int) -> tuple[str, ...]:
         """Return the owners of a column's dataset."""
@@ -108,7 +109,7 @@ def _forbid(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     targets = replace(targets, columns=targets.columns | lineage.every.matching_whole(rule.texts("reach")))
     flows = lineage.influences if Arriving.INFLUENCE in kinds else lineage.flows
     for tag in flows.fitting(rule.texts("tags")):
-        for node in sorted(one for one in flows.starts.get(tag, ()) if targets.has(one)):
+        for node in sorted(one for one in flows.tagged(tag) if targets.has(one)):
             yield _found(rule, lineage, node, f"{tag} is on this column", str(tag))
         for one in flows.paths(tag, kinds, targets.has):
             start = one.steps[0].input
@@ -182,7 +183,7 @@ def _retention(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     datasets = lineage.every.matching_datasets(rule.texts("datasets") or ("*",))
     own: dict[Node, str] = {}
     for one in lineage.flows.fitting([tag]):
-        own |= dict.fromkeys(lineage.flows.starts.get(one, ()), one.value)
+        own |= dict.fromkeys(lineage.flows.tagged(one), one.value)
     for one in lineage.flows.fitting([tag]):
         for path in lineage.flows.paths(one, (Arriving.VALUE,)):
             mine = own.get(path.column.node, own.get((path.column.node[0], ())))
@@ -225,7 +226,7 @@ def _inventory(rule: Rule, lineage: Lineage) -> Iterator[Finding]:
     """List every column with a tag, or at which it arrives: records of processing, lists for erasure."""
     kinds = (Arriving.VALUE, Arriving.MASKED)
     for tag in lineage.flows.fitting(rule.texts("tags")):
-        for node in sorted(lineage.flows.starts.get(tag, ())):
+        for node in sorted(lineage.flows.tagged(tag)):
             if node[0] in lineage.every.fields and lineage.every.fields[node[0]][0] in lineage.every.datasets:
                 yield _found(rule, lineage, node, f"{tag}: tagged", str(tag))
         for one in lineage.flows.paths(tag, kinds):

@@ -168,7 +168,7 @@ def flow(query: Annotated[FlowParameters, Query()], question: AskedQuestion) -> 
     with question.store.read() as connection:
         flows = Flows(connection, guess=query.guess, influence=query.influence, as_of=at, sees=question.sees)
         found = list(flows.paths(tag, tuple(Arriving), most=query.limit))
-        nodes = sorted(flows.starts.get(tag, ()))[:MOST]
+        nodes = sorted(flows.tagged(tag))[:MOST]
         columns = names.columns(connection, {column for column, _ in nodes})
         starts = [within(connection, columns[node[0]], node) for node in nodes]
         counts = {kind.value: len(flows.of(tag).reached(kind)) for kind in Arriving}

@@ -20,7 +20,7 @@ from headwater.store.questions.answers import Bounds, Direction, Node
 from headwater.store.questions.walk.edges import AnyEdges, Edges, EdgesInMemory, Row, edges_within
 from headwater.store.questions.walk.steps_inside import has_whole_sources
 from headwater.store.questions.walk.tag_flow import flow_from
-from headwater.store.questions.walk.tag_leaves import Leaves, flow_by_leaf
+from headwater.store.questions.walk.tag_leaves import Leaves, Start, flow_by_leaf
 from headwater.store.questions.walk.tag_reach import LinksNear, TagReach, flow_of, updated
 from headwater.store.questions.walk.tag_walk import (
     Arriving,
@@ -30,7 +30,7 @@ from headwater.store.questions.walk.tag_walk import (
     ended_links_from,
     links_before,
 )
-from headwater.store.read_model.presence import once
+from headwater.store.read_model.presence import once, presence
 from headwater.store.read_model.visibility import sight_of
 from headwater.store.sql.rows import rows_for
 
@@ -98,13 +98,15 @@ class _HeldLeaves(NamedTuple):
     """A flow over columns, and what it is leaf by leaf: None where that finds no less."""
 
     reach: TagReach
-    start: frozenset[Node]
+    start: Start
     barriers: frozenset[Node]
     flow: Flow | None
 
     def is_of(self, reach: TagReach, leaves: Leaves) -> bool:
         """Whether it is that of a flow over columns."""
-        return self.reach is reach and (self.start, self.barriers) == (leaves.start, leaves.barriers)
+        same = self.reach is reach and (self.start.within, self.barriers) == (leaves.start.within, leaves.barriers)
+        # Columns alone are those of the reach: of many it takes milliseconds to compare them.
+        return same and (not self.start.within or self.start.columns == leaves.start.columns)
 
 
 class HeldFlows:
@@ -181,7 +183,8 @@ class HeldFlows:
         changed = None if self._state is None else datasets_changed_since(connection, self._state)
         held, before = _HeldState(), self._held
         if self._state is not None and changed is not None:
-            described = describes_datasets(connection, self._state)
+            by_leaf = presence(connection).nested_lineage or any(one.flow for one in before.leaves.values())
+            described = by_leaf and describes_datasets(connection, self._state)
             columns = {dataset: own for dataset, own in before.columns.items() if dataset not in changed}
             held = _HeldState({}, before.effects, columns)
             links = LinksNear(connection, edges, effect, held.effects, held.columns)

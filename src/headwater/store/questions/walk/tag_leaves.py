@@ -31,10 +31,32 @@ _FIELDS = Lookup(select(_FIELD.id, _FIELD.dataset_id, _FIELD.name), _FIELD.id)
 _NESTED = select(_FACET.dataset_id).where(schema.HAS_NESTED_LINEAGE)
 
 
+class Start(NamedTuple):
+    """The columns with a tag, and the fields within columns."""
+
+    columns: frozenset[int] = frozenset()
+    within: frozenset[Node] = frozenset()
+
+    @classmethod
+    def of(cls, nodes: Collection[Node]) -> "Start":
+        """Return columns and fields within columns, which have a path, as a start."""
+        return cls(frozenset(one for one, path in nodes if not path), frozenset(one for one in nodes if one[1]))
+
+    @property
+    def nodes(self) -> frozenset[Node]:
+        """All of them; columns have an empty path."""
+        return self.within.union((one, ()) for one in self.columns)
+
+    @property
+    def touched(self) -> frozenset[int]:
+        """The columns, and those that the fields are within."""
+        return self.columns.union(one for one, _ in self.within) if self.within else self.columns
+
+
 class Leaves(NamedTuple):
     """How a tag flows leaf by leaf: from where, what over which transformation, and what cuts it."""
 
-    start: frozenset[Node]
+    start: Start
     effect: Callable[[Transformation], Arriving | None]
     barriers: frozenset[Node] = frozenset()
 
@@ -43,7 +65,7 @@ def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
     connection: Connection, flow: Flow, leaves: Leaves, effect: Effect, barriers: Barriers, bounds: Bounds
 ) -> Flow | None:
     """Return a flow over columns leaf by leaf, None where that would find no less."""
-    begins = any(path for _, path in (*leaves.start, *leaves.barriers))
+    begins = bool(leaves.start.within or leaves.barriers)
     if not (begins or presence(connection).nested_lineage) or sum(len(one.now) for one in flow.arrived.values()) > MOST:
         return None
     past = _past(connection, flow, bounds)
@@ -62,7 +84,7 @@ def flow_by_leaf(  # noqa: PLR0913, PLR0917 - all that a walk needs
     cuts = _LeafBarriers(barriers.jobs, barriers.fields, steps=steps, leaves=leaves.barriers).before(past)
     past_by_leaf = _LeafPast(past.columns, past.links, past.real, steps=steps) if past else None
     walker = Walker(connection, _LeafEdges(steps), effect_by_leaf, cuts, past_by_leaf)
-    found = walker.flow([steps.node(*one) for one in leaves.start])
+    found = walker.flow([steps.node(*one) for one in leaves.start.nodes])
     return replace(found, nodes=steps.nodes, transformations=steps.made)
 
 
