@@ -4,7 +4,8 @@ import json
 import re
 
 import pytest
-from tests.capture.conftest import SPARK
+from tests.capture.conftest import PYTHON, SPARK
+from tests.connectors import ICEBERG
 from tests.dryrun.conftest import DryJobs, edges
 
 pytestmark = pytest.mark.spark
@@ -163,3 +164,57 @@ def test_tables_of_a_foreign_catalog_are_neither_made_nor_replaced(lake: DryJobs
         "CREATED",
         "OLD",
     }
+
+
+ICEBERG_SERVICE = """from pyspark.sql import SparkSession
+spark = (
+    SparkSession.builder.master("local[1]").config("spark.jars.packages", PACKAGES)
+    .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
+    .config("spark.sql.catalog.shop", "org.apache.iceberg.spark.SparkCatalog")
+    .config("spark.sql.catalog.shop.catalog-impl", "org.apache.iceberg.inmemory.InMemoryCatalog")
+    .config("spark.sql.catalog.shop.cache-enabled", "false")
+    .getOrCreate()
+)
+java = spark._jvm.org.apache.iceberg
+catalog = java.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, "shop")
+names = spark._sc._gateway.new_array(spark._jvm.String, 1)
+names[0] = "db"
+db = java.catalog.Namespace.of(names)
+catalog.createNamespace(db)
+column = java.types.Types.NestedField.optional(1, "n", java.types.Types.IntegerType.get())
+columns = spark._sc._gateway.new_array(java.types.Types.NestedField, 1)
+columns[0] = column
+name = java.catalog.TableIdentifier.of(db, "old")
+catalog.createTable(name, java.Schema(columns))
+def state():
+    return catalog.loadTable(name).operations().current().metadataFileLocation()
+
+before = state()
+for command in (
+    "INSERT INTO shop.db.old SELECT 2",
+    "INSERT OVERWRITE shop.db.old SELECT 3",
+    "DELETE FROM shop.db.old",
+    "DELETE FROM shop.db.old WHERE n = 1",
+    "UPDATE shop.db.old SET n = 2",
+    "ALTER TABLE shop.db.old WRITE ORDERED BY n",
+    "ALTER TABLE shop.db.old CREATE BRANCH b",
+):
+    spark.sql(command)
+    if state() != before:
+        print("it changed by", command)
+        before = state()
+spark.range(1).selectExpr("int(id) AS n").writeTo("shop.db.old").append()
+print("it stayed" if state() == before else "it changed by append")
+"""
+
+
+@pytest.mark.skipif(not ICEBERG, reason="there is no build of Iceberg for this Spark")
+def test_tables_of_an_iceberg_catalog_that_is_a_service_stay(lake: DryJobs) -> None:
+    """A commit there would be seen by all, and its metadata would be in files of the dry run alone."""
+    lake.write(ICEBERG_SERVICE.replace("PACKAGES", repr(ICEBERG)), "service.py")
+    # Not sealed: Ivy writes a file even where it has all jars.
+    ended = lake.run([PYTHON, "-m", "headwater", "plan", "--format", "json", "service.py"])
+    plan = {**json.loads(ended.out), "err": ended.err[-3000:]}
+    assert plan["report"]["failure"] is None, plan["err"]
+    assert re.findall("it (?:changed by|stayed).*", plan["err"]) == ["it stayed"]
+    assert len(plan["report"]["refusals"]) == 8

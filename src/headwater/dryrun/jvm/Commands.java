@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collections;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.connector.catalog.CatalogManager;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.internal.SQLConf;
 
 /** Which commands are run in a dry run: those that change files, the session or its catalog, all of which are its own. */
@@ -44,14 +46,30 @@ public class Commands {
     Object table = call(call(command, "table"), "table");
     if (table != null && name.startsWith(COMMANDS[0]) && unlessKnown(table, OF_FILES) != null) return unlessKnown(table, OF_FILES);
     String found = foreignCatalog(call(command, "name")); // of CREATE TABLE AS, which has no children once it is analyzed
+    if (found == null) found = foreignCatalog(call(command, "table")); // of an INSERT, whose only child is its query
+    if (found == null && call(command, "table") instanceof scala.collection.Seq) found = foreignName((scala.collection.Seq) call(command, "table"));
     scala.collection.Iterator children = command.children().iterator();
     while (found == null && children.hasNext()) found = foreignCatalog(children.next());
     return found;
   }
 
   private static String foreignCatalog(Object identifier) {
+    Object scanned = call(identifier, "relation"); // of a DELETE of all rows
+    if (scanned instanceof LogicalPlan) identifier = scanned;
     Object catalog = identifier instanceof LogicalPlan ? call(identifier, "catalog") : null; // of a view it is a mere name
+    if (catalog instanceof scala.Option) catalog = ((scala.Option) catalog).isEmpty() ? null : ((scala.Option) catalog).get();
+    Object called = call(identifier, "identifier");
+    if (called instanceof scala.Option && !((scala.Option) called).isEmpty()) called = ((scala.Option) called).get();
+    if (called != null && called.getClass().getName().equals("org.apache.iceberg.spark.PathIdentifier")) return null; // a folder
     return catalog == null || isOfFolder(catalog) ? null : unlessKnown(catalog, CATALOGS);
+  }
+
+  /** The catalog of a table that a command has by its name only, as those of Iceberg's extensions do. */
+  private static String foreignName(scala.collection.Seq parts) {
+    CatalogManager catalogs = (CatalogManager) call(call(SparkSession.active(), "sessionState"), "catalogManager");
+    String first = String.valueOf(parts.head());
+    Object catalog = parts.length() > 1 && catalogs.isCatalogRegistered(first) ? catalogs.catalog(first) : catalogs.currentCatalog();
+    return isOfFolder(catalog) ? null : unlessKnown(catalog, CATALOGS);
   }
 
   /** Whether an Iceberg catalog is a folder of tables, not a service. */
