@@ -101,8 +101,9 @@ def test_a_full_disk_is_reported_and_overcome(forker: Forker, store: str, tmp_pa
             wait_for(lambda: len(load.refused) >= 3, server.printed)
             assert {status for status, _ in load.refused} == {503}
             assert "disk is full or failing; make room" in load.refused[0][1]
-            status, document = get(server.url, "/ready")
-            assert (status, json.loads(document)["checks"]["writing"]) == (503, "StoreFull")
+            # What is small may still have had room.
+            wait_for(lambda: get(server.url, "/ready")[0] == 503, server.printed)
+            assert json.loads(get(server.url, "/ready")[1])["checks"]["writing"] == "StoreFull"
             resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
             before = len(load.acknowledged)
             wait_for(lambda: len(load.acknowledged) >= before + 10, server.printed)
