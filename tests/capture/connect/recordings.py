@@ -158,7 +158,7 @@ def main(arguments: Sequence[str]) -> int:
             try:
                 found[str(case)] = recorder.explained(case)
             except Exception as error:
-                found[str(case)] = {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
+                found[str(case)] = {"failed": f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"}
                 print(case, found[str(case)]["failed"], flush=True)
                 _drop_all_but_the_tables(recorder.session())
             _write(file, found, {str(case) for case in chosen})

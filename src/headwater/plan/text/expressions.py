@@ -161,6 +161,8 @@ class _Reader(Cursor):
             column = self._tuple(")")
             return Expression("OuterReference", (), {"e": column})
         begun = self.tokens[self.place].start
+        if name == "variablereference":
+            return self._variable(begun)
         arguments = self._items(")")
         if name in ("named_struct", "struct"):
             texts = split(self.text[begun : self.last.start], self._columns.names)
@@ -168,6 +170,15 @@ class _Reader(Cursor):
                 return function("named_struct", arguments)
             return Expression("CreateNamedStruct", tuple(arguments), {}, {"names": tuple(texts[::2])})
         return function(name, arguments)
+
+    def _variable(self, begun: int) -> Expression:
+        """A session variable by its name; the text has its value too, whatever that is."""
+        opened = 1
+        while opened:
+            text = self.next().text
+            opened += (text == "(") - (text == ")")
+        name = self.text[begun : self.last.start].partition("=")[0]
+        return Expression("VariableReference", (), {}, {"name": name})
 
     def _cast(self) -> Expression:
         outside, self._open_end = self._open_end, False

@@ -6,7 +6,7 @@ from typing import Any
 
 from headwater.plan.text import expressions
 from headwater.plan.text.columns import unreadable
-from headwater.plan.text.operator_text import Fields, OperatorText, Reader, attributes, items, named
+from headwater.plan.text.operator_text import Fields, OperatorText, Reader, attributes, column, items, named
 from headwater.plan.text.tokens import split
 from headwater.plan.tree import Expression, Operator
 
@@ -185,6 +185,13 @@ def _mark_python_aggregates(root: Expression, grouped: set[int]) -> None:
 
 _OUTPUTS = ("projectList", "aggregateExpressions", "output", "windowExpressions", "generatorOutput", "sequenceAttr")
 
+
+def watermark(parsed: OperatorText) -> Fields:
+    """``EventTimeWatermark <id>, at#1: timestamp, 1 hours``, before Spark 4 without the id."""
+    times = (column(part.rpartition(": ")[0]) for part in parsed.parts)
+    return {"eventTime": next(filter(None, times), None)}, {}
+
+
 READERS: Mapping[str, Reader] = {
     "Aggregate": aggregate,
     "AsOfJoin": as_of_join,
@@ -204,6 +211,7 @@ READERS: Mapping[str, Reader] = {
     "Project": project,
     "ScriptTransformation": rows,
     "Sort": sort,
+    "EventTimeWatermark": watermark,
     "UnionLoop": loop,
     "UnionLoopRef": loop_reference,
     "View": view,
@@ -222,7 +230,6 @@ READERS: Mapping[str, Reader] = {
                 "CollectMetrics",
                 "CommandResult",
                 "Distinct",
-                "EventTimeWatermark",
                 "GlobalLimit",
                 "LimitAll",
                 "LocalLimit",

@@ -19,6 +19,8 @@ from headwater.plan.tree import Expression, Node, Operator, Plan
 
 _NOTHING_KNOWN = TextFacts()
 _SUBQUERY = re.compile(r"(?:scalar-subquery|exists|list|lateral-subquery|table-argument)#(\d+)L? \[")
+_DELAY = re.compile(r"(#\d+L?)-T\d+ms\b")
+"""An event time with the delay of its watermark, as AttributeReference.toString writes it."""
 
 
 def decode_text(text: str, facts: TextFacts = _NOTHING_KNOWN) -> Plan:
@@ -34,7 +36,7 @@ def decode_text(text: str, facts: TextFacts = _NOTHING_KNOWN) -> Plan:
         raise PlanError(f"The text of this plan leaves out {cut[1]} fields; raise spark.sql.debug.maxToStringFields.")
     reading = _Reading(facts)
     try:
-        reading.read(tree(text))
+        reading.read(tree(_DELAY.sub(r"\1", text)))
     except (ValueError, IndexError, KeyError, AttributeError) as error:
         raise PlanError(f"The text of an analyzed plan was expected, as EXPLAIN prints it; met {error!r}.") from error
     return Plan(tuple(reading.nodes), (), facts.session)
