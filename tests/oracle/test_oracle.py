@@ -29,6 +29,7 @@ SAMPLE = (
     "packed/higher_order",
     "sort/order_by",
     "syntax/execute_immediate",
+    "view/create_renamed",
 )  # `make oracle` looks at all cases
 SHOWN_BY = {
     Subtype.IDENTITY: "project/swapped_names",
@@ -101,6 +102,10 @@ def test_a_function_that_leaves_rows_out_covers_them_where_it_fills_every_field(
         return some.mapInPandas(lambda parts: (part[part["qty"] > 2] for part in parts), "qty int")
 
     assert not examine(live.experiment(build)).missing
+
+
+def test_the_sample_is_of_cases_that_are_there() -> None:
+    assert set(SAMPLE) <= set(map(str, cases()))
 
 
 @pytest.mark.parametrize("case", [case for case in runnable() if str(case) in SAMPLE], ids=str)

@@ -91,6 +91,12 @@ def test_two_servers_write_to_one_file(forker: Forker, store: str, tmp_path: Pat
     assert sorted(stored(store)) == sorted(loads[0].sent.keys() | loads[1].sent.keys())
 
 
+def readiness(url: str) -> tuple[int, str]:
+    """The status of ``/ready``, and whether the store can be written."""
+    status, document = get(url, "/ready")
+    return status, json.loads(document)["checks"]["writing"]
+
+
 def test_a_full_disk_is_reported_and_overcome(forker: Forker, store: str, tmp_path: Path) -> None:
     load, unlimited = Load("full"), resource.RLIM_INFINITY
     with serving(forker, store, tmp_path / "log") as server:
@@ -102,8 +108,7 @@ def test_a_full_disk_is_reported_and_overcome(forker: Forker, store: str, tmp_pa
             assert {status for status, _ in load.refused} == {503}
             assert "disk is full or failing; make room" in load.refused[0][1]
             # What is small may still have had room.
-            wait_for(lambda: get(server.url, "/ready")[0] == 503, server.printed)
-            assert json.loads(get(server.url, "/ready")[1])["checks"]["writing"] == "StoreFull"
+            wait_for(lambda: readiness(server.url) == (503, "StoreFull"), server.printed)
             resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
             before = len(load.acknowledged)
             wait_for(lambda: len(load.acknowledged) >= before + 10, server.printed)

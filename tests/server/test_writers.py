@@ -460,7 +460,7 @@ def test_who_may_see_both_sides_sees_references(neighbours: Callable[[str], Neig
 
 
 EXPRESSION = "sha2(salary, 256)"
-"""What somebody may guess to stand in a step of an owner's."""
+"""The description of a transformation of an owner's, as an attacker may guess it."""
 
 
 def described_steps(job: str, namespace: str, *texts: str) -> Any:

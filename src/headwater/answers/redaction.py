@@ -124,7 +124,8 @@ class Redaction:
         return f"{HIDDEN}-{blake2b(text, digest_size=6, key=self.secret).hexdigest()}"
 
 
-def _by_looks(one: Transformation) -> tuple[str, bool, bool, bool]:
+def _shown_parts(one: Transformation) -> tuple[str, bool, bool, bool]:
+    """Return the parts of a transformation that everybody may see, to sort by."""
     return one.subtype.value, one.masking, one.opaque, one.guess
 
 
@@ -191,7 +192,7 @@ class _Answers:
 
         Whoever sends events could otherwise find out by the ids of a store whether others have a description.
         """
-        every = dict(enumerate(sorted(set(shown.values()), key=_by_looks), 1))
+        every = dict(enumerate(sorted(set(shown.values()), key=_shown_parts), 1))
         places = {one: number for number, one in every.items()}
         number = {id_: places[one] for id_, one in shown.items()}
         rows = {(source, output, number[how], job) for source, output, how, job in closure.rows}

@@ -106,7 +106,7 @@ class Flows:
         if tag not in self._flows:
             start, masked = self.starts.get(tag, Start()), Start.of({*self._masked_into(tag)})
             start = Start(start.columns | masked.columns, start.within | masked.within)
-            columns = start.touched
+            columns = start.every_column
             breakers = tuple(one for one in self.file.breakers if one.holds(tag.tag, self.today))
             functions = frozenset(one.pattern.lower() for one in breakers if one.kind == "function")
             (barriers, leaves_cut), held = self._barriers(breakers), self._held(functions)

@@ -33,6 +33,7 @@ time.sleep(2)
 
 FAILS = {
     "try:\n    sys.exit('password=hunter2 was wrong')\nfinally:\n    spark.stop()": (1, "was wrong"),
+    "raise SystemExit(3)": (3, "exited with status 3"),
     "def main():\n    return 3\nwith spark:\n    raise SystemExit(main())": (3, "status 3"),
     KILL_JVM: (0, "JVM was gone"),
 }

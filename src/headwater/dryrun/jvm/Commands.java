@@ -46,8 +46,9 @@ public class Commands {
     Object table = call(call(command, "table"), "table");
     if (table != null && name.startsWith(COMMANDS[0]) && unlessKnown(table, OF_FILES) != null) return unlessKnown(table, OF_FILES);
     String found = foreignCatalog(call(command, "name")); // of CREATE TABLE AS, which has no children once it is analyzed
-    if (found == null) found = foreignCatalog(call(command, "table")); // of an INSERT, whose only child is its query
-    if (found == null && call(command, "table") instanceof scala.collection.Seq) found = foreignName((scala.collection.Seq) call(command, "table"));
+    Object target = call(command, "table");
+    if (found == null) found = foreignCatalog(target); // of an INSERT, whose only child is its query
+    if (found == null && target instanceof scala.collection.Seq) found = foreignName((scala.collection.Seq) target);
     scala.collection.Iterator children = command.children().iterator();
     while (found == null && children.hasNext()) found = foreignCatalog(children.next());
     return found;
@@ -56,12 +57,16 @@ public class Commands {
   private static String foreignCatalog(Object identifier) {
     Object scanned = call(identifier, "relation"); // of a DELETE of all rows
     if (scanned instanceof LogicalPlan) identifier = scanned;
-    Object catalog = identifier instanceof LogicalPlan ? call(identifier, "catalog") : null; // of a view it is a mere name
-    if (catalog instanceof scala.Option) catalog = ((scala.Option) catalog).isEmpty() ? null : ((scala.Option) catalog).get();
-    Object called = call(identifier, "identifier");
-    if (called instanceof scala.Option && !((scala.Option) called).isEmpty()) called = ((scala.Option) called).get();
+    Object catalog = identifier instanceof LogicalPlan ? valueOf(call(identifier, "catalog")) : null; // of a view it is a mere name
+    Object called = valueOf(call(identifier, "identifier"));
     if (called != null && called.getClass().getName().equals("org.apache.iceberg.spark.PathIdentifier")) return null; // a folder
     return catalog == null || isOfFolder(catalog) ? null : unlessKnown(catalog, CATALOGS);
+  }
+
+  /** The value in an Option, null in an empty one; any other object is its own value. */
+  private static Object valueOf(Object found) {
+    if (!(found instanceof scala.Option)) return found;
+    return ((scala.Option) found).isEmpty() ? null : ((scala.Option) found).get();
   }
 
   /** The catalog of a table that a command has by its name only, as those of Iceberg's extensions do. */

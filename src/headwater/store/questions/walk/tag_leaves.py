@@ -48,7 +48,7 @@ class Start(NamedTuple):
         return self.within.union((one, ()) for one in self.columns)
 
     @property
-    def touched(self) -> frozenset[int]:
+    def every_column(self) -> frozenset[int]:
         """The columns, and those that the fields are within."""
         return self.columns.union(one for one, _ in self.within) if self.within else self.columns
 
