@@ -131,3 +131,13 @@ def test_a_failed_analysis_is_no_plan() -> None:
 def test_tables_are_found_by_their_full_names() -> None:
     text = f"Join Inner\n:- {RELATION}\n+- RelationV2[x#1] ice.d.t ice.d.t\n+- Relation [y#3] parquet"
     assert tables_of(text) == ("c.db.t", "ice.d.t")
+
+
+@pytest.mark.parametrize("value", ["hunter2)x", "hunter2(", "hunter2", "hunter2, (x"])
+@pytest.mark.parametrize("call", ["variablereference(system.session.s={})", "concat(name#4, {})"])
+def test_a_gap_has_no_value_of_a_text_that_could_not_be_read(call: str, value: str) -> None:
+    project = f"Project [{call.format(value)} AS x#1, (id#2 + 1) AS y#3]"
+    plan = decode_text(f"{project}\n+- Relation spark_catalog.default.t[id#2,name#4] parquet")
+    found, gaps = column_lineage(plan)
+    assert "hunter2" not in str((found, gaps))
+    assert {edge.input.name for edge in found.fields["y"]} >= {"id"}

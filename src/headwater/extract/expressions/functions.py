@@ -66,8 +66,13 @@ def _is_masking(node: Expression, scope: Scope) -> bool:
 
 
 def unreadable(node: Expression, children: tuple[Trace, ...], scope: Scope) -> Trace:
-    """A text that could not be followed (`headwater.plan.text`): every column in it counts."""
-    scope.extraction.report("expression", node.text("text"), "its text could not be read: every column in it counts")
+    """A text that could not be followed (`headwater.plan.text`): every column in it counts.
+
+    The gap names these: the text may have values that nobody is to see, without the quotes by which they are masked.
+    """
+    names = ", ".join(dict.fromkeys(str(one.values["name"]) for one in node.children if "name" in one.values))
+    what = node.text("text") or f"an expression of {names or 'no column'}"
+    scope.extraction.report("expression", what, "its text could not be read: every column in it counts")
     return step(OPAQUE, union(map(flat, children)))
 
 

@@ -27,4 +27,4 @@ def attribute(token: Token, columns: Columns) -> Expression:
 def unreadable(text: str, columns: Columns) -> Expression:
     """All the columns in a text."""
     found = [attribute(token, columns) for token in tokens(text, columns.names) if token.kind == "attribute"]
-    return Expression("Unreadable", tuple(found), {}, {"text": text[:200]})
+    return Expression("Unreadable", tuple(found))

@@ -65,7 +65,7 @@ def _hidden(text: str, columns: Columns) -> Iterator[Expression]:
     new = {int(found[2]): found[1] for found in re.finditer(_ALIAS, text)}
     columns_there = [node for node in unreadable(text, columns).children if node.values["id"] not in new]
     for expr_id, name in new.items():
-        body = Expression("Unreadable", tuple(columns_there), {}, {"text": text[:200]})
+        body = Expression("Unreadable", tuple(columns_there))
         yield Expression("Alias", (body,), {}, {"id": expr_id, "name": name})
     yield from (node for node in columns_there if isinstance(node, Expression))
 
