@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
 
 PYTHON = sys.executable
 WATCHED = [PYTHON, "-m", "headwater.capture.submit"]
@@ -93,6 +96,12 @@ class Jobs:
     def headwater(self, *words: object, **more: Any) -> Ended:
         """The command line itself."""
         return self.run([PYTHON, "-m", "headwater", *words], **more)
+
+    def ask(self, *words: object) -> Any:
+        """The answer of the command line in JSON, from this process: one of its own takes a second to start."""
+        done = CliRunner().invoke(app, [*map(str, words), "--format", "json"])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
 
     def events(self, name: str = "events.ndjson") -> list[dict[str, Any]]:
         path = self.folder / name

@@ -65,6 +65,7 @@ def test_a_killed_job_keeps_what_it_had_written(jobs: Jobs) -> None:
     while (seen := [state for _, state in states(jobs.events())])[3:] != ["FAIL"] and time.monotonic() < deadline:
         time.sleep(0.1)
     assert seen == ["START", "START", "COMPLETE", "FAIL"]
+    assert "without a word" in jobs.events()[-1]["run"]["facets"]["errorMessage"]["message"]
 
 
 LIVES = """

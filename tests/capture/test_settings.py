@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from tests.capture.conftest import SPARK, Jobs
+from typer.testing import CliRunner
 
 import headwater
 from headwater.capture.settings import CaptureSettings, capture_settings, environment_settings
 from headwater.capture.submit import run
+from headwater.cli.main import app
 from headwater.errors import SettingError
 from headwater.server.settings import SETTINGS
 
@@ -179,12 +181,12 @@ def test_the_command_line_says_it_in_one_line(jobs: Jobs, store: str) -> None:
     jobs.write("print('ran')\n")
     before = sorted(jobs.folder.iterdir())
     for command in (["roots", "a.b"], ["datasets"], ["run", "job.py"]):
-        ended = jobs.headwater(command[0], "--store", store, *command[1:])
-        assert (ended.code, ended.out) == (1, "")
-        assert "Error: " in ended.err
-        assert "cannot be used: expected a file path" in ended.err
-        assert len(ended.err.splitlines()) == 1
-        assert "hunter2" not in ended.err
+        ended = CliRunner().invoke(app, [command[0], "--store", store, *command[1:]])
+        assert (ended.exit_code, ended.stdout) == (1, "")
+        assert "Error: " in ended.stderr
+        assert "cannot be used: expected a file path" in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1
+        assert "hunter2" not in ended.stderr
     assert sorted(jobs.folder.iterdir()) == before
 
 

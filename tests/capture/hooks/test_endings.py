@@ -33,7 +33,6 @@ time.sleep(2)
 
 FAILS = {
     "try:\n    sys.exit('password=hunter2 was wrong')\nfinally:\n    spark.stop()": (1, "was wrong"),
-    "raise SystemExit(3)": (3, "exited with status 3"),
     "def main():\n    return 3\nwith spark:\n    raise SystemExit(main())": (3, "status 3"),
     KILL_JVM: (0, "JVM was gone"),
 }
@@ -134,7 +133,7 @@ def test_a_program_that_fails_is_an_application_that_fails(jobs: Jobs, ending: s
     assert [one["eventType"] for one in slept][-1] in {"FAIL", "ABORT"}
     if ending == KILL_JVM:
         assert [one["eventType"] for one in slept] == ["START", "FAIL"]
-        assert reason(slept[-1]) == reason(last(jobs))
+        assert "JVM was gone" in reason(slept[-1])  # how it was noticed may differ
         assert gaps(last(jobs)) == [("dropped", "what was not read yet")]
 
 
@@ -155,11 +154,10 @@ def test_a_status_that_nothing_shows_is_known_when_the_process_has_exited(jobs: 
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("ending", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGTERM)"])
-def test_a_process_that_ends_without_a_word_fails(jobs: Jobs, ending: str) -> None:
-    """The JVM outlives it, and has the last events delivered."""
-    jobs.write(WRITE + SLOW + "time.sleep(4)\n" + ending + "\n")
-    assert jobs.watched("job.py").code == (0 if "_exit" in ending else -15)
+def test_a_process_that_ends_without_a_word_fails(jobs: Jobs) -> None:
+    """The JVM outlives it, and has the last events delivered; for SIGTERM see ``test_a_killed_job_keeps…``."""
+    jobs.write(WRITE + SLOW + "time.sleep(4)\nos._exit(0)\n")
+    assert jobs.watched("job.py").code == 0
     until = time.monotonic() + 120
     while len([one for one in jobs.events() if one["eventType"] == "FAIL"]) < 2 and time.monotonic() < until:
         time.sleep(0.5)

@@ -184,29 +184,43 @@ def compared(plain: dict[str, Any], watched: dict[str, Any]) -> dict[str, set[st
     return {step: them for step, them in differing.items() if them}
 
 
-def both(jobs: Jobs, text: str, how: str = "run") -> tuple[dict[str, Any], dict[str, Any]]:
-    """The steps that a job prints, without headwater and with it."""
+def steps(jobs: Jobs, text: str, how: str = "") -> dict[str, Any]:
+    """The steps that a job prints, under headwater as ``how`` has it, or without."""
     temporary = jobs.folder / "temporary"  # other programs of this machine leave theirs in the usual one
-    temporary.mkdir()
+    temporary.mkdir(exist_ok=True)
     jobs.environment |= {"HEADWATER_QUIET": "1", "HEADWATER_STORE": "store.db", "TMPDIR": str(temporary)}
     jobs.write(text)
-    plain = jobs.plain("job.py")
-    shutil.rmtree(jobs.folder / "out", ignore_errors=True)
-    more = {"WATCHED": "1", **({"ATTACHED": "1"} if how == "attach" else {})}
-    watched = (jobs.plain if how == "attach" else jobs.watched)("job.py", environment=more)
-    assert plain.code == watched.code == 0, plain.err + watched.err
-    return json.loads(plain.out), json.loads(watched.out)
+    for name in ("out", "spool"):
+        shutil.rmtree(jobs.folder / name, ignore_errors=True)
+    for path in [*jobs.folder.glob("store.db*"), *jobs.folder.glob("*.ndjson")]:
+        path.unlink()
+    more = {**({"WATCHED": "1"} if how else {}), **({"ATTACHED": "1"} if how == "attach" else {})}
+    ended = (jobs.watched if how == "run" else jobs.plain)("job.py", environment=more)
+    assert ended.code == 0, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+@pytest.fixture(scope="module")
+def one_folder(tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    return Jobs(tmp_path_factory.mktemp("globals"))
+
+
+@pytest.fixture(scope="module")
+def plain(one_folder: Jobs) -> dict[str, Any]:
+    """The steps of a job with Spark, without headwater."""
+    return steps(one_folder, SNAPSHOT + SPARK + STEPS + PRINTED)
 
 
 def test_the_globals_of_a_job_without_spark_are_as_before(jobs: Jobs) -> None:
-    plain, watched = both(jobs, SNAPSHOT + PRINTED)
-    assert compared(plain, watched) == {"begun": {"finders"}}
+    without, watched = (steps(jobs, SNAPSHOT + PRINTED, how) for how in ("", "run"))
+    assert compared(without, watched) == {"begun": {"finders"}}
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("how", DIFFERENCES)
-def test_the_globals_of_a_job_with_spark_are_as_without(jobs: Jobs, how: str) -> None:
-    plain, watched = both(jobs, SNAPSHOT + SPARK + STEPS + PRINTED, how)
+def test_the_globals_of_a_job_with_spark_are_as_without(one_folder: Jobs, plain: dict[str, Any], how: str) -> None:
+    watched = steps(one_folder, SNAPSHOT + SPARK + STEPS + PRINTED, how)
     if how == "attach":  # while the OpenLineage client and `regex` are imported, which may go unseen
         watched["changed"].pop("warnings", None)
     found = compared(plain, watched)

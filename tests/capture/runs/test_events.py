@@ -1,11 +1,10 @@
 """The events of one application: which executions are runs, their states, their parents."""
 
-import json
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from tests.capture.conftest import PYTHON, SPARK, Ended, Jobs, gaps, statements
+from tests.capture.conftest import SPARK, Ended, Jobs, gaps, statements
 
 from headwater.store import open_store
 
@@ -120,7 +119,5 @@ def roots(jobs: Jobs, events: list[dict[str, Any]], column: str, *options: str) 
         with open_store(f"{folder}/lineage.db") as store:
             for event in events:
                 store.ingest([event])
-        question = ["roots", column, *options, "--format", "json", "--store", f"{folder}/lineage.db"]
-        done = jobs.run([PYTHON, "-m", "headwater", *question])
-    assert done.code == 0, done.err
-    return {root["column"]["field"] for root in json.loads(done.out)["roots"]}
+        answer = jobs.ask("roots", column, *options, "--store", f"{folder}/lineage.db")
+    return {root["column"]["field"] for root in answer["roots"]}

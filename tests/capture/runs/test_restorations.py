@@ -64,7 +64,6 @@ def test_a_table_that_was_restored_is_made_of_what_it_was_made_of_before(jobs: J
     ended = jobs.headwater("run", "--store", "lineage.db", "job.py", *arguments, environment=patient)
     assert ended.code == 0, ended.err
     for name in present:
-        answer = jobs.headwater("roots", f"{name}.v", "--store", "lineage.db", "--format", "json")
-        assert answer.code == 0, answer.err
-        roots = {f"{one['column']['name']}.{one['column']['field']}" for one in json.loads(answer.out)["roots"]}
+        answer = jobs.ask("roots", f"{name}.v", "--store", jobs.folder / "lineage.db")
+        roots = {f"{one['column']['name']}.{one['column']['field']}" for one in answer["roots"]}
         assert roots == {f"{jobs.folder}/people.email"}, name
