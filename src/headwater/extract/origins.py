@@ -33,7 +33,7 @@ def collected_as(column: int) -> OriginKey:
 
 
 VARIABLES = "variables"
-"""With the id of a session: the key that says that a query has filled a variable there."""
+"""With the id of a session, or None for any: the key that says that a query has filled a variable there."""
 
 
 def variable_of(session: object, parts: Iterable[object]) -> OriginKey:
@@ -102,6 +102,13 @@ class Origins(Mapping[OriginKey, Origin]):
         old = self._known.pop(key, None)
         self._paths -= old.size if old else 0
 
+    def forget_variables(self) -> None:
+        """Forget what filled variables, of any session: one of them has been assigned what is not known."""
+        for key in self:
+            if isinstance(key, tuple) and key[0] == "variable":
+                self._forget(key)
+        self.remember((VARIABLES, None), Origin(()))
+
     def __getitem__(self, key: OriginKey) -> Origin:
         found = self._known[key]
         self._known.move_to_end(key)
@@ -115,8 +122,8 @@ class Origins(Mapping[OriginKey, Origin]):
 
 
 def has_variables(session: object, origins: Mapping[OriginKey, Origin]) -> bool:
-    """Whether the session of that id has a variable that a query filled."""
-    return session is not None and (VARIABLES, str(session)) in origins
+    """Whether the session of that id has a variable that a query filled, or may have filled."""
+    return session is not None and any((VARIABLES, known) in origins for known in (str(session), None))
 
 
 def variables_of(session: object, origins: Mapping[OriginKey, Origin]) -> tuple[Origin, ...]:

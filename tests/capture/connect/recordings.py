@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,9 @@ from tests.extract.edge_text import last_component
 from headwater.capture.connect.actions import Action, action
 from headwater.capture.connect.plans import ExplainedPlan, explained_plan
 from headwater.capture.connect.server import Server
-from headwater.extract import column_lineage, statement
+from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.variables import Assignments
+from headwater.extract import ASSIGNMENTS, ExtractSettings, Origins, column_lineage, statement
 from headwater.model import ColumnLineage, Gap
 from headwater.plan.text import TextFacts
 
@@ -35,10 +38,13 @@ OF_INTEREST = re.compile(r"(?i)\b(merge|update|delete|generated)\b")
 
 def lineage(case: Case, recorded: Mapping[str, Any]) -> tuple[ColumnLineage, tuple[Gap, ...]] | None:
     """The lineage of the output of a case, from what was told; None when nothing writes it."""
-    plan = _explained(recorded).plan()
+    plan, origins = explained(recorded).plan(), Origins()
+    variables = Assignments(ExtractSettings(), origins)
+    for one in recorded.get("assignments", ()):
+        variables.take(ExecutionRow("end", 0, datetime.now(UTC), explained(one).plan()))
     if case.frame:
-        return column_lineage(plan)
-    found = statement(plan)
+        return column_lineage(plan, ExtractSettings(), origins)
+    found = statement(plan, ExtractSettings(), origins)
     for output in found.outputs:
         description = output.description
         datasets = (description.dataset, *(symlink.dataset for symlink in description.symlinks))
@@ -60,11 +66,12 @@ def recordings(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
     return {line.pop("case"): line for line in map(json.loads, lines)}
 
 
-def _explained(recorded: Mapping[str, Any]) -> ExplainedPlan:
+def explained(recorded: Mapping[str, Any]) -> ExplainedPlan:
+    """The explained plan of a document."""
     sources = {int(key): value for key, value in recorded["sources"].items()}
     functions, program = recorded.get("functions", {}), recorded.get("program", False)
     facts = TextFacts(recorded["tables"], sources, recorded["session"], functions, program)
-    more = tuple(map(_explained, recorded.get("more", ())))
+    more = tuple(map(explained, recorded.get("more", ())))
     return ExplainedPlan(recorded["text"], facts, recorded["command"], recorded["target"], more)
 
 
@@ -105,6 +112,7 @@ class _Recorder:
         own = self._folder / case.family / case.name
         own.mkdir(parents=True)
         found: list[dict[str, Any]] = []
+        assignments: list[dict[str, Any]] = []
         server = Server(session.client, 120.0)
         iterate = session.client._execute_and_fetch_as_iterator
 
@@ -113,7 +121,12 @@ class _Recorder:
             server.note(request.plan)
             selected = action(request.plan)
             if selected is not None and selected.command:
-                found.append(_document(explained_plan(selected, server)))
+                answer = explained_plan(selected, server)
+                if (root := answer.plan().root) is not None and root.name in ASSIGNMENTS:
+                    assignments.append(_document(answer))
+                else:
+                    before = {"assignments": list(assignments)} if assignments else {}
+                    found.append(_document(answer) | before)
 
         session.client._execute_and_fetch_as_iterator = watched
         frame = run(case, session, own)
@@ -124,7 +137,8 @@ class _Recorder:
         if not wanted:
             raise LookupError(f"none of {len(found)} actions writes {case.output!r}")
         _drop_all_but_the_tables(session)
-        return json.loads(json.dumps(wanted[-1]).replace(str(self._folder), "/data"))  # type: ignore[no-any-return]
+        text = json.dumps(wanted[-1]).replace(str(self._folder), "/data").replace(session.client._session_id, "s")
+        return json.loads(text)  # type: ignore[no-any-return]
 
 
 def _drop_all_but_the_tables(session: Any) -> None:

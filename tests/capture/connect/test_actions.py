@@ -8,6 +8,8 @@ from headwater.capture.connect.functions import with_literals
 from headwater.capture.connect.merges import merge_clauses, merge_query
 from headwater.capture.connect.plans import ExplainedPlan
 from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
+from headwater.capture.connect.server import Server
+from headwater.capture.connect.variables import Immediate, immediate
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts
 
@@ -28,6 +30,42 @@ def test_a_statement_that_may_write_is_an_action(query: str) -> None:
     found = action(statement(query))
     assert found is not None
     assert found.statement
+
+
+@pytest.mark.parametrize("query", ["DECLARE x INT", "/* 1 */ set var x = 1", "EXECUTE IMMEDIATE 'SELECT 1' INTO x"])
+def test_a_statement_that_fills_a_variable_is_an_action(query: str) -> None:
+    found = action(statement(query))
+    assert found is not None
+    assert found.statement
+
+
+def test_what_would_run_below_explain_is_never_explained() -> None:
+    """From Spark 4.1 on the analysis of EXECUTE IMMEDIATE runs what is in its string."""
+    found = action(statement("-- twice\n EXECUTE /* 1 */ IMMEDIATE 'INSERT INTO t SELECT 1'"))
+    assert found is not None
+    with pytest.raises(PlanError, match="to analyze it is to run it"):
+        Server(None, 1.0).explained_statement(found.relation)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            "EXECUTE IMMEDIATE 'a ''b'' ?, ?' USING x, upper(session.`c d`)",
+            Immediate("a 'b' (system.session.`x`), (UPPER(system.session.`c d`))"),
+        ),
+        ("execute immediate 'a ' 'b' INTO x, session.y;", Immediate("a b", ("x", "session.y"))),
+        ("EXECUTE IMMEDIATE ':a, \\':a\\'' USING (1 AS a)", Immediate("(1), ':a'")),
+    ],
+)
+def test_the_statement_within_has_the_values_of_using(query: str, expected: Immediate) -> None:
+    assert immediate(query) == expected
+
+
+@pytest.mark.parametrize("query", ["EXECUTE IMMEDIATE x", "EXECUTE IMMEDIATE 'INSERT INTO ' || x INTO y"])
+def test_a_statement_in_an_expression_is_refused_in_words(query: str) -> None:
+    with pytest.raises(PlanError, match="in an expression"):
+        immediate(query)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,18 @@
 """The lineage of every case from what a real Spark Connect server told: exact, or a limit with its reason."""
 
 import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.capture.connect.recordings import OF_FORMATS, format_cases, lineage, recordings
+from tests.capture.connect.recordings import OF_FORMATS, explained, format_cases, lineage, recordings
 from tests.extract.case_file import Case, cases, difference
+from tests.extract.edge_text import read
+
+from headwater.capture.rows import ExecutionRow
+from headwater.capture.runs.executions import Executions
+from headwater.model import Engine, Job, Run, RunState
 
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text())
 CASES = [case for case in cases() if str(case) in recordings()]
@@ -19,7 +26,7 @@ WITH_GAP = {
 TOLD = [case for case in CASES if "failed" not in recordings()[str(case)]]
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) not in WITH_GAP], ids=str)
+@pytest.mark.parametrize("case", [case for case in TOLD if str(case) not in {*WITH_GAP, *LIMITS["finer"]}], ids=str)
 def test_the_lineage_is_that_of_the_case(case: Case) -> None:
     found = lineage(case, recordings()[str(case)])
     assert found is not None
@@ -45,6 +52,27 @@ def test_a_limit_is_one_still(case: Case) -> None:
     assert found is not None
     assert difference(case, *found) != "", "it is exact now: take it out of limits.toml"
     assert found[1] or not WITH_GAP[str(case)]
+
+
+@pytest.mark.parametrize("case", [case for case in TOLD if str(case) in LIMITS["finer"]], ids=str)
+def test_a_statement_that_is_executed_immediately_has_its_values(case: Case) -> None:
+    found = lineage(case, recordings()[str(case)])
+    assert found is not None
+    assert difference(replace(case, expected=read(LIMITS["finer"][str(case)])), *found) == ""
+
+
+@pytest.mark.parametrize("command", ["SetVariable", "ExecuteImmediate", "Script"])
+def test_what_may_have_assigned_a_variable_unseen_leaves_a_gap(command: str) -> None:
+    recorded = recordings()["variables/set_query"]
+    executions = Executions(Run("r", Job("n", "shop")), Engine("spark", "4.1"))
+    rows = [explained(one).plan() for one in (*recorded["assignments"], recorded)]
+    unseen = {"unreadable": "no answer", "command": command}
+    moments = []
+    for number, row in enumerate([*({"plan": plan} for plan in rows), unseen, {"plan": rows[-1]}]):
+        moments += executions.moments(ExecutionRow("end", number, datetime.now(UTC), **row))
+    gaps = [moment.statement.gaps for moment in moments if moment.state is RunState.START and moment.statement]
+    assert [len(found) for found in gaps] == [0, *([1] if command != "SetVariable" else []), 1]
+    assert gaps[-1][0].what == "variable session.top"
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,10 @@ items.alias("i").mergeInto("goods", sf.col("goods.id") == sf.col("i.price")).whe
     {"note": sf.upper(sf.col("i.note"))}
 ).merge()
 spark.sql("CREATE TABLE ice.d.parts USING iceberg AS SELECT id FROM goods")
+spark.sql("DECLARE VARIABLE top BIGINT")
+spark.sql("SET VAR top = (SELECT max(price) FROM items WHERE id < 9)")
+spark.sql("CREATE TABLE counted (id BIGINT, top BIGINT) USING parquet")
+spark.sql("EXECUTE IMMEDIATE 'INSERT INTO counted SELECT id, top FROM items'")
 stream = spark.readStream.schema(items.schema).parquet(folder + "/items").selectExpr("price AS p", "note")
 query = stream.writeStream.queryName("copy").option("checkpointLocation", folder + "/c").trigger(availableNow=True)
 query.start(folder + "/copied").awaitTermination()
@@ -123,6 +127,8 @@ EDGES = {
     "goods:merge": "*<-FILTER note, *<-JOIN id, id<-IDENTITY id, note<-IDENTITY note, price<-IDENTITY price",
     "goods:mergeInto": "*<-JOIN id, *<-JOIN price, note<-TRANSFORMATION note",
     "parts": "id<-IDENTITY id",
+    "counted:create": "",
+    "counted:insert": "id<-IDENTITY id, top<-AGGREGATION price, top<-FILTER id",
     "copied": "note<-IDENTITY note, p<-IDENTITY price",
     "streamed": "id<-IDENTITY id, note<-IDENTITY note, price<-IDENTITY price",
 }
@@ -233,6 +239,9 @@ def test_changes_of_rows_and_streams_have_their_lineage_from_the_client(jobs: Jo
     found = [(event["outputs"][0]["name"].rpartition("/")[2], edges(event["outputs"][0])) for event in completed]
     expected = [(name.partition(":")[0], text) for name, text in EDGES.items()]
     assert sorted(one for one in found if one[0] != "items") == sorted(expected)
+    names = [event["outputs"][0]["name"] for event in completed]
+    counted = next(Path(name) for name in names if name.endswith("/counted"))
+    assert len(list(counted.glob("part-*"))) == 1, "to explain a statement must not run it"
     runs = [
         short_name(event) for event in completed if event["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
     ]

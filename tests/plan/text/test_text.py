@@ -133,7 +133,7 @@ def test_tables_are_found_by_their_full_names() -> None:
     assert tables_of(text) == ("c.db.t", "ice.d.t")
 
 
-@pytest.mark.parametrize("value", ["hunter2)x", "hunter2(", "hunter2", "hunter2, (x"])
+@pytest.mark.parametrize("value", ["hunter2)x", "hunter2(", "hunter2", "hunter2, (x", "'hunter2)#4, (b\\'c'"])
 @pytest.mark.parametrize("call", ["variablereference(system.session.s={})", "concat(name#4, {})"])
 def test_a_gap_has_no_value_of_a_text_that_could_not_be_read(call: str, value: str) -> None:
     project = f"Project [{call.format(value)} AS x#1, (id#2 + 1) AS y#3]"

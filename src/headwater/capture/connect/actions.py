@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_WRITES = re.compile(r"\b(insert|create|replace|merge|update|delete|alter)\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\b(insert|create|replace|merge|update|delete|alter|declare|execute|immediate|var|variable)\b", re.IGNORECASE
+)
 _TEMPORARY = re.compile(r"\s*create\s+(or\s+replace\s+)?((global\s+)?temp(orary)?\b|function\b)", re.IGNORECASE)
 _MODES = {1: "Append", 2: "Overwrite", 3: "ErrorIfExists", 4: "Ignore"}
 _V2_MODES = {1: "CREATE", 2: "OVERWRITE", 3: "OVERWRITE", 4: "", 5: "REPLACE", 6: "REPLACE"}
@@ -170,7 +172,7 @@ def _query(command: Any, kind: type[Any]) -> Any:
 
 
 def _statement(relation: Any) -> Action | None:
-    """``spark.sql(…)`` of a text that may write; temporary views and functions are no datasets."""
+    """``spark.sql(…)`` of a text that may write or fill a variable; temporary views and functions are no datasets."""
     relation = relation.with_relations.root if relation.WhichOneof("rel_type") == "with_relations" else relation
     query = relation.sql.query if relation.WhichOneof("rel_type") == "sql" else ""
     if not _WRITES.search(query) or _TEMPORARY.match(query):

@@ -7,7 +7,7 @@ no statement with parameters, so they are written into its text as literals.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -140,24 +140,27 @@ def with_literals(relation: Any) -> Any:
     """
     found = type(relation)()
     found.CopyFrom(relation)
-    found.sql.query = "".join(_parts(relation.sql))
+    named = {name: _literal(value) for name, value in relation.sql.args.items()}
+    found.sql.query = with_parameters(relation.sql.query, list(map(_literal, relation.sql.pos_args)), named)
     found.sql.ClearField("args")
     found.sql.ClearField("pos_args")
     return found
 
 
-def _parts(statement: Any) -> Iterator[str]:
-    """The text piece by piece; strings, names in backticks and comments as they are."""
-    begun = 0
-    values = chain(map(_literal, statement.pos_args), repeat("NULL"))
-    for word in _WORDS.finditer(statement.query):
-        yield statement.query[begun : word.start()]
-        begun = word.end()
-        if word["name"] and word["name"] in statement.args:
-            yield _literal(statement.args[word["name"]])
-        else:
-            yield next(values) if word["mark"] and statement.pos_args else word[0]
-    yield statement.query[begun:]
+def with_parameters(query: str, positional: Sequence[str], named: Mapping[str, str]) -> str:
+    """A statement with texts in the place of its parameters; strings, names in backticks and comments as they are.
+
+    >>> with_parameters("SELECT ?, ':a', :a", ["1"], {"a": "x"})
+    "SELECT 1, ':a', x"
+    """
+    values = chain(positional, repeat("NULL"))
+
+    def bound(word: re.Match[str]) -> str:
+        if word["name"] in named:
+            return named[word["name"]]
+        return next(values) if word["mark"] and positional else word[0]
+
+    return _WORDS.sub(bound, query)
 
 
 def _literal(value: Any) -> str:

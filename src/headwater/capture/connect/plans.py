@@ -16,11 +16,21 @@ from headwater.capture.connect.row_changes import (
     left_alone,
     row_change,
 )
-from headwater.capture.connect.server import Server, parts_of
+from headwater.capture.connect.server import Server
+from headwater.capture.connect.variables import immediate, is_immediate
 from headwater.errors import PlanError
 from headwater.extract.writes import WRITES
+from headwater.model.nested_names import name_parts
 from headwater.plan import Operator, Plan
-from headwater.plan.text import COMMANDS, V2_COMMANDS, TextFacts, analyzed_plan, decode_text, result_columns
+from headwater.plan.text import (
+    COMMANDS,
+    V2_COMMANDS,
+    TextFacts,
+    analyzed_plan,
+    decode_text,
+    result_columns,
+    session_variable,
+)
 from headwater.plan.tree import Expression, Node
 
 # The analyzed text of such a statement lacks the catalog of the table.
@@ -62,7 +72,8 @@ class ExplainedPlan:
         if not self.command or query is None:
             return plan
         partitions = tuple(_named(name) for name in self.target.get("partitions", ()))
-        references = {"query": query, "partitionColumns": partitions}
+        variables = tuple(map(session_variable, self.target.get("variables", ())))
+        references = {"query": query, "partitionColumns": partitions, "targetVariables": variables}
         command = Operator(self.command, (query,), references, self._target_values())
         session = plan.session
         if self.command == START_STREAM:
@@ -98,19 +109,27 @@ def explained_plan(action: Action, server: Server) -> ExplainedPlan:
     """
     if action.command == "MERGE":
         return _explained_merge(action, server)
-    if action.statement and is_row_change(action.relation.sql.query):
-        return _explained_change(action.relation, server)
-    explained = server.explained_statement(action.relation) if action.statement else server.explained(action.relation)
-    found = ExplainedPlan(analyzed_plan(explained), server.facts(explained, action.relation))
     if action.statement:
-        made = _CREATED.match(action.relation.sql.query)
-        tables = {name: server.target(made["name"] if made else name) for name in _written(found.plan())}
-        with suppress(Exception):  # without it the relation has a gap, and the rest its lineage
-            found = replace(found, facts=replace(found.facts, sources=server.sources_of(action.relation, found.text)))
-        return replace(found, facts=found.facts.with_tables(tables))
-    if action.command:
-        return replace(found, command=action.command, target=_target(action, server))
-    return found
+        return _explained_statement(action.relation, server)
+    found = _explained_query(action.relation, server)
+    return replace(found, command=action.command, target=_target(action, server)) if action.command else found
+
+
+def _explained_statement(relation: Any, server: Server) -> ExplainedPlan:
+    """``spark.sql(…)``; of EXECUTE IMMEDIATE the statement that it runs."""
+    if is_immediate(relation.sql.query):
+        inner = immediate(relation.sql.query)
+        found = _explained_statement(_asking(relation, inner.statement), server)
+        return replace(found, command="SetVariable", target={"variables": inner.into}) if inner.into else found
+    if is_row_change(relation.sql.query):
+        return _explained_change(relation, server)
+    explained = server.explained_statement(relation)
+    found = ExplainedPlan(analyzed_plan(explained), server.facts(explained, relation))
+    made = _CREATED.match(relation.sql.query)
+    tables = {name: server.target(made["name"] if made else name) for name in _written(found.plan())}
+    with suppress(Exception):  # without it the relation has a gap, and the rest its lineage
+        found = replace(found, facts=replace(found.facts, sources=server.sources_of(relation, found.text)))
+    return replace(found, facts=found.facts.with_tables(tables))
 
 
 def _explained_change(relation: Any, server: Server) -> ExplainedPlan:
@@ -209,7 +228,7 @@ def _named(name: str) -> Expression:
 
 def _table(name: str, server: Server) -> Mapping[str, Any]:
     """A table as the server describes it, or by its name alone."""
-    return server.target(name) or {"identifier": parts_of(name)}
+    return server.target(name) or {"identifier": name_parts(name)}
 
 
 def _written(plan: Plan) -> tuple[str, ...]:

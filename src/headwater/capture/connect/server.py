@@ -8,7 +8,9 @@ from typing import Any
 
 from headwater.capture.connect.actions import has_rows, reads
 from headwater.capture.connect.functions import SqlFunctions, generated_columns, may_generate, with_literals
+from headwater.capture.connect.variables import is_immediate
 from headwater.errors import PlanError
+from headwater.model.nested_names import name_parts
 from headwater.plan.text import TextFacts, analyzed_plan, schema_types, tables_of
 
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}
@@ -50,7 +52,12 @@ class Server:
         """The text of EXPLAIN EXTENDED for a SQL statement that writes: it must not be analyzed as a relation.
 
         A server runs a command when it makes a DataFrame of it; below EXPLAIN it only analyzes it.
+
+        Raises:
+            PlanError: the statement would run below EXPLAIN too.
         """
+        if is_immediate(relation.sql.query):
+            raise PlanError("EXECUTE IMMEDIATE is not explained: to analyze it is to run it.")
         explain = type(relation)()
         explain.CopyFrom(relation)
         explain.sql.query = f"EXPLAIN EXTENDED {relation.sql.query}"
@@ -134,7 +141,7 @@ class Server:
         raise PlanError(f"The server did not answer about the streaming query {query}.")
 
     def session(self) -> Mapping[str, Any]:
-        """The current catalog and database, and where the catalog is."""
+        """The current catalog and database, where the catalog is, and the id of the session, which has variables."""
         if not self._session:
             warehouse, implementation, *metastores = self.conf(
                 "spark.sql.warehouse.dir", "spark.sql.catalogImplementation", *_METASTORES
@@ -144,6 +151,7 @@ class Server:
                 "catalogImplementation": implementation,
                 "metastore": next(filter(None, metastores), ""),
             }
+            facts["id"] = str(self._client._session_id)
             self._session = {name: value for name, value in facts.items() if value}
         ((catalog, database),) = self.sql("SELECT current_catalog(), current_database()")
         return {**self._session, "catalog": catalog, "database": database}
@@ -237,16 +245,7 @@ class Server:
 
 
 def _quoted(name: str) -> str:
-    return ".".join(f"`{part}`" for part in parts_of(name))
-
-
-def parts_of(name: str) -> tuple[str, ...]:
-    """The parts of a table's name, which may stand in backticks.
-
-    >>> parts_of("delta.`/lake/t.v2`"), parts_of("ice.d.t")
-    (('delta', '/lake/t.v2'), ('ice', 'd', 't'))
-    """
-    return tuple(found[1] or found[0] for found in re.finditer(r"`([^`]*)`|[^.]+", name))
+    return ".".join(f"`{part.replace('`', '``')}`" for part in name_parts(name))
 
 
 def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
@@ -260,7 +259,7 @@ def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
         else:
             into.setdefault(name, str(value))
     identifier = tuple(details[key] for key in ("Catalog", "Database", "Table") if key in details)
-    identifier = identifier or parts_of(details.get("Name", ""))  # a table of the v2 API
+    identifier = identifier or name_parts(details.get("Name", ""))  # a table of the v2 API
     found = {"identifier": identifier, "location": details.get("Location", ""), "provider": details.get("Provider", "")}
     generates = may_generate(details.get("Table Properties", ""))
     facts = {**{key: value for key, value in found.items() if value}, "types": types}

@@ -11,6 +11,7 @@ from typing import Any
 from headwater.capture.connect.actions import END_STREAM, START_STREAM, Action, action
 from headwater.capture.connect.plans import explained_plan
 from headwater.capture.connect.server import Server
+from headwater.capture.connect.variables import statement_kind
 from headwater.capture.guard import guarded
 from headwater.capture.queue_tap import QueueTap
 from headwater.capture.rows import ExecutionRow
@@ -141,6 +142,8 @@ class ConnectTap(QueueTap):
             return replace(row, plan=explained_plan(ended.action, self._server).plan())
         except Exception as error:
             took = f", after {time.monotonic() - begun:.1f} seconds"
+            if ended.action.statement:
+                command = statement_kind(ended.action.relation.sql.query) or command
             return replace(row, command=command, unreadable=f"{_message(error)[:500]}{took}")
 
 

@@ -10,7 +10,7 @@ from headwater.capture.rows import ExecutionRow
 from headwater.capture.runs.job_names import JobNamer, is_denied
 from headwater.capture.runs.statistics import with_statistics
 from headwater.capture.runs.streams import Streams
-from headwater.capture.runs.variables import Assignments
+from headwater.capture.runs.variables import IMMEDIATE, SCRIPT, Assignments
 from headwater.extract import ExtractSettings, Origins, origin, statement
 from headwater.extract.origins import as_json, collected_as
 from headwater.extract.rdd_actions import TAKEN
@@ -159,6 +159,8 @@ class Executions:
         if self._assignments.concern(row):
             self._assignments.take(row)
             return
+        if row.unreadable and row.command in (IMMEDIATE, SCRIPT):
+            self.origins.forget_variables()
         if row.id not in self._open and self._streams.concern(row):
             yield from self._streams.moments(replace(row, time=self._clock.after(row.time)))
             return

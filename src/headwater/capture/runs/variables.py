@@ -20,6 +20,8 @@ from headwater.extract.origins import VARIABLES
 from headwater.plan import Plan
 
 _MOST_QUERIES = 20
+IMMEDIATE, SCRIPT = "ExecuteImmediate", "Script"
+"""Statements of a remote server that may assign variables, though what they do could not be seen."""
 
 Assigned = tuple[tuple[OriginKey, Origin], ...]
 Columns = Mapping[str, Origin]
@@ -47,7 +49,7 @@ class Assignments:
     def concern(self, row: ExecutionRow) -> bool:
         """Whether a row is of an assignment, or of a query whose rows a script's FOR may assign."""
         assigns = row.plan is not None and row.plan.root is not None and row.plan.root.name in ASSIGNMENTS
-        return row.kind == "query" or row.id in self._open or assigns
+        return row.kind == "query" or row.id in self._open or assigns or row.command in ASSIGNMENTS
 
     def take(self, row: ExecutionRow) -> None:
         """Note the start or the end of an assignment, or a script's query."""
@@ -56,6 +58,8 @@ class Assignments:
                 found = loop_query(row.plan, self.settings, self.origins)
                 self._queries.appendleft(_Query(row.plan.session.get("id"), found))
             return
+        if row.unreadable:
+            self.origins.forget_variables()
         if row.plan is not None:
             self._open[row.id] = self._assigned(row.plan)
         if row.kind == "end":

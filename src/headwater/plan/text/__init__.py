@@ -1,6 +1,7 @@
 """Plans from the text that ``EXPLAIN EXTENDED`` prints: all that a client of Spark Connect can get of them."""
 
 from headwater.plan.text.bodies import Body, body_of, calls_in
+from headwater.plan.text.columns import session_variable
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS, updated_values
 from headwater.plan.text.lines import analyzed_plan, result_columns, schema_types
 from headwater.plan.text.reading import decode_text
@@ -17,6 +18,7 @@ __all__ = [
     "decode_text",
     "result_columns",
     "schema_types",
+    "session_variable",
     "tables_of",
     "updated_values",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headwater.model.nested_names import name_parts
 from headwater.plan.text.tokens import Token, tokens
 from headwater.plan.tree import Expression, Operator
 
@@ -24,7 +25,20 @@ def attribute(token: Token, columns: Columns) -> Expression:
     return Expression("AttributeReference", (), {}, values)
 
 
+def session_variable(name: str) -> Expression:
+    """The variable of a name.
+
+    >>> [session_variable(name).facts("identifier")["parts"] for name in ("system.session.x", "x")]
+    [('session', 'x'), ('session', 'x')]
+    """
+    return Expression("VariableReference", (), {}, {"identifier": {"parts": ("session", *name_parts(name))[-2:]}})
+
+
 def unreadable(text: str, columns: Columns) -> Expression:
-    """All the columns in a text."""
-    found = [attribute(token, columns) for token in tokens(text, columns.names) if token.kind == "attribute"]
+    """All the columns and variables in a text."""
+    found = [
+        session_variable(token.text) if token.kind == "variable" else attribute(token, columns)
+        for token in tokens(text, columns.names)
+        if token.kind in ("attribute", "variable")
+    ]
     return Expression("Unreadable", tuple(found))

@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 from headwater.errors import PlanError
+from headwater.model.nested_names import name_parts
 from headwater.plan.text.lines import tree
 from headwater.plan.text.operator_text import OperatorText
 from headwater.plan.text.tokens import split
@@ -42,7 +43,7 @@ def create_view(parsed: OperatorText) -> Facts:
     kind = next((part for part in parsed.parts if part in ("PersistedView", "LocalTempView", "GlobalTempView")), "")
     left_alone = bool(kind) and parsed.parts[parsed.parts.index(kind) - 2] == "true"
     return {
-        "name": _parts(parsed.parts[0]),
+        "name": name_parts(parsed.parts[0]),
         "userSpecifiedColumns": tuple((name,) for name in names),
         "viewType": kind,
         "allowExisting": left_alone,
@@ -51,7 +52,7 @@ def create_view(parsed: OperatorText) -> Facts:
 
 def alter_view(parsed: OperatorText) -> Facts:
     """``AlterViewAsCommand `catalog`.`db`.`v`, SELECT …``."""
-    return {"name": _parts(parsed.parts[0])}
+    return {"name": name_parts(parsed.parts[0])}
 
 
 def insert_into_hive(parsed: OperatorText) -> Facts:
@@ -106,7 +107,7 @@ def replace_v2(parsed: OperatorText) -> Facts:
 
 def create_empty(parsed: OperatorText) -> Facts:
     """``CreateTable TableSpec(…), false`` and ``CreateDataSourceTableCommand `c`.`db`.`t`, false``."""
-    name = _resolved(parsed) or (_parts(parsed.parts[0]) if parsed.parts else ())
+    name = _resolved(parsed) or (name_parts(parsed.parts[0]) if parsed.parts else ())
     return {"changed": {"identifier": name}, "ignoreIfExists": bool(parsed.parts) and parsed.parts[-1] == "true"}
 
 
@@ -130,20 +131,16 @@ def updated_values(text: str) -> tuple[Mapping[str, str], str]:
 
 def _resolved(parsed: OperatorText) -> tuple[str, ...]:
     """The name in ``ResolvedIdentifier org.….SparkCatalog@1a2b, db.t``, without its catalog."""
-    found = [plan.text("text") for plan in parsed.inputs if plan.name.startswith("ResolvedIdentifier")]
-    return tuple(found[0].rpartition(", ")[2].split(".")) if found else ()
+    found = (plan.facts("identifier")["parts"] for plan in parsed.inputs if plan.name.startswith("ResolvedIdentifier"))
+    return tuple(next(found, ()))
 
 
 def _has_list(parsed: OperatorText) -> bool:
     return len(parsed.parts) > 1 and parsed.parts[1].startswith("[")
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(name.replace("``", "`") for name in re.findall(r"`((?:[^`]|``)+)`", text)) or tuple(text.split("."))
-
-
 def _identifier(text: str) -> Facts:
-    return {"identifier": _parts(text)}
+    return {"identifier": name_parts(text)}
 
 
 COMMANDS: Mapping[str, Callable[[OperatorText], Facts]] = {

@@ -4,7 +4,7 @@ The text is not made to be read back: literals stand without quotes. What is rea
 there are and what stands around them; a text that cannot be followed becomes ``Unreadable``, with every column in it.
 """
 
-from headwater.plan.text.columns import Columns, attribute, unreadable
+from headwater.plan.text.columns import Columns, attribute, session_variable, unreadable
 from headwater.plan.text.nodes import CASTS, combined, function, literal
 from headwater.plan.text.tokens import Cursor, Token, Unreadable, split
 from headwater.plan.tree import Expression
@@ -107,8 +107,8 @@ class _Reader(Cursor):
 
     def _term(self, terms: list[Expression], words: list[str]) -> Expression | None:
         token = self.next()
-        if token.kind == "attribute":
-            return attribute(token, self._columns)
+        if token.kind in ("attribute", "variable"):
+            return attribute(token, self._columns) if token.kind == "attribute" else session_variable(token.text)
         if token.kind == "subquery":
             plan = self._columns.plans.get(token.expr_id)
             name = _SUBQUERIES.get(token.text, "FunctionTableSubqueryArgumentExpression")
@@ -161,8 +161,6 @@ class _Reader(Cursor):
             column = self._tuple(")")
             return Expression("OuterReference", (), {"e": column})
         begun = self.tokens[self.place].start
-        if name == "variablereference":
-            return self._variable(begun)
         arguments = self._items(")")
         if name in ("named_struct", "struct"):
             texts = split(self.text[begun : self.last.start], self._columns.names)
@@ -170,15 +168,6 @@ class _Reader(Cursor):
                 return function("named_struct", arguments)
             return Expression("CreateNamedStruct", tuple(arguments), {}, {"names": tuple(texts[::2])})
         return function(name, arguments)
-
-    def _variable(self, begun: int) -> Expression:
-        """A session variable by its name; the text has its value too, whatever that is."""
-        opened = 1
-        while opened:
-            text = self.next().text
-            opened += (text == "(") - (text == ")")
-        name = self.text[begun : self.last.start].partition("=")[0]
-        return Expression("VariableReference", (), {}, {"name": name})
 
     def _cast(self) -> Expression:
         outside, self._open_end = self._open_end, False

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from headwater.errors import PlanError
 
 _MARK = re.compile(r"^(?:(?P<indent>[ :]*?)(?P<mark>[+:]- ))?(?P<text>.*)$", re.DOTALL)
+_TYPE = (
+    r"(?:bigint|binary|boolean|date|double|float|int|smallint|string|timestamp(?:_ntz)?|tinyint|variant|void"
+    r"|(?:array|map|struct)<.*>|(?:char|decimal|varchar)\([\d,]+\)|interval [a-z ]+)"
+)
+_SCHEMA = re.compile(rf"[^\[(]*?: \w|.*: {_TYPE}$")
 # Before an operator's name stands "'" while it is unresolved, and "~" where it is of a stream.
 _INNER = 3
 
@@ -121,5 +126,5 @@ def _lines(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _is_schema(text: str) -> bool:
-    """The line ``id: int, name: string`` above the plan of a query."""
-    return bool(re.match(r"^[^\[(]*?: \w", text))
+    """The line ``id: int, max(name): string`` above the plan of a query."""
+    return _SCHEMA.match(text) is not None

@@ -63,11 +63,11 @@ def named(texts: Sequence[str], columns: Columns) -> tuple[Expression, ...]:
 def _hidden(text: str, columns: Columns) -> Iterator[Expression]:
     """Each new column comes from every column in the text; those that are there already may be handed on."""
     new = {int(found[2]): found[1] for found in re.finditer(_ALIAS, text)}
-    columns_there = [node for node in unreadable(text, columns).children if node.values["id"] not in new]
+    columns_there = [node for node in unreadable(text, columns).children if node.values.get("id") not in new]
     for expr_id, name in new.items():
         body = Expression("Unreadable", tuple(columns_there))
         yield Expression("Alias", (body,), {}, {"id": expr_id, "name": name})
-    yield from (node for node in columns_there if isinstance(node, Expression))
+    yield from (node for node in columns_there if isinstance(node, Expression) and node.name == "AttributeReference")
 
 
 def attributes(texts: Sequence[str]) -> tuple[Expression, ...]:

@@ -24,7 +24,7 @@ def aggregate(parsed: OperatorText) -> Fields:
     )
     found = named(items(parsed.last_list()), parsed.columns)
     keys = {
-        node.values["id"] for text in lists[:-1] for node in unreadable(parsed.parts[text], parsed.columns).children
+        node.values.get("id") for text in lists[:-1] for node in unreadable(parsed.parts[text], parsed.columns).children
     }
     for one in found:
         _mark_python_aggregates(one, keys)
@@ -155,7 +155,24 @@ def unread(parsed: OperatorText) -> Fields:
     """An operator that is not read: whatever it may put out, each column of it from all that it gets."""
     named = [node for part in parsed.parts for node in unreadable(part, parsed.columns).children]
     below = [node for operator in parsed.inputs for node in output_of(operator)]
-    return {"output": tuple({node.values["id"]: node for node in (*below, *named)}.values())}, {}
+    found = {node.values["id"]: node for node in (*below, *named) if "id" in node.values}
+    return {"output": tuple(found.values())}, {}
+
+
+def limit(parsed: OperatorText) -> Fields:
+    """``GlobalLimit 5``, ``Offset variablereference(system.session.x=1)``."""
+    return {"limitExpr": expressions.named(parsed.parts[0], parsed.columns)} if parsed.parts else {}, {}
+
+
+def create_variable(parsed: OperatorText) -> Fields:
+    """``CreateVariable defaultvalueexpression(cast(5 as double), 5), false``; the names are below it."""
+    return {"defaultExpr": expressions.expression(parsed.parts[0], parsed.columns)}, {}
+
+
+def set_variable(parsed: OperatorText) -> Fields:
+    """``SetVariable [variablereference(system.session.x=1)]``; the values are the columns below it."""
+    targets = tuple(expressions.expression(text, parsed.columns) for text in parsed.listed(0))
+    return {"targetVariables": targets}, {}
 
 
 def output_of(operator: Operator) -> tuple[Expression, ...]:
@@ -171,7 +188,7 @@ def output_of(operator: Operator) -> tuple[Expression, ...]:
     return tuple(found)
 
 
-def _mark_python_aggregates(root: Expression, grouped: set[int]) -> None:
+def _mark_python_aggregates(root: Expression, grouped: set[int | None]) -> None:
     """A Python function in an aggregate is one itself when it gets columns that are neither grouped nor aggregated."""
     stack: list[Any] = [root]
     while stack:
@@ -198,18 +215,21 @@ READERS: Mapping[str, Reader] = {
     "AttachDistributedSequence": numbered,
     "CTERelationDef": definition,
     "CTERelationRef": reference,
+    "CreateVariable": create_variable,
     "Deduplicate": keys,
     "DeduplicateWithinWatermark": keys,
     "Except": set_operation,
     "Expand": expand,
     "Filter": condition,
     "Generate": generate,
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset"), limit),
     "Intersect": set_operation,
     "Join": join,
     "LateralJoin": lateral_join,
     "LogicalRDD": rows,
     "Project": project,
     "ScriptTransformation": rows,
+    "SetVariable": set_variable,
     "Sort": sort,
     "EventTimeWatermark": watermark,
     "UnionLoop": loop,
@@ -230,12 +250,10 @@ READERS: Mapping[str, Reader] = {
                 "CollectMetrics",
                 "CommandResult",
                 "Distinct",
-                "GlobalLimit",
                 "LimitAll",
-                "LocalLimit",
             ),
-            *("Offset", "OneRowRelation", "PipeOperator", "RebalancePartitions", "Repartition", "ResolvedHint"),
-            *("RepartitionByExpression", "LocalLimit", "SQLFunctionNode", "Sample", "SubqueryAlias", "Tail", "Union"),
+            *("OneRowRelation", "PipeOperator", "RebalancePartitions", "Repartition", "ResolvedHint"),
+            *("RepartitionByExpression", "SQLFunctionNode", "Sample", "SubqueryAlias", "Tail", "Union"),
         ),
         nothing,
     ),

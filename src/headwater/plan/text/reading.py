@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater.errors import PlanError
+from headwater.model.nested_names import name_parts
 from headwater.plan.text.bodies import Inlining
 from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
@@ -110,7 +111,7 @@ class _Reading:
         if line.name in V2_COMMANDS:
             return self._v2_command(parsed, line, inputs, inner)
         if line.name == "ResolvedIdentifier":
-            return Operator(line.name, (), {}, {"text": line.rest})
+            return Operator(line.name, (), {}, {"identifier": {"parts": name_parts(line.rest.rpartition(", ")[2])}})
         name = line.name if line.name in READERS else f"{line.name}, whose text is not read"
         references, values = READERS.get(line.name, unread)(parsed)
         if len(inner) > len(ids):

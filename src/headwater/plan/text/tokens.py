@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 _ID = re.compile(r"#(\d+)L?")
 _SUBQUERY = re.compile(r"(?:scalar-subquery|exists|list|lateral-subquery|table-argument)#(\d+)L? \[")
+_VARIABLE = re.compile(r"variablereference\((?P<name>(?:`(?:[^`]|``)*`|[^`=\n])+)=")
+_QUOTED_OR_BRACKET = re.compile(r"'(?:[^'\\]|\\.)*'|[()]", re.DOTALL)
 _OPENING = {")": "(", "]": "["}
 _WORD = re.compile(r"<lambda>|[A-Za-z_][\w.$]*|\d[\w.]*")
 _UNKNOWN = re.compile(rf"({_WORD.pattern})#(\d+)L?")
@@ -14,7 +16,7 @@ _UNKNOWN = re.compile(rf"({_WORD.pattern})#(\d+)L?")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``kind`` is attribute, subquery, word, id (after a call) or sign; ``start`` and ``end`` are its place."""
+    """``kind`` is attribute, variable, subquery, word, id (after a call) or sign; ``start``, ``end`` are its place."""
 
     kind: str
     text: str
@@ -94,6 +96,8 @@ def _token(text: str, place: int) -> Token:
     if found := _SUBQUERY.match(text, place):
         end = _closing(text, found.end() - 1)
         return Token("subquery", found[0].partition("#")[0], place, end, int(found[1]))
+    if found := _VARIABLE.match(text, place):
+        return Token("variable", found["name"], place, _after_value(text, found.end()))
     if found := _ID.match(text, place):
         return Token("id", found[0], place, found.end(), int(found[1]))
     if found := _UNKNOWN.match(text, place):
@@ -101,6 +105,16 @@ def _token(text: str, place: int) -> Token:
     if found := _WORD.match(text, place):
         return Token("word", found[0], place, found.end())
     return Token("sign", text[place], place, place + 1)
+
+
+def _after_value(text: str, begun: int) -> int:
+    """The place after the bracket that ends the value of a variable, whose strings have quotes; else ``begun``."""
+    depth = 1
+    for found in _QUOTED_OR_BRACKET.finditer(text, begun):
+        depth += (found[0] == "(") - (found[0] == ")")
+        if depth == 0:
+            return found.end()
+    return begun
 
 
 def _closing(text: str, opening: int) -> int:
