@@ -56,6 +56,17 @@ def test_a_column_is_found_and_opened_with_the_keyboard_alone(visiting: Visit, k
     assert page.title() == "revenue · lineage · headwater"
 
 
+def test_the_first_page_begins_with_what_was_written_last(visiting: Visit) -> None:
+    page = visiting.go()
+    written = page.get_by_role("table").get_by_role("row")
+    expect(written.nth(1)).to_be_visible()
+    rows = [row.get_by_role("link").all_text_contents() for row in written.all()[1:]]
+    assert ["revenue", "revenue"] in rows
+    assert len({tuple(row) for row in rows}) == len(rows)
+    written.filter(has=page.get_by_role("link", name="revenue", exact=True)).get_by_role("link").first.click()
+    heading(page, "revenue")
+
+
 def test_tags_and_jobs_are_found_too(visiting: Visit) -> None:
     page = visiting.go()
     box = page.get_by_placeholder("Search columns")

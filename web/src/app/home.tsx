@@ -6,11 +6,12 @@ import { pathOf } from "./api";
 import type { PageProps } from "./app";
 import type { Dataset, Jobs, Namespaces } from "./documents";
 import { type Go, useAnswer } from "./hooks";
-import { JobLink, Link, NameLink } from "./names";
+import { JobLink, Link, Moment, NameLink } from "./names";
 import { listed } from "./places";
 import { Shown } from "./states";
 
 const PAGE = 50;
+const LATEST = 20; // jobs
 
 export function HomePage({ address, go }: PageProps) {
   const namespaces = useAnswer<Namespaces>("api/v1/namespaces");
@@ -65,7 +66,45 @@ function Start({ go }: { go: Go }) {
       </p>
       <Names title="Pinned" names={listed("pinned")} go={go} />
       <Names title="Looked at last" names={listed("recent")} go={go} />
+      <WrittenLast go={go} />
     </section>
+  );
+}
+
+/** The outputs of the jobs that ran last, each with its job: where to begin in a store that one does not know. */
+function WrittenLast({ go }: { go: Go }) {
+  const jobs = useAnswer<Jobs>(pathOf("api/v1/jobs", { limit: LATEST }));
+  const written = (jobs.data?.jobs ?? []).flatMap((job) => job.outputs.map((output) => ({ output, job })));
+  const latest = new Map(written.toReversed().map((one) => [JSON.stringify(one.output), one]));
+  if (!latest.size) return null;
+  return (
+    <>
+      <h2>Written last</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Dataset</th>
+            <th scope="col">By</th>
+            <th scope="col">When</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...latest].toReversed().map(([key, { output, job }]) => (
+            <tr key={key}>
+              <td>
+                <NameLink name={output} go={go} whole />
+              </td>
+              <td>
+                <JobLink job={job} go={go} />
+              </td>
+              <td>
+                <Moment at={job.updatedAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

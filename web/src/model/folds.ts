@@ -4,7 +4,7 @@ import { graphOf, type LineageGraph, outputDataset } from "./graph";
 import type { View } from "./view";
 
 /** The most datasets on one side of another that are shown each by itself, where they lead no further. */
-export const MOST_APART = 12;
+export const MOST_APART = 20;
 
 export interface Fold {
   /** The name of the fold in an address; it stays the same while views grow. */
