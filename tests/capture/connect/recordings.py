@@ -70,7 +70,8 @@ def explained(recorded: Mapping[str, Any]) -> ExplainedPlan:
     """The explained plan of a document."""
     sources = {int(key): value for key, value in recorded["sources"].items()}
     functions, program = recorded.get("functions", {}), recorded.get("program", False)
-    facts = TextFacts(recorded["tables"], sources, recorded["session"], functions, program)
+    transposed = tuple(recorded.get("transposed", ()))
+    facts = TextFacts(recorded["tables"], sources, recorded["session"], functions, program, transposed)
     more = tuple(map(explained, recorded.get("more", ())))
     return ExplainedPlan(recorded["text"], facts, recorded["command"], recorded["target"], more)
 
@@ -81,6 +82,7 @@ def _document(found: ExplainedPlan) -> dict[str, Any]:
     more: dict[str, Any] = {"more": [_document(part) for part in found.more]} if found.more else {}
     more |= {"functions": facts.functions} if facts.functions else {}
     more |= {"program": True} if facts.program else {}
+    more |= {"transposed": facts.transposed} if facts.transposed else {}
     return {"text": found.text, **parts, "command": found.command, "target": found.target, **more}
 
 

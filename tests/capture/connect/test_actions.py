@@ -3,12 +3,13 @@
 import pyspark
 import pytest
 
-from headwater.capture.connect.actions import action, reads
+from headwater.capture.connect.actions import action
 from headwater.capture.connect.functions import with_literals
 from headwater.capture.connect.merges import merge_clauses, merge_query
 from headwater.capture.connect.plans import ExplainedPlan
 from headwater.capture.connect.row_changes import assigned_columns, is_row_change, left_alone, row_change
 from headwater.capture.connect.server import Server
+from headwater.capture.connect.sources import data_sources, source_facts
 from headwater.capture.connect.variables import Immediate, immediate
 from headwater.errors import PlanError
 from headwater.plan.text import TextFacts
@@ -162,7 +163,7 @@ def test_the_reads_of_a_request_come_in_order() -> None:
     for side, path in ((relation.join.left, "/a"), (relation.join.right, "/b")):
         side.read.data_source.format = "parquet"
         side.read.data_source.paths.append(path)
-    assert list(reads(relation)) == [{"paths": ("/a",)}, {"paths": ("/b",)}]
+    assert list(map(source_facts, data_sources(relation))) == [{"paths": ("/a",)}, {"paths": ("/b",)}]
 
 
 def test_parameters_stand_in_the_text_of_a_statement_as_literals() -> None:

@@ -16,17 +16,11 @@ from headwater.model import Engine, Job, Run, RunState
 
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text())
 CASES = [case for case in cases() if str(case) in recordings()]
-COARSER = {name for limit in LIMITS["coarser"] for name in limit["cases"]}
-WITH_GAP = {
-    name: limit.get("gap", False)
-    for kind in ("coarser", "missing")
-    for limit in LIMITS[kind]
-    for name in limit["cases"]
-}
+COARSER = {name: limit.get("gap", False) for limit in LIMITS["coarser"] for name in limit["cases"]}
 TOLD = [case for case in CASES if "failed" not in recordings()[str(case)]]
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) not in {*WITH_GAP, *LIMITS["finer"]}], ids=str)
+@pytest.mark.parametrize("case", [case for case in TOLD if str(case) not in {*COARSER, *LIMITS["finer"]}], ids=str)
 def test_the_lineage_is_that_of_the_case(case: Case) -> None:
     found = lineage(case, recordings()[str(case)])
     assert found is not None
@@ -45,13 +39,12 @@ def test_a_limit_misses_no_input(case: Case) -> None:
         assert wanted <= {(edge.input.dataset.name.rpartition("/")[2], edge.input.name) for edge in covered}
 
 
-@pytest.mark.parametrize("case", [case for case in TOLD if str(case) in WITH_GAP], ids=str)
+@pytest.mark.parametrize("case", [case for case in TOLD if str(case) in COARSER], ids=str)
 def test_a_limit_is_one_still(case: Case) -> None:
-    """A variable and what was collected have a gap; what is named otherwise has none."""
     found = lineage(case, recordings()[str(case)])
     assert found is not None
     assert difference(case, *found) != "", "it is exact now: take it out of limits.toml"
-    assert found[1] or not WITH_GAP[str(case)]
+    assert found[1] or not COARSER[str(case)], "it has no gap any more"
 
 
 @pytest.mark.parametrize("case", [case for case in TOLD if str(case) in LIMITS["finer"]], ids=str)

@@ -110,6 +110,9 @@ spark.sql("DECLARE VARIABLE top BIGINT")
 spark.sql("SET VAR top = (SELECT max(price) FROM items WHERE id < 9)")
 spark.sql("CREATE TABLE counted (id BIGINT, top BIGINT) USING parquet")
 spark.sql("EXECUTE IMMEDIATE 'INSERT INTO counted SELECT id, top FROM items'")
+items.select("price", "note").write.csv(folder + "/list", header=True)
+spark.read.schema("n INT, s STRING").csv(folder + "/list", header=True).createOrReplaceTempView("listed")
+spark.sql("CREATE TABLE renamed USING parquet AS SELECT s, n FROM listed")
 stream = spark.readStream.schema(items.schema).parquet(folder + "/items").selectExpr("price AS p", "note")
 query = stream.writeStream.queryName("copy").option("checkpointLocation", folder + "/c").trigger(availableNow=True)
 query.start(folder + "/copied").awaitTermination()
@@ -129,6 +132,8 @@ EDGES = {
     "parts": "id<-IDENTITY id",
     "counted:create": "",
     "counted:insert": "id<-IDENTITY id, top<-AGGREGATION price, top<-FILTER id",
+    "list": "note<-IDENTITY note, price<-IDENTITY price",
+    "renamed": "n<-IDENTITY price, s<-IDENTITY note",
     "copied": "note<-IDENTITY note, p<-IDENTITY price",
     "streamed": "id<-IDENTITY id, note<-IDENTITY note, price<-IDENTITY price",
 }

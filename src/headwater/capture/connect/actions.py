@@ -1,7 +1,7 @@
 """The action of a Connect client's request: the writes among the commands of Spark's protocol (``commands.proto``)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ _INSERT_INTO = 2
 _COMMAND = 2  # Plan.CompressedOperation.OpType.OP_TYPE_COMMAND
 _UNREAD = ("pipeline_command", "execute_external_command", "extension")
 START_STREAM, END_STREAM = "WriteToStream", "StreamingQuery"
-_ROWS = ("LocalRelation", "CachedLocalRelation", "ChunkedCachedLocalRelation")
 _SINKS = {"console": "ConsoleTable", "memory": "MemorySink", "noop": "NoopTable"}
 
 
@@ -75,31 +74,6 @@ def action(plan: Any) -> Action | None:
         "streaming_query_command": _query_ended,
     }
     return readers[name](getattr(command, name)) if name in readers else None
-
-
-def reads(message: Any) -> Iterator[dict[str, Any]]:
-    """The relations without a name that a request reads, in order: the facts about each."""
-    return (_source(one) for one in _messages(message) if one.DESCRIPTOR.name == "DataSource")
-
-
-def has_rows(message: Any) -> bool:
-    """Whether a request reads rows of the program, which it has with it or has sent before."""
-    return any(one.DESCRIPTOR.name in _ROWS for one in _messages(message))
-
-
-def _messages(message: Any) -> Iterator[Any]:
-    yield message
-    for field, value in message.ListFields():
-        if field.message_type is not None and not field.message_type.GetOptions().map_entry:
-            for one in [value] if hasattr(value, "ListFields") else list(value):
-                yield from _messages(one)
-
-
-def _source(source: Any) -> dict[str, Any]:
-    options = {key.lower(): value for key, value in source.options.items()}
-    if "url" in options:
-        return {"url": options["url"], "table": options.get("dbtable") or f"({options.get('query', '')}) q"}
-    return {"paths": tuple(source.paths) or tuple(filter(None, [options.get("path", "")]))}
 
 
 def _written(write: Any) -> Action:

@@ -6,12 +6,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from headwater.capture.connect.actions import has_rows, reads
 from headwater.capture.connect.functions import SqlFunctions, generated_columns, may_generate, with_literals
+from headwater.capture.connect.sources import (
+    SCAN,
+    VIEW,
+    copied,
+    data_sources,
+    expr_ids,
+    facts_by_column,
+    has_rows,
+    relations,
+    source_facts,
+    transposed,
+    without_schema,
+)
 from headwater.capture.connect.variables import is_immediate
 from headwater.errors import PlanError
 from headwater.model.nested_names import name_parts
-from headwater.plan.text import TextFacts, analyzed_plan, schema_types, tables_of
+from headwater.plan.text import TextFacts, analyzed_plan, tables_of
 
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}
 _CUT = re.compile(r"\.\.\. \d+ more fields|Location: [^\n]*\.\.\.(?=[,\n])")
@@ -19,10 +31,6 @@ _METASTORES = ("spark.sql.hive.metastore.uris", "spark.hadoop.hive.metastore.uri
 _SETTINGS = threading.Lock()  # who raises settings puts them back before another looks what they were
 _UNBOUND = "UNBOUND_SQL_PARAMETER"
 _QUERY = re.compile(r"\b(with|select|from)\b", re.IGNORECASE)
-_SCAN = re.compile(
-    r"FileScan \w+ (?P<table>[^\[\n]*)\[(?P<columns>[^\n]*?)\] [^\n]*Location: \w+\(\d+ paths\)\[(?P<paths>[^\]\n]*)"
-    r"(?:[^\n]*ReadSchema: struct<(?P<schema>[^\n]*)>)?"
-)
 
 
 class Server:
@@ -36,13 +44,14 @@ class Server:
         self._seconds = seconds
         self._session: Mapping[str, Any] = {}
         self._functions = SqlFunctions(self.sql, self._explained_query)
-        self._views: set[str] = set()
+        self._views: dict[str, tuple[bool, list[Any]]] = {}
 
     def note(self, plan: Any) -> None:
-        """Take note of a request of the client: of a view over rows of the program, of a function that changes."""
+        """Take note of a request of the client: of what a view reads, of a function that changes."""
         self._functions.note(plan)
-        if plan.command.HasField("create_dataframe_view") and has_rows(plan.command.create_dataframe_view.input):
-            self._views.add(plan.command.create_dataframe_view.name)
+        if plan.command.HasField("create_dataframe_view"):
+            view = plan.command.create_dataframe_view
+            self._views[view.name] = has_rows(view.input), list(map(copied, data_sources(view.input)))
 
     def explained(self, relation: Any) -> str:
         """The text of EXPLAIN EXTENDED for a relation, which is analyzed and not run."""
@@ -74,9 +83,53 @@ class Server:
         """The facts that the text of a plan lacks: where its tables and files are, and the bodies of SQL functions."""
         text = analyzed_plan(explained)
         tables = {name: table for name in tables_of(text) if (table := self.table(name))}
-        sources = dict(_sources(text, explained, list(reads(relation))))
-        program = has_rows(relation) or any(f"View (`{view}`" in text for view in self._views)
-        return TextFacts(tables, sources, self.session(), self._functions.bodies(text), program)
+        sources = facts_by_column(text, explained, self._reads(relation, text))
+        of_rows = [view for view, (rows, _) in self._views.items() if rows]
+        program = has_rows(relation) or any(VIEW.format(view) in text for view in of_rows)
+        found = TextFacts(tables, sources, self.session(), self._functions.bodies(text), program)
+        return found.with_transposed([self._transposed(rows) for rows in transposed(relation)])
+
+    def _reads(self, relation: Any, text: str) -> Mapping[str, list[Mapping[str, Any]]]:
+        """The facts about the relations without a name, in order: of the request, and of each view in its text."""
+        read = {view: sources for view, (_, sources) in self._views.items() if VIEW.format(view) in text}
+        read[""] = list(data_sources(relation))
+        return {view: list(map(self._source, sources)) for view, sources in read.items()}
+
+    def _transposed(self, rows: Any) -> tuple[str, TextFacts]:
+        """The text of a relation whose rows are columns of another, and the facts that it lacks."""
+        explained = self.explained(rows)
+        return analyzed_plan(explained), self.facts(explained, rows)
+
+    def _source(self, source: Any) -> Mapping[str, Any]:
+        """The facts about a relation without a name.
+
+        Files with a header that a request reads with a schema keep their own names: they are those of the same files
+        without the schema, of which Spark reads the first line.
+        """
+        found = source_facts(source)
+        if found.pop("recursive", False):
+            with suppress(Exception):  # without an answer it is the folder above them
+                found["folders"] = self._folders(source)
+        if not found.keys() & {"header"}:
+            return found
+        corrupt = found["corrupt"] or self.conf("spark.sql.columnNameOfCorruptRecord")[0] or "_corrupt_record"
+        found = {**found, "corrupt": corrupt}
+        if found["header"].lower() == "true" and source.schema:
+            plain = self._relation()
+            plain.read.data_source.CopyFrom(without_schema(source))
+            with suppress(Exception):  # without an answer the names are those of the schema
+                return {**found, "names": self.columns(plain)}
+        return found
+
+    def _folders(self, source: Any) -> tuple[str, ...]:
+        """The folders that the files of a relation are in."""
+        request = self._client._analyze_plan_request_with_metadata()
+        request.input_files.plan.root.read.data_source.CopyFrom(source)
+        return tuple(sorted({file.rpartition("/")[0] for file in self._analyzed(request).input_files.files}))
+
+    def _relation(self) -> Any:
+        """An empty relation of the client's protocol."""
+        return type(self._client._execute_plan_request_with_metadata().plan.root)()
 
     def sources_of(self, relation: Any, text: str) -> Mapping[int, Mapping[str, Any]]:
         """The facts of the relations without a name in a statement's plan, which shows no scan: those of its query.
@@ -85,20 +138,20 @@ class Server:
         """
         query = relation.sql.query
         begun = _QUERY.search(query)
-        if not _relations(text) or begun is None or not begun.start():
+        if not relations(text) or begun is None or not begun.start():
             return {}
         explain = type(relation)()
         explain.CopyFrom(relation)
         explain.sql.query = query[begun.start() :]
         explained = self.explained_statement(explain)
         inner = analyzed_plan(explained)
-        sources = dict(_sources(inner, explained, []))
-        pairs = zip(_relations(text), _relations(inner), strict=True)
+        sources = facts_by_column(inner, explained, self._reads(relation, inner))
+        pairs = zip(relations(text), relations(inner), strict=True)
         return {
             mine: sources[theirs]
             for here, there in pairs
-            for mine in _ids(here)
-            for theirs in _ids(there)
+            for mine in expr_ids(here)
+            for theirs in expr_ids(there)
             if theirs in sources
         }
 
@@ -171,7 +224,7 @@ class Server:
 
     def sql(self, text: str) -> list[tuple[Any, ...]]:
         """The rows of a query of headwater's own."""
-        relation = type(self._client._execute_plan_request_with_metadata().plan.root)()
+        relation = self._relation()
         relation.sql.query = text
         return self._rows(relation)
 
@@ -179,11 +232,11 @@ class Server:
         """A path as the server's file system calls it; as it is where that cannot be found out."""
         if re.match(r"[a-z][\w+.-]*:", path):
             return path
-        relation = type(self._client._execute_plan_request_with_metadata().plan.root)()
+        relation = self._relation()
         relation.read.data_source.format = "binaryFile"  # has its columns without a look at the data
         relation.read.data_source.paths.append(path)
         try:
-            found = _SCAN.search(self.explained(relation))
+            found = SCAN.search(self.explained(relation))
             return found["paths"] if found else path
         except Exception:
             return path
@@ -249,47 +302,21 @@ def _quoted(name: str) -> str:
 
 
 def _described(rows: list[tuple[Any, ...]]) -> Mapping[str, Any]:
-    """The rows of DESCRIBE TABLE EXTENDED: columns, an empty line, details."""
+    """The rows of DESCRIBE TABLE EXTENDED: columns, an empty line, partitions if there are any, details."""
     types: dict[str, str] = {}
     details: dict[str, str] = {}
+    partitions: dict[str, str] = {}
     into = types
     for name, value, *_ in rows:
         if not name or name.startswith("#"):
-            into = details
+            into = partitions if name in ("# Partition Information", "# col_name") else details
         else:
             into.setdefault(name, str(value))
     identifier = tuple(details[key] for key in ("Catalog", "Database", "Table") if key in details)
     identifier = identifier or name_parts(details.get("Name", ""))  # a table of the v2 API
     found = {"identifier": identifier, "location": details.get("Location", ""), "provider": details.get("Provider", "")}
+    header = re.search(r"(?i)\bheader=(\w+)", details.get("Storage Properties", ""))
+    files = {"partitions": tuple(partitions), "header": header[1] if header else ""}
     generates = may_generate(details.get("Table Properties", ""))
-    facts = {**{key: value for key, value in found.items() if value}, "types": types}
+    facts = {**{key: value for key, value in (found | files).items() if value}, "types": types}
     return {**facts, "generates": True} if generates else facts
-
-
-def _sources(text: str, explained: str, reads: list[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The facts of the relations without a name, by the exprIds of their columns.
-
-    Files are named by the scans of the physical plan, which have the same exprIds; what was pruned to no column, and
-    what is no file, by the reads of the request, where there are as many.
-    """
-    scanned: set[int] = set()
-    for scan in _SCAN.finditer(explained):
-        paths = tuple(path.strip() for path in scan["paths"].split(", "))
-        types = schema_types(scan["schema"] or "")
-        facts = {"paths": paths, "types": types} if types else {"paths": paths}
-        scanned.update(_ids(scan["columns"]))
-        yield from ((expr_id, facts) for expr_id in _ids(scan["columns"]))
-    relations = _relations(text)
-    if len(relations) == len(reads):
-        for columns, read in zip(relations, reads, strict=True):
-            if "url" in read or scanned.isdisjoint(_ids(columns)):
-                yield from ((expr_id, read) for expr_id in _ids(columns))
-
-
-def _relations(text: str) -> list[str]:
-    """The columns of each relation without a name."""
-    return re.findall(r"(?m)^[ :]*(?:[+:]- )?Relation \[([^\n]*)\]", text)
-
-
-def _ids(columns: str) -> list[int]:
-    return [int(found) for found in re.findall(r"#(\d+)", columns)]

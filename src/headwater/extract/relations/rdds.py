@@ -122,7 +122,9 @@ def _report_program(extraction: Extraction) -> None:
 def transposed(node: Operator, children: tuple[Rows, ...], extraction: Extraction) -> Rows:
     """``df.transpose()``: rows are columns now, and which goes where the rows alone know."""
     output = tuple(map(attribute, node.expressions("output")))
-    known = _collected(output, extraction)
+    rows = next(iter(children), None)
+    seen = Origin(tuple(map(rows.column, range(len(rows.output)))), rows.deciding) if rows else None
+    known = seen or _collected(output, extraction)
     if known is None:
         extraction.report("relation", "Transpose", "its rows were collected: what they were made of is not known")
         return _of_nothing(output)

@@ -8,7 +8,7 @@ from typing import Any
 from headwater.errors import PlanError
 from headwater.model.nested_names import name_parts
 from headwater.plan.text.lines import tree
-from headwater.plan.text.operator_text import OperatorText
+from headwater.plan.text.operator_text import OperatorText, attributes
 from headwater.plan.text.tokens import split
 
 Facts = dict[str, Any]
@@ -23,7 +23,9 @@ def insert_into_files(parsed: OperatorText) -> Facts:
     """``InsertIntoHadoopFsRelationCommand file:/t, false, Parquet, [path=…], Append, `c`.`db`.`t`, …, [a, b]``."""
     table = next((part for part in parsed.parts[1:] if part.startswith("`")), "")
     mode = next((part for part in parsed.parts if part in ("Append", "Overwrite", "ErrorIfExists", "Ignore")), "")
-    found: Facts = {"outputPath": parsed.parts[0], "mode": mode, "outputColumnNames": parsed.last_list()}
+    format_, options = _format_and_options(parsed)
+    files = {"fileFormat": format_, "options": options, "partitions": _partitions(parsed)}
+    found: Facts = {"outputPath": parsed.parts[0], "mode": mode, "outputColumnNames": parsed.last_list(), **files}
     if mode == "Overwrite" and _of_partitions(parsed):
         found["partial"] = True
     return {**found, "catalogTable": _identifier(table)} if table else found
@@ -31,8 +33,24 @@ def insert_into_files(parsed: OperatorText) -> Facts:
 
 def _of_partitions(parsed: OperatorText) -> bool:
     """Whether partitions or their columns stand before the format: how they are overwritten is not in the text."""
-    before = takewhile(lambda part: part in ("true", "false") or part.startswith("["), parsed.parts[1:])
-    return any(part.startswith("[") for part in before)
+    return any(part.startswith("[") for part in _before_format(parsed))
+
+
+def _before_format(parsed: OperatorText) -> list[str]:
+    return list(takewhile(lambda part: part in ("true", "false") or part.startswith("["), parsed.parts[1:]))
+
+
+def _partitions(parsed: OperatorText) -> tuple[str, ...]:
+    """The columns of partitions before the format; constant ones of a statement are no columns of its query."""
+    lists = [place for place, part in enumerate(_before_format(parsed), 1) if part.startswith("[")]
+    return tuple(one.label for place in lists for one in attributes(parsed.listed(place)))
+
+
+def _format_and_options(parsed: OperatorText) -> tuple[str, Mapping[str, str]]:
+    """The format and the options after it: ``CSV, [header=true, path=file:/t]``."""
+    place = 1 + len(_before_format(parsed))
+    pairs = (one.partition("=") for one in parsed.listed(place + 1))
+    return "".join(parsed.parts[place : place + 1]), {key.lower(): value for key, _, value in pairs}
 
 
 def create_view(parsed: OperatorText) -> Facts:
@@ -67,8 +85,11 @@ def insert_into_hive(parsed: OperatorText) -> Facts:
 
 def insert_into_directory(parsed: OperatorText) -> Facts:
     """``InsertIntoDataSourceDirCommand Storage(Location: file:/d, …), provider, overwrite``."""
-    found = re.search(r"Location: ([^,)\]\n]+)", ", ".join(parsed.parts))
-    return {"storage": {"location": found[1] if found else ""}}
+    storage = parsed.parts[0]
+    found = re.search(r"Location: ([^,)\]\n]+)", storage)
+    header = re.search(r"(?i)\bheader=(\w+)", storage)
+    facts = {"location": found[1] if found else "", "header": header[1] if header else ""}
+    return {"storage": facts, "provider": "".join(parsed.parts[1:2])}
 
 
 def write_v2(parsed: OperatorText) -> Facts:

@@ -1,7 +1,7 @@
 """The lines of a plan's text as a tree (Spark's ``TreeNode.generateTreeString``)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from headwater.errors import PlanError
@@ -115,6 +115,17 @@ def tree(text: str) -> Line:
         open_lines.append(line)
     if root is None:
         raise PlanError("A plan has at least one line; met an empty text.")
+    return root
+
+
+def with_transposed(root: Line, texts: Iterable[str]) -> Line:
+    """The tree with the plans of ``texts`` below its ``Transpose``, which have their rows alone."""
+    stack, rest = [root], iter(texts)
+    while stack:
+        line = stack.pop()
+        if line.name == "Transpose" and not line.children and (text := next(rest, None)) is not None:
+            line.children.append(tree(text))
+        stack += reversed([*line.children, *line.inner])
     return root
 
 

@@ -169,6 +169,11 @@ def create_variable(parsed: OperatorText) -> Fields:
     return {"defaultExpr": expressions.expression(parsed.parts[0], parsed.columns)}, {}
 
 
+def transpose(parsed: OperatorText) -> Fields:
+    """``Transpose [key#1, a#2], [[x,1], [y,2]]``: the rows are there, the plan that they came from is not."""
+    return {"output": attributes(parsed.listed(0))}, {}
+
+
 def set_variable(parsed: OperatorText) -> Fields:
     """``SetVariable [variablereference(system.session.x=1)]``; the values are the columns below it."""
     targets = tuple(expressions.expression(text, parsed.columns) for text in parsed.listed(0))
@@ -232,6 +237,7 @@ READERS: Mapping[str, Reader] = {
     "SetVariable": set_variable,
     "Sort": sort,
     "EventTimeWatermark": watermark,
+    "Transpose": transpose,
     "UnionLoop": loop,
     "UnionLoopRef": loop_reference,
     "View": view,

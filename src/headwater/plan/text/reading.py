@@ -10,7 +10,7 @@ from headwater.model.nested_names import name_parts
 from headwater.plan.text.bodies import Inlining
 from headwater.plan.text.columns import Columns
 from headwater.plan.text.commands import COMMANDS, V2_COMMANDS
-from headwater.plan.text.lines import Line, tree
+from headwater.plan.text.lines import Line, tree, with_transposed
 from headwater.plan.text.nodes import UNREAD
 from headwater.plan.text.operator_text import OperatorText
 from headwater.plan.text.operators import READERS, output_of, unread
@@ -37,7 +37,7 @@ def decode_text(text: str, facts: TextFacts = _NOTHING_KNOWN) -> Plan:
         raise PlanError(f"The text of this plan leaves out {cut[1]} fields; raise spark.sql.debug.maxToStringFields.")
     reading = _Reading(facts)
     try:
-        reading.read(tree(_DELAY.sub(r"\1", text)))
+        reading.read(with_transposed(tree(_DELAY.sub(r"\1", text)), facts.transposed))
     except (ValueError, IndexError, KeyError, AttributeError) as error:
         raise PlanError(f"The text of an analyzed plan was expected, as EXPLAIN prints it; met {error!r}.") from error
     return Plan(tuple(reading.nodes), (), facts.session)
@@ -102,12 +102,12 @@ class _Reading:
         parsed = OperatorText(split(line.rest, self._names), Columns(self._names, self._types, plans), inputs)
         if line.name in COMMANDS:
             query = [*inputs, *inner]
-            return Operator(
-                line.name,
-                tuple(query),
-                {"query": query[0]} if query else {},
-                self._located(COMMANDS[line.name](parsed)),
+            values = self._located(COMMANDS[line.name](parsed))
+            partitions = tuple(
+                Expression("AttributeReference", (), {}, {"name": name}) for name in values.pop("partitions", ())
             )
+            references = {"query": query[0], "partitionColumns": partitions} if query else {}
+            return Operator(line.name, tuple(query), references, values)
         if line.name in V2_COMMANDS:
             return self._v2_command(parsed, line, inputs, inner)
         if line.name == "ResolvedIdentifier":

@@ -1,7 +1,7 @@
 """The leaves of a plan's text: which table, and what it says of files."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,8 @@ class TextFacts:
     ``tables`` has the facts of catalog tables by their full name, as extraction expects them of a ``CatalogTable``,
     with the types of the columns under ``types``. ``sources`` are the facts of the relations without a name, by the
     exprIds of their columns. ``session`` is that of `Plan`. ``functions`` are the bodies of SQL functions by the names
-    that the text has for them; ``program`` says that the request has rows of the program.
+    that the text has for them; ``program`` says that the request has rows of the program. ``transposed`` are the texts
+    of the plans whose rows are the columns of a ``Transpose``, in the order of these.
     """
 
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -28,10 +29,24 @@ class TextFacts:
     session: Mapping[str, Any] = field(default_factory=dict)
     functions: Mapping[str, Body] = field(default_factory=dict)
     program: bool = False
+    transposed: tuple[str, ...] = ()
 
     def with_tables(self, tables: Mapping[str, Mapping[str, Any]]) -> "TextFacts":
         """The same with further tables."""
         return replace(self, tables={**self.tables, **tables})
+
+    def with_transposed(self, parts: Sequence[tuple[str, "TextFacts"]]) -> "TextFacts":
+        """The same with the texts of plans whose rows became columns, and the facts that these lack."""
+        found = self
+        for text, facts in parts:
+            found = replace(
+                found,
+                tables={**found.tables, **facts.tables},
+                sources={**found.sources, **facts.sources},
+                functions={**found.functions, **facts.functions},
+                transposed=(*found.transposed, text),
+            )
+        return found
 
 
 def tables_of(text: str) -> tuple[str, ...]:
@@ -63,8 +78,20 @@ def relation(text: str, facts: TextFacts) -> Operator:
     source = next((facts.sources[one] for one in ids if one in facts.sources), {})
     known = facts.tables.get(table, {}) if table else source
     output = _columns(found["columns"], known.get("types", {}))
-    values = {"catalogTable": {"identifier": tuple(table.split(".")), **known}} if table else {"relation": known}
+    if table:
+        values = {"catalogTable": {"identifier": tuple(table.split(".")), **known}}
+    else:
+        values = {"relation": {**known, **_in_files(known, found["rest"].strip(), output)}}
     return Operator("LogicalRelation", (), {"output": output}, values)
+
+
+def _in_files(known: Mapping[str, Any], format_: str, output: Sequence[Expression]) -> Mapping[str, Any]:
+    """The places of columns in files that do not keep their names; of CSV where the request says whether they do."""
+    if format_ != "text" and "header" not in known:
+        return {}
+    folders = (*known.get("partitions", ()), "_metadata")
+    found = {"format": format_, "positions": tuple(one.label for one in output if one.label not in folders)}
+    return {**found, "names": tuple(name for name in known.get("names", ()) if name not in folders)}
 
 
 def relation_v2(text: str, facts: TextFacts) -> Operator:
@@ -72,6 +99,10 @@ def relation_v2(text: str, facts: TextFacts) -> Operator:
     found = _RELATION.fullmatch(text)
     table = found["rest"].split()[0] if found and found["rest"].split() else ""
     known = facts.tables.get(table, {})
+    ids = [int(one["id"]) for one in _COLUMN.finditer(found["columns"])] if found else []
+    if source := next((facts.sources[one] for one in ids if one in facts.sources), None):
+        output = _columns(found["columns"] if found else "", {})
+        return Operator("DataSourceV2Relation", (), {"output": output}, _of_format(table, source))
     owner, *parts = table.split(".") if table else [""]
     values = {
         "table": {"location": known.get("location", ""), "provider": known.get("provider", ""), "name": table},
@@ -80,6 +111,12 @@ def relation_v2(text: str, facts: TextFacts) -> Operator:
     }
     output = _columns(found["columns"] if found else "", known.get("types", {}))
     return Operator("DataSourceV2Relation", (), {"output": output}, values)
+
+
+def _of_format(name: str, source: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of a relation of the v2 API that no catalog has, such as a Python data source."""
+    paths = source.get("paths", ())
+    return {"table": {"name": name, "class": "PythonTable"}, "options": {"path": paths[0]} if paths else {}}
 
 
 def streaming_relation(text: str, facts: TextFacts) -> Operator:
